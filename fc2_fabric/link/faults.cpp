@@ -4,22 +4,6 @@
 #include <utility>
 
 namespace fc2 {
-namespace {
-
-void corrupt(Frame& frame, const FaultAction& action) {
-  if (frame.size_bytes == 0) return;
-  const std::uint32_t bit = action.bit % (frame.size_bytes * 8u);
-  frame.bytes[bit / 8] = static_cast<std::uint8_t>(frame.bytes[bit / 8] ^ 0x80u >> bit % 8);
-  frame.crc_error = action.crc_error;
-}
-
-void truncate(Frame& frame, const FaultAction& action) {
-  frame.size_bytes = std::min(frame.size_bytes, action.size_bytes);
-  frame.crc_error = action.crc_error;
-}
-
-}  // namespace
-
 void rewrite(Frame& frame, const FramePatch& patch) {
   for (unsigned i = 0; i < patch.size && patch.offset + i < frame.size_bytes; ++i) {
     const unsigned shift = 8 * (patch.size - 1u - i);
@@ -30,18 +14,52 @@ void rewrite(Frame& frame, const FramePatch& patch) {
   }
 }
 
-std::string_view to_string(FaultAction::Kind kind) {
-  switch (kind) {
-    case FaultAction::Kind::Drop: return "drop";
-    case FaultAction::Kind::Duplicate: return "duplicate";
-    case FaultAction::Kind::Delay: return "delay";
-    case FaultAction::Kind::Reorder: return "reorder";
-    case FaultAction::Kind::Corrupt: return "corrupt";
-    case FaultAction::Kind::Truncate: return "truncate";
-    case FaultAction::Kind::Rewrite: return "rewrite";
+namespace fault {
+
+void drop(const FaultAction& /*action*/, FaultyDirection& /*direction*/, Channel& /*channel*/, FramePtr /*frame*/) {}
+
+void duplicate(const FaultAction& action, FaultyDirection& direction, Channel& channel, FramePtr frame) {
+  TimeNs arrival = frame->arrival;
+  std::vector<FramePtr> copies;
+  for (std::uint32_t i = 0; i < action.frames; ++i) {
+    copies.push_back(frame->pool->copy(*frame));
+    copies.back()->arrival = arrival += action.delay;
   }
-  return "?";
+  direction.pass(channel, std::move(frame));
+  for (FramePtr& copy : copies) channel.deliver(std::move(copy));
 }
+
+void delay(const FaultAction& action, FaultyDirection& direction, Channel& channel, FramePtr frame) {
+  frame->arrival += action.delay;
+  direction.pass(channel, std::move(frame));
+}
+
+void reorder(const FaultAction& action, FaultyDirection& direction, Channel& channel, FramePtr frame) {
+  if (action.frames == 0) return direction.pass(channel, std::move(frame));
+  direction.hold(channel, std::move(frame), action.frames, action.longest_hold);
+}
+
+void corrupt(const FaultAction& action, FaultyDirection& direction, Channel& channel, FramePtr frame) {
+  if (frame->size_bytes != 0) {
+    const std::uint32_t bit = action.bit % (frame->size_bytes * 8u);
+    frame->bytes[bit / 8] = static_cast<std::uint8_t>(frame->bytes[bit / 8] ^ 0x80u >> bit % 8);
+    frame->crc_error = action.crc_error;
+  }
+  direction.pass(channel, std::move(frame));
+}
+
+void truncate(const FaultAction& action, FaultyDirection& direction, Channel& channel, FramePtr frame) {
+  frame->size_bytes = std::min(frame->size_bytes, action.size_bytes);
+  frame->crc_error = action.crc_error;
+  direction.pass(channel, std::move(frame));
+}
+
+void rewrite(const FaultAction& action, FaultyDirection& direction, Channel& channel, FramePtr frame) {
+  for (const FramePatch& patch : action.patches) fc2::rewrite(*frame, patch);
+  direction.pass(channel, std::move(frame));
+}
+
+}  // namespace fault
 
 std::string_view to_string(LinkDirection direction) { return direction == LinkDirection::Sent ? "sent" : "received"; }
 
@@ -53,20 +71,8 @@ void FaultyDirection::foresee(Frame& frame) {
 void FaultyDirection::carry(Channel& channel, FramePtr frame) {
   const FaultPolicy::Verdict verdict = std::exchange(verdict_, {});
   if (verdict.action == nullptr) return pass(channel, std::move(frame));
-  const FaultAction& action = *verdict.action;
   policy_.befell(link_, direction_, *frame, verdict, scheduler_.now());
-  switch (action.kind) {
-    case FaultAction::Kind::Drop: return;
-    case FaultAction::Kind::Duplicate: return duplicate(channel, std::move(frame), action);
-    case FaultAction::Kind::Delay: frame->arrival += action.delay; break;
-    case FaultAction::Kind::Reorder: return hold(channel, std::move(frame), action);
-    case FaultAction::Kind::Corrupt: corrupt(*frame, action); break;
-    case FaultAction::Kind::Truncate: truncate(*frame, action); break;
-    case FaultAction::Kind::Rewrite:
-      for (const FramePatch& patch : action.patches) rewrite(*frame, patch);
-      break;
-  }
-  pass(channel, std::move(frame));
+  verdict.action->apply(*verdict.action, *this, channel, std::move(frame));
 }
 
 // Who was held back for this one follows at the same moment, after it.
@@ -87,22 +93,10 @@ void FaultyDirection::pass(Channel& channel, FramePtr frame) {
   watch_held();
 }
 
-void FaultyDirection::duplicate(Channel& channel, FramePtr frame, const FaultAction& action) {
-  TimeNs arrival = frame->arrival;
-  std::vector<FramePtr> copies;
-  for (std::uint32_t i = 0; i < action.frames; ++i) {
-    copies.push_back(frame->pool->copy(*frame));
-    copies.back()->arrival = arrival += action.delay;
-  }
-  pass(channel, std::move(frame));
-  for (FramePtr& copy : copies) channel.deliver(std::move(copy));
-}
-
-void FaultyDirection::hold(Channel& channel, FramePtr frame, const FaultAction& action) {
-  if (action.frames == 0) return pass(channel, std::move(frame));
+void FaultyDirection::hold(Channel& channel, FramePtr frame, std::uint32_t frames, TimeNs longest) {
   channel_ = &channel;
-  const TimeNs until = frame->arrival + action.longest_hold;
-  held_.push_back({std::move(frame), action.frames, until});
+  const TimeNs until = frame->arrival + longest;
+  held_.push_back({std::move(frame), frames, until});
   watch_held();
 }
 

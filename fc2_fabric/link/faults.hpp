@@ -21,18 +21,36 @@ struct FramePatch {
 /// A part behind the frame's end is not written.
 void rewrite(Frame& frame, const FramePatch& patch);
 
+struct FaultAction;
+class FaultyDirection;
+
+/// What a fault does to a frame that would arrive at frame->arrival: loses it, or lets it go on by `direction`, later,
+/// changed, or more than once.
+using FaultFunction = void(const FaultAction& action, FaultyDirection& direction, Channel& channel, FramePtr frame);
+
+namespace fault {
+FaultFunction drop;       // never arrives
+FaultFunction duplicate;  // comes again: frames, delay
+FaultFunction delay;      // comes late: delay
+FaultFunction reorder;    // comes after others: frames, longest_hold
+FaultFunction corrupt;    // with another bit: bit, crc_error
+FaultFunction truncate;   // without its end: size_bytes, crc_error
+FaultFunction rewrite;    // with other fields: patches
+}  // namespace fault
+
+/// A function, and what it is told.
 struct FaultAction {
-  enum class Kind : std::uint8_t { Drop, Duplicate, Delay, Reorder, Corrupt, Truncate, Rewrite };
-  Kind kind = Kind::Drop;
-  TimeNs delay = 0;                  // Delay: so much later; Duplicate: a copy each time so much after the one before
-  std::uint32_t frames = 1;          // Reorder: goes after so many that followed it; Duplicate: so many copies
-  TimeNs longest_hold = 2 * second;  // Reorder: where too few follow, it goes after this time (E_D_TOV)
-  std::uint32_t bit = 0;         // Corrupt: turned over, counted from the first of the header, round the frame's end
-  std::uint16_t size_bytes = 0;  // Truncate: the size of the rest of the frame, header included
-  bool crc_error = true;         // Corrupt, Truncate: its CRC tells; else it was damaged where no CRC guards it
-  std::vector<FramePatch> patches = {};  // Rewrite: CRC as of the new content
+  FaultFunction* apply = fault::drop;
+  TimeNs delay = 0;                  // delay: so much later; duplicate: a copy each time so much after the one before
+  std::uint32_t frames = 1;          // reorder: goes after so many that followed it; duplicate: so many copies
+  TimeNs longest_hold = 2 * second;  // reorder: where too few follow, it goes after this time (E_D_TOV)
+  std::uint32_t bit = 0;         // corrupt: turned over, counted from the first of the header, round the frame's end
+  std::uint16_t size_bytes = 0;  // truncate: what is left of the frame, header included
+  bool crc_error = true;         // corrupt, truncate: its CRC tells; else it was damaged where no CRC guards it
+  std::vector<FramePatch> patches = {};  // rewrite: CRC as of the new content
+
+  [[nodiscard]] bool loses_frame() const { return apply == fault::drop; }
 };
-std::string_view to_string(FaultAction::Kind kind);
 
 /// On the link between an N_Port and its F_Port.
 enum class LinkDirection : std::uint8_t { Sent, Received };  // by the N_Port
@@ -64,7 +82,14 @@ class FaultyDirection final : public FrameFault, private Event {
   void foresee(Frame& frame) override;
   void carry(Channel& channel, FramePtr frame) override;
   void link_broke() override;
-  /// Held back by Reorder.
+
+  // --- for fault functions
+  /// The frame goes on, and counts for those that are held back.
+  void pass(Channel& channel, FramePtr frame);
+  /// Until `frames` others have passed; without them it goes on `longest` after it would have arrived.
+  void hold(Channel& channel, FramePtr frame, std::uint32_t frames, TimeNs longest);
+
+  /// How many are held back.
   [[nodiscard]] std::size_t held() const { return held_.size(); }
 
  private:
@@ -74,9 +99,6 @@ class FaultyDirection final : public FrameFault, private Event {
     TimeNs until;
   };
   void fire(TimeNs now) override;
-  void pass(Channel& channel, FramePtr frame);
-  void duplicate(Channel& channel, FramePtr frame, const FaultAction& action);
-  void hold(Channel& channel, FramePtr frame, const FaultAction& action);
   void watch_held();
 
   Scheduler& scheduler_;

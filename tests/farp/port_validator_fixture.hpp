@@ -11,6 +11,7 @@
 #include "fc2_fabric/switch/fabric_directory.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/login_listener.hpp"
+#include "tests/support/made_frame.hpp"
 #include "tests/support/test_fabric.hpp"
 #include "wire/ct/accept.hpp"
 #include "wire/ct/gpn_id.hpp"
@@ -23,19 +24,13 @@ using farp::Resolver, farp::ResolverConfig;
 /// The fabric controller tells `port` what may have changed.
 inline void tell_changed(support::TestFabric& fabric, fc2::NPort& port, const wire::els::RscnPage& page) {
   const wire::els::Rscn rscn{.pages = {page}};
-  fc2::FramePtr frame = fabric.pool.take();
   const wire::FcHeader header{.r_ctl = wire::RCtl::els_request,
                               .d_id = port.n_port_id(),
                               .s_id = wire::well_known::fabric_controller,
                               .type = wire::Type::els,
                               .f_ctl = wire::f_ctl::single_frame_request | wire::f_ctl::last_sequence,
                               .ox_id = {0x7000}};
-  header.write(frame->bytes);
-  rscn.write(frame->data_field());
-  frame->size_bytes = static_cast<std::uint16_t>(24 + rscn.size());
-  frame->sof = wire::Sof::i3;
-  frame->eof = wire::Eof::t;
-  port.receive(std::move(frame));
+  port.receive(support::made_frame(fabric.pool, header, support::bytes_of(rscn)));
 }
 
 inline void tell_all_changed(support::TestFabric& fabric, fc2::NPort& port) {

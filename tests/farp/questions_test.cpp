@@ -7,6 +7,7 @@
 #include "farp/directory_listing.hpp"
 #include "fc2_fabric/switch/name_server.hpp"
 #include "tests/farp/resolver_fixture.hpp"
+#include "tests/support/made_frame.hpp"
 #include "wire/ct/accept.hpp"
 #include "wire/ct/preamble.hpp"
 
@@ -342,19 +343,14 @@ TEST(ListingOnALoop, interrupted_failsAtOnce) {
     wire::els::Login login = port.login_parameters(wire::els::Command::ls_acc);
     if (s_id == wire::well_known::f_port) login.features = wire::els::feature::f_port;
     login.port_name = login.node_name = {0x2000'0000'0000'0000U + s_id.value};
-    fc2::FramePtr frame = pool.take();
-    wire::FcHeader{.r_ctl = wire::RCtl::els_reply,
-                   .d_id = d_id,
-                   .s_id = s_id,
-                   .type = wire::Type::els,
-                   .f_ctl = wire::f_ctl::single_frame_reply,
-                   .ox_id = loop.frames().back().header.ox_id}
-        .write(frame->bytes);
-    login.write(frame->data_field());
-    frame->size_bytes = fc2::frame_header_bytes + wire::els::Login::size();
-    frame->sof = wire::Sof::i3;
-    frame->eof = wire::Eof::t;
-    port.receive(std::move(frame));
+    port.receive(support::made_frame(pool,
+                                     {.r_ctl = wire::RCtl::els_reply,
+                                      .d_id = d_id,
+                                      .s_id = s_id,
+                                      .type = wire::Type::els,
+                                      .f_ctl = wire::f_ctl::single_frame_reply,
+                                      .ox_id = loop.frames().back().header.ox_id},
+                                     support::bytes_of(login)));
   };
   port.link_up_on_public_loop(output, 0x01);
   accept({0x010101}, wire::well_known::f_port);

@@ -10,6 +10,7 @@
 #include "farp/resolver.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/login_listener.hpp"
+#include "tests/support/made_frame.hpp"
 #include "tests/support/test_fabric.hpp"
 #include "wire/els/farp.hpp"
 
@@ -84,19 +85,13 @@ class ResolverTest : public testing::Test {
   }
   void deliver_bytes(std::size_t to, wire::FcId from, wire::FcId d_id, std::span<const std::uint8_t> payload,
                      std::uint32_t f_ctl = wire::f_ctl::single_frame_request | wire::f_ctl::last_sequence) {
-    fc2::FramePtr frame = fabric.pool.take();
     const wire::FcHeader header{.r_ctl = wire::RCtl::els_request,
                                 .d_id = d_id,
                                 .s_id = from,
                                 .type = wire::Type::els,
                                 .f_ctl = f_ctl,
                                 .ox_id = {next_ox_id++}};
-    header.write(frame->bytes);
-    std::copy(payload.begin(), payload.end(), frame->data_field().begin());
-    frame->size_bytes = static_cast<std::uint16_t>(24 + payload.size());
-    frame->sof = wire::Sof::i3;
-    frame->eof = wire::Eof::t;
-    fabric.port(to).receive(std::move(frame));
+    fabric.port(to).receive(support::made_frame(fabric.pool, header, payload));
     fabric.run_for(runtime::millisecond);
   }
   /// FARP-REQ of port 0 for the address of that port.

@@ -6,6 +6,7 @@
 #include "fc2_fabric/link/link.hpp"
 #include "fc2_fabric/switch/switch.hpp"
 #include "tests/support/frame_log.hpp"
+#include "tests/support/made_frame.hpp"
 #include "tests/support/port_pair.hpp"
 #include "tests/support/test_fabric.hpp"
 #include "wire/messages.hpp"
@@ -40,14 +41,7 @@ class BadFramesTest : public testing::Test {
     for (const auto service : {wire::well_known::name_server, wire::well_known::fabric_controller})
       EXPECT_EQ(fabric.fabric.service_port(service).counters().unexpected_events, 0U);
   }
-  FramePtr frame(const std::vector<std::uint8_t>& bytes) {
-    FramePtr result = fabric.pool.take();
-    std::copy(bytes.begin(), bytes.end(), result->bytes.begin());
-    result->size_bytes = static_cast<std::uint16_t>(bytes.size());
-    result->sof = wire::Sof::i3;
-    result->eof = wire::Eof::t;
-    return result;
-  }
+  FramePtr frame(const std::vector<std::uint8_t>& bytes) { return support::raw_frame(fabric.pool, bytes); }
   std::vector<std::uint8_t> with_header(wire::FcHeader header, const std::vector<std::uint8_t>& payload) const {
     std::vector<std::uint8_t> bytes(24 + payload.size());
     header.f_ctl |=

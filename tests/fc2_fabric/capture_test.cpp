@@ -11,6 +11,7 @@
 #include <string>
 
 #include "fc2_fabric/drivers/file_sink.hpp"
+#include "tests/support/made_frame.hpp"
 #include "tests/support/test_fabric.hpp"
 #include "wire/fcoe.hpp"
 
@@ -92,11 +93,7 @@ TEST(Capture, short_frame_is_recorded) {
   MemorySink sink;
   Capture capture(sink);
   FramePool pool;
-  FramePtr frame = pool.take();
-  frame->size_bytes = 8;
-  frame->sof = wire::Sof::i3;
-  frame->eof = wire::Eof::t;
-  capture.add_interface("x").frame_passed(second, *frame, true);
+  capture.add_interface("x").frame_passed(second, *support::raw_frame(pool, support::zeros(8)), true);
   EXPECT_EQ(blocks_of(sink.bytes).size(), 3U);
 }
 

@@ -6,17 +6,14 @@
 
 #include "fc2_fabric/node/transmitter.hpp"
 #include "tests/support/frame_log.hpp"
+#include "tests/support/made_frame.hpp"
 #include "wire/line_rate.hpp"
 
 namespace fc2 {
 namespace {
 
 FramePtr make_frame(FramePool& pool, std::size_t size, std::uint8_t mark = 0) {
-  FramePtr frame = pool.take();
-  frame->size_bytes = static_cast<std::uint16_t>(size);
-  frame->sof = wire::Sof::i3;
-  frame->eof = wire::Eof::t;
-  std::fill_n(frame->bytes.begin(), size, std::uint8_t{0});
+  FramePtr frame = support::raw_frame(pool, support::zeros(size));
   frame->bytes[3] = mark;  // D_ID
   return frame;
 }

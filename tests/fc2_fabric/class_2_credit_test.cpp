@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/class_2_pair.hpp"
+#include "tests/support/made_frame.hpp"
 #include "tests/support/test_fabric.hpp"
 
 namespace fc2 {
@@ -56,19 +57,14 @@ TEST(Class2Login, logged_in_class_2_is_what_both_offer) {
         login.class_2 = login.class_3;
         if (!valid) login.class_2.service_options = 0;
         login.class_2.end_to_end_credit = granted ? 2 : 0;
-        FramePtr frame = fabric.pool.take();
-        wire::FcHeader{.r_ctl = RCtl::els_request,
-                       .d_id = port.n_port_id(),
-                       .s_id = peer,
-                       .type = wire::Type::els,
-                       .f_ctl = f_ctl::single_frame_request,
-                       .ox_id = {1}}
-            .write(frame->bytes);
-        login.write(frame->data_field());
-        frame->size_bytes = frame_header_bytes + wire::els::Login::size();
-        frame->sof = wire::Sof::i3;
-        frame->eof = wire::Eof::t;
-        port.receive(std::move(frame));
+        port.receive(support::made_frame(fabric.pool,
+                                         {.r_ctl = RCtl::els_request,
+                                          .d_id = port.n_port_id(),
+                                          .s_id = peer,
+                                          .type = wire::Type::els,
+                                          .f_ctl = f_ctl::single_frame_request,
+                                          .ox_id = {1}},
+                                         support::bytes_of(login)));
         ASSERT_TRUE(port.remote_port(peer).logged_in());
         EXPECT_EQ(port.remote_port(peer).supports_class_2(), own && valid && granted) << own << valid << granted;
       }

@@ -4,6 +4,7 @@
 #include "fc2_fabric/node/class_2.hpp"
 #include "fc2_fabric/switch/f_port.hpp"
 #include "tests/support/flogi_frame.hpp"
+#include "tests/support/made_frame.hpp"
 #include "tests/support/port_pair.hpp"
 #include "tests/support/test_fabric.hpp"
 
@@ -116,14 +117,7 @@ TEST_F(Class2Reply, waiting_ack_late_answer_is_due_as_before) {
     lose_acks(second);
     run_until(second);
     EXPECT_TRUE(user.failures.empty()) << "what is not acknowledged is not answered";
-    pair.a.receive([&] {
-      FramePtr frame = pair.pool.take();
-      late_ack.write(frame->bytes);
-      frame->size_bytes = frame_header_bytes;
-      frame->sof = wire::Sof::n2;
-      frame->eof = wire::Eof::t;
-      return frame;
-    }());
+    pair.a.receive(support::made_frame(pair.pool, late_ack, {}, wire::Sof::n2));
     run_until(std::max(second, reply_timeout - millisecond));
     if (reply_timeout > second) {
       EXPECT_TRUE(user.failures.empty());
@@ -181,12 +175,7 @@ TEST(Class3Ports, class_2_frame_is_rejected) {
                             .type = wire::Type::ct,
                             .f_ctl = wire::f_ctl::single_frame_request,
                             .ox_id = {0x77}};
-  FramePtr frame = pair.pool.take();
-  data.write(frame->bytes);
-  frame->size_bytes = frame_header_bytes + 16;
-  frame->sof = wire::Sof::i2;
-  frame->eof = wire::Eof::n;
-  pair.b.receive(std::move(frame));
+  pair.b.receive(support::made_frame(pair.pool, data, support::zeros(16), wire::Sof::i2, wire::Eof::n));
   pair.run_for(millisecond);
   EXPECT_TRUE(user.ius.empty());
   const LoggedFrame* reject = pair.to_a.log.find([](const LoggedFrame& f) { return f.is(RCtl::p_rjt); });
@@ -326,13 +315,8 @@ TEST(Class2Fabric, egress_full_answers_f_bsy) {
   fabric.run_for(second);
   ASSERT_TRUE(port->logged_in() && far.paused());
   const auto inject = [&](wire::Sof sof, RCtl r_ctl) {
-    FramePtr frame = fabric.pool.take();
     header.r_ctl = r_ctl;
-    header.write(frame->bytes);
-    frame->size_bytes = frame_header_bytes;
-    frame->sof = sof;
-    frame->eof = wire::Eof::n;
-    fabric.fabric.ingress_of(fabric.port(0))->receive(std::move(frame));
+    fabric.fabric.ingress_of(fabric.port(0))->receive(support::made_frame(fabric.pool, header, {}, sof, wire::Eof::n));
   };
   inject(wire::Sof::i2, RCtl::solicited_data), inject(wire::Sof::i3, RCtl::solicited_data);
   fabric.run_for(10 * second);

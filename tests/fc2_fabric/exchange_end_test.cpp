@@ -2,6 +2,7 @@
 // and sequences of several frames within one exchange (FC-VI 5.5).
 #include <gtest/gtest.h>
 
+#include "tests/support/made_frame.hpp"
 #include "tests/support/port_pair.hpp"
 #include "wire/bls/ba_acc.hpp"
 
@@ -47,12 +48,7 @@ class ExchangeEndTest : public testing::Test {
     header.r_ctl = r_ctl;
     std::swap(header.s_id, header.d_id);
     header.f_ctl = wire::f_ctl::exchange_responder | wire::f_ctl::last_sequence | wire::f_ctl::end_sequence;
-    FramePtr frame = pair.pool.take();
-    header.write(frame->bytes);
-    frame->size_bytes = static_cast<std::uint16_t>(frame_header_bytes + wire::bls::BaAcc::size());
-    frame->sof = wire::Sof::i3;
-    frame->eof = wire::Eof::t;
-    pair.a.receive(std::move(frame));
+    pair.a.receive(support::made_frame(pair.pool, header, support::zeros(wire::bls::BaAcc::size())));
   }
   void lose_all_to_b() {
     pair.to_b.on_frame = [](const LoggedFrame&) { return Interposer::Action::Drop; };

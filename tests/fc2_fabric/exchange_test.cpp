@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "tests/support/made_frame.hpp"
 #include "tests/support/port_pair.hpp"
 #include "wire/bls/ba_acc.hpp"
 #include "wire/els/rrq.hpp"
@@ -204,16 +205,11 @@ TEST_F(ExchangeTest, aborting_late_reply_is_discarded) {
   pair.run_for(2 * millisecond);
   ASSERT_EQ(responder.ius.size(), 1U);
   // What the responder would still send comes from another exchange slot of the same ids.
-  FramePtr late = pair.pool.take();
   wire::FcHeader header = pair.to_a.log.frames().at(0).header;
   header.r_ctl = RCtl::solicited_control;
   header.type = type;
   header.f_ctl = wire::f_ctl::single_frame_reply;
-  header.write(late->bytes);
-  late->size_bytes = 28;
-  late->sof = wire::Sof::i3;
-  late->eof = wire::Eof::t;
-  pair.a.receive(std::move(late));
+  pair.a.receive(support::made_frame(pair.pool, header, support::zeros(4)));
   EXPECT_TRUE(originator.ius.empty());
   EXPECT_EQ(originator.failures.size(), 1U);
   EXPECT_EQ(discarded(pair.a, Discard::WrongSequence), 1U);
@@ -344,14 +340,9 @@ TEST_F(ExchangeTest, open_ox_id_used_anew_supersedes) {
   request(10);
   run();
   ASSERT_EQ(responder.ius.size(), 1U);
-  FramePtr frame = pair.pool.take();
   wire::FcHeader header = pair.to_b.log.frames().at(0).header;
   header.seq_id = {static_cast<std::uint8_t>(header.seq_id.value + 1)};
-  header.write(frame->bytes);
-  frame->size_bytes = 28;
-  frame->sof = wire::Sof::i3;
-  frame->eof = wire::Eof::t;
-  pair.b.receive(std::move(frame));
+  pair.b.receive(support::made_frame(pair.pool, header, support::zeros(4)));
   EXPECT_EQ(responder.failures, std::vector{ExchangeFailure::AbortedByPeer});
   EXPECT_EQ(responder.ius.size(), 2U);
   EXPECT_EQ(pair.b.open_exchanges(), 1U);
@@ -366,18 +357,13 @@ TEST_F(ExchangeTest, table_full_refuses) {
   EXPECT_EQ(small.a.originate(b_id, type, originator), nullptr);
   for (int i = 0; i < 4; ++i) small.b.originate(a_id, type, originator);
   for (std::uint16_t ox_id = 7; ox_id < 10; ++ox_id) {
-    FramePtr frame = small.pool.take();
     const wire::FcHeader header{.r_ctl = RCtl::unsolicited_control,
                                 .d_id = b_id,
                                 .s_id = a_id,
                                 .type = type,
                                 .f_ctl = wire::f_ctl::single_frame_request,
                                 .ox_id = {ox_id}};
-    header.write(frame->bytes);
-    frame->size_bytes = 24;
-    frame->sof = wire::Sof::i3;
-    frame->eof = wire::Eof::t;
-    small.b.receive(std::move(frame));
+    small.b.receive(support::made_frame(small.pool, header));
   }
   EXPECT_EQ(small.b.counters().discarded(Discard::NoResources), 1U);
   EXPECT_EQ(responder.ius.size(), 2U);
@@ -436,15 +422,10 @@ TEST_F(ExchangeTest, quarantined_by_peer_ba_acc_is_discarded) {
   request(10, millisecond);
   pair.run_for(2 * millisecond);
   for (const RCtl r_ctl : {RCtl::ba_acc, RCtl::ba_rjt}) {
-    FramePtr frame = pair.pool.take();
     wire::FcHeader header = pair.to_b.log.frames().at(0).header;
     header.r_ctl = r_ctl;
     header.type = wire::Type::bls;
-    header.write(frame->bytes);
-    frame->size_bytes = 36;
-    frame->sof = wire::Sof::i3;
-    frame->eof = wire::Eof::t;
-    pair.b.receive(std::move(frame));
+    pair.b.receive(support::made_frame(pair.pool, header, support::zeros(12)));
   }
   EXPECT_EQ(discarded(pair.b, Discard::UnknownExchange), 2U);
 }

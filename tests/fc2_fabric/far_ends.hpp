@@ -7,6 +7,7 @@
 
 #include "fc2_fabric/switch/f_port.hpp"
 #include "tests/support/frame_log.hpp"
+#include "tests/support/made_frame.hpp"
 #include "tests/support/test_fabric.hpp"
 #include "wire/bytes.hpp"
 #include "wire/line_rate.hpp"
@@ -79,39 +80,28 @@ class FarEnds : public testing::Test {
     return ids;
   }
   void give_login(std::size_t end, wire::els::Command command, wire::Wwn port_name) {
-    FramePtr frame = fabric.pool.take();
     wire::FcHeader header;
     header.r_ctl = wire::RCtl::els_request;
     header.type = wire::Type::els;
     header.d_id = wire::well_known::f_port;
     header.f_ctl = wire::f_ctl::first_sequence | wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative;
     header.ox_id = {1};
-    header.write(frame->bytes);
     wire::els::Login login = fabric.port(0).login_parameters(command);
     login.port_name = port_name;
-    login.write(frame->data_field());
-    frame->size_bytes = frame_header_bytes + wire::els::Login::size();
-    frame->sof = wire::Sof::i3;
-    frame->eof = wire::Eof::t;
-    ports[end]->receive(std::move(frame));
+    ports[end]->receive(made_frame(fabric.pool, header, bytes_of(login)));
     fabric.run_for(millisecond);
   }
   void feed(std::size_t from, std::size_t to, std::uint8_t mark, wire::Sof sof = wire::Sof::i3) {
     feed_to(from, ports[to]->address(), mark, sof);
   }
   void feed_to(std::size_t from, wire::FcId to, std::uint8_t mark, wire::Sof sof = wire::Sof::i3) {
-    FramePtr frame = fabric.pool.take();
     wire::FcHeader header;
     header.r_ctl = wire::RCtl::solicited_data;
     header.type = wire::Type::fc_vi;
     header.s_id = ports[from]->address();
     header.d_id = to;
-    header.write(frame->bytes);
-    frame->data_field()[0] = mark;
-    frame->size_bytes = frame_header_bytes + 4;
-    frame->sof = sof;
-    frame->eof = wire::Eof::n;
-    ports[from]->receive(std::move(frame));
+    const std::uint8_t data[] = {mark, 0, 0, 0};
+    ports[from]->receive(made_frame(fabric.pool, header, data, sof, wire::Eof::n));
   }
   [[nodiscard]] std::uint64_t held_too_long() const { return fabric.fabric.counters().discarded(Discard::HeldTooLong); }
 

@@ -9,11 +9,11 @@
 
 #include "fc2_fabric/frame/capture.hpp"
 #include "tests/support/frame_log.hpp"
+#include "tests/support/made_frame.hpp"
 #include "tests/support/test_fabric.hpp"
 
 namespace fc2 {
 namespace {
-using Kind = FaultAction::Kind;
 
 /// The fault of a frame is chosen by its mark; remembers what was asked and done.
 class Marks final : public FaultPolicy {
@@ -40,16 +40,13 @@ using Arrivals = std::vector<std::pair<TimeNs, std::uint32_t>>;  // when, mark
 
 class FaultsTest : public testing::Test {
  protected:
-  FaultsTest() { channel.set_fault(&fault); }
+  FaultsTest() { channel.set_fault(&direction); }
   void send(std::uint8_t mark, std::size_t size = 60) {
-    FramePtr frame = pool.take();
-    frame->size_bytes = static_cast<std::uint16_t>(size);
-    frame->sof = wire::Sof::i3;
-    frame->eof = wire::Eof::t;
-    for (std::size_t i = 0; i < size; ++i) frame->bytes[i] = static_cast<std::uint8_t>(i);
-    frame->bytes[1] = frame->bytes[2] = 0;
-    frame->bytes[3] = mark;  // D_ID
-    channel.send(std::move(frame));
+    std::vector<std::uint8_t> bytes(size);
+    for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::uint8_t>(i);
+    bytes[1] = bytes[2] = 0;
+    bytes[3] = mark;  // D_ID
+    channel.send(support::raw_frame(pool, bytes));
   }
   void send_all(std::initializer_list<int> marks) {
     for (const int mark : marks) send(static_cast<std::uint8_t>(mark));
@@ -66,7 +63,7 @@ class FaultsTest : public testing::Test {
   FramePool pool;
   support::FrameLog log;
   Marks policy;
-  FaultyDirection fault{scheduler, policy, 7, LinkDirection::Sent};
+  FaultyDirection direction{scheduler, policy, 7, LinkDirection::Sent};
   Channel channel{scheduler, {.latency_ns = 500}, log};
 };
 
@@ -84,7 +81,7 @@ TEST_F(FaultsTest, drop_is_not_delivered) {
     std::vector<int> faults;
   } tap;
   channel.tap_sender(&tap);
-  policy.actions[2] = {.kind = Kind::Drop};
+  policy.actions[2] = {.apply = fault::drop};
   send_all({1, 2, 3});
   EXPECT_EQ(run(), (Arrivals{{500, 1}, {500, 3}}));
   EXPECT_EQ(tap.faults, (std::vector<int>{0, 2, 0}));
@@ -94,8 +91,8 @@ TEST_F(FaultsTest, drop_is_not_delivered) {
 
 // A duplicate follows at once, or later; both have the same bytes.
 TEST_F(FaultsTest, duplicate_arrives_again) {
-  policy.actions[1] = {.kind = Kind::Duplicate};
-  policy.actions[2] = {.kind = Kind::Duplicate, .delay = 1000, .frames = 2};
+  policy.actions[1] = {.apply = fault::duplicate};
+  policy.actions[2] = {.apply = fault::duplicate, .delay = 1000, .frames = 2};
   send_all({1, 2, 3});
   EXPECT_EQ(run(), (Arrivals{{500, 1}, {500, 1}, {500, 2}, {500, 3}, {1500, 2}, {2500, 2}}));
   EXPECT_EQ(log.frames()[0].data, log.frames()[1].data);
@@ -105,7 +102,7 @@ TEST_F(FaultsTest, duplicate_arrives_again) {
 
 // A delayed frame is overtaken by those that come meanwhile, and by no other.
 TEST_F(FaultsTest, delay_lets_others_overtake) {
-  policy.actions[1] = {.kind = Kind::Delay, .delay = 1000};
+  policy.actions[1] = {.apply = fault::delay, .delay = 1000};
   send_all({1, 2});
   scheduler.run_until(start + 2000);
   send(3);
@@ -114,27 +111,27 @@ TEST_F(FaultsTest, delay_lets_others_overtake) {
 
 // Reordered means after the next k frames, at the moment of the last of them.
 TEST_F(FaultsTest, reorder_waits_for_frames) {
-  policy.actions[1] = {.kind = Kind::Reorder, .frames = 2};
+  policy.actions[1] = {.apply = fault::reorder, .frames = 2};
   send_all({1, 2});
   scheduler.run_until(start + 1000);
-  EXPECT_EQ(fault.held(), 1U);
+  EXPECT_EQ(direction.held(), 1U);
   send_all({3, 4});
   EXPECT_EQ(run(), (Arrivals{{500, 2}, {1500, 3}, {1500, 1}, {1500, 4}}));
-  EXPECT_EQ(fault.held(), 0U);
+  EXPECT_EQ(direction.held(), 0U);
 }
 
 // A frame that is lost does not count as one that followed; two that wait keep their own count.
 TEST_F(FaultsTest, reorder_counts_frames_that_arrive) {
-  policy.actions[1] = {.kind = Kind::Reorder, .frames = 2};
-  policy.actions[2] = {.kind = Kind::Reorder, .frames = 1};
-  policy.actions[3] = {.kind = Kind::Drop};
+  policy.actions[1] = {.apply = fault::reorder, .frames = 2};
+  policy.actions[2] = {.apply = fault::reorder, .frames = 1};
+  policy.actions[3] = {.apply = fault::drop};
   send_all({1, 2, 3, 4, 5});
   EXPECT_EQ(run(), (Arrivals{{500, 4}, {500, 2}, {500, 5}, {500, 1}}));
 }
 
 // Nobody follows: the frame goes on by itself after its longest time, not for ever, and not before.
 TEST_F(FaultsTest, reorder_without_followers_ends_by_time) {
-  policy.actions[1] = {.kind = Kind::Reorder, .frames = 1, .longest_hold = millisecond};
+  policy.actions[1] = {.apply = fault::reorder, .frames = 1, .longest_hold = millisecond};
   send(1);
   EXPECT_EQ(run(millisecond + 499), Arrivals{});
   EXPECT_EQ(run(), (Arrivals{{millisecond + 500, 1}}));
@@ -142,7 +139,7 @@ TEST_F(FaultsTest, reorder_without_followers_ends_by_time) {
 
 // The link breaks: what waited is lost, and its timer with it.
 TEST_F(FaultsTest, reorder_link_broken_loses_it) {
-  policy.actions[1] = {.kind = Kind::Reorder};
+  policy.actions[1] = {.apply = fault::reorder};
   send(1);
   channel.clear();
   EXPECT_EQ(pool.outstanding(), 0U);
@@ -156,32 +153,30 @@ TEST_F(FaultsTest, corrupt_turns_one_bit_over) {
     std::vector<FramePtr> frames;
   } receiver;
   Channel to(scheduler, {}, receiver);
-  to.set_fault(&fault);
+  to.set_fault(&direction);
   const auto pass = [&](FaultAction action) -> const Frame& {
     policy.actions[1] = action;
-    FramePtr frame = pool.take();
-    frame->size_bytes = 26;
-    std::ranges::fill(frame->bytes, std::uint8_t{0});
+    FramePtr frame = support::raw_frame(pool, support::zeros(26));
     frame->bytes[3] = 1;
     to.send(std::move(frame));
     scheduler.run_until(scheduler.now() + 1);
     return *receiver.frames.back();
   };
-  const Frame& seen = pass({.kind = Kind::Corrupt, .bit = 24 * 8 + 3});
+  const Frame& seen = pass({.apply = fault::corrupt, .bit = 24 * 8 + 3});
   EXPECT_EQ(seen.bytes[24], 0x10);
   EXPECT_TRUE(seen.crc_error);
-  const Frame& unseen = pass({.kind = Kind::Corrupt, .bit = 25 * 8 + 7, .crc_error = false});
+  const Frame& unseen = pass({.apply = fault::corrupt, .bit = 25 * 8 + 7, .crc_error = false});
   EXPECT_EQ(unseen.bytes[24], 0x00);
   EXPECT_EQ(unseen.bytes[25], 0x01);
   EXPECT_FALSE(unseen.crc_error);
-  const Frame& beyond = pass({.kind = Kind::Corrupt, .bit = 26 * 8 + 1});  // counted round the end
+  const Frame& beyond = pass({.apply = fault::corrupt, .bit = 26 * 8 + 1});  // counted round the end
   EXPECT_EQ(beyond.bytes[0], 0x40);
 }
 
 // Truncated means shorter, never longer.
 TEST_F(FaultsTest, truncate_shortens) {
-  policy.actions[1] = {.kind = Kind::Truncate, .size_bytes = 30};
-  policy.actions[2] = {.kind = Kind::Truncate, .size_bytes = 100};
+  policy.actions[1] = {.apply = fault::truncate, .size_bytes = 30};
+  policy.actions[2] = {.apply = fault::truncate, .size_bytes = 100};
   send_all({1, 2});
   run();
   EXPECT_EQ(log.frames()[0].data.size(), 6U);
@@ -190,7 +185,7 @@ TEST_F(FaultsTest, truncate_shortens) {
 
 // Rewritten: the bits of the mask, and no others; nothing behind the frame's end.
 TEST_F(FaultsTest, rewrite_replaces_fields) {
-  policy.actions[1] = {.kind = Kind::Rewrite,
+  policy.actions[1] = {.apply = fault::rewrite,
                        .patches = {{.offset = 24, .size = 2, .value = 0xABCD},
                                    {.offset = 26, .size = 1, .value = 0xFF, .mask = 0x80},
                                    {.offset = 58, .size = 4, .value = 0x01020304}}};
@@ -239,7 +234,7 @@ class FaultyFabricTest : public testing::Test {
 // FC-FS: a frame with a CRC error is discarded where it arrives, and counted: here at the switch.
 TEST_F(FaultyFabricTest, corrupted_is_discarded_by_the_switch) {
   policy.armed = true;
-  policy.action = {.kind = Kind::Corrupt, .bit = 200};
+  policy.action = {.apply = fault::corrupt, .bit = 200};
   EXPECT_FALSE(fabric.log_in(0, 1));
   EXPECT_GT(policy.count, 0);
   EXPECT_EQ(fabric.fabric.counters().discarded(Discard::BadCrc), static_cast<std::uint64_t>(policy.count));
@@ -248,7 +243,7 @@ TEST_F(FaultyFabricTest, corrupted_is_discarded_by_the_switch) {
 // The same at the port.
 TEST_F(FaultyFabricTest, corrupted_is_discarded_by_the_port) {
   policy.armed = true;
-  policy.action = {.kind = Kind::Corrupt, .bit = 200};
+  policy.action = {.apply = fault::corrupt, .bit = 200};
   policy.which = LinkDirection::Received;
   EXPECT_FALSE(fabric.log_in(0, 1));
   EXPECT_GT(policy.count, 0);
@@ -258,7 +253,7 @@ TEST_F(FaultyFabricTest, corrupted_is_discarded_by_the_port) {
 // A frame cut short where no CRC tells is discarded for its length.
 TEST_F(FaultyFabricTest, truncated_is_discarded) {
   policy.armed = true;
-  policy.action = {.kind = Kind::Truncate, .size_bytes = 10, .crc_error = false};
+  policy.action = {.apply = fault::truncate, .size_bytes = 10, .crc_error = false};
   EXPECT_FALSE(fabric.log_in(0, 1));
   EXPECT_EQ(fabric.fabric.counters().discarded(Discard::Truncated), static_cast<std::uint64_t>(policy.count));
 }
@@ -282,7 +277,7 @@ TEST_F(FaultsTest, captured_with_a_comment) {
   Capture capture(sink);
   capture.set_fault_notes({"first rule", "second rule"});
   channel.tap_sender(&capture.add_interface("a"));
-  policy.actions[2] = {.kind = Kind::Drop};
+  policy.actions[2] = {.apply = fault::drop};
   send_all({1, 2});
   EXPECT_EQ(sink.text.find("first rule"), std::string::npos);
   EXPECT_NE(sink.text.find("second rule"), std::string::npos);
@@ -290,9 +285,7 @@ TEST_F(FaultsTest, captured_with_a_comment) {
     constexpr std::size_t options = 12, length = 4, padding = 2, eof = 4;
     return sink.text.substr(sink.text.size() - length - options - padding - eof - 4, 4);
   };
-  FramePtr frame = pool.take();
-  frame->size_bytes = 60;
-  std::ranges::fill(frame->bytes, std::uint8_t{0});
+  const FramePtr frame = support::raw_frame(pool, support::zeros(60));
   FrameTap& tap = capture.add_interface("b");
   tap.frame_passed(start, *frame, false);
   const std::string right = crc_of_last();
@@ -301,12 +294,7 @@ TEST_F(FaultsTest, captured_with_a_comment) {
   EXPECT_NE(crc_of_last(), right);
 }
 
-TEST(FaultAction, each_has_a_name) {
-  std::vector<std::string_view> names;
-  for (int kind = 0; kind <= static_cast<int>(Kind::Rewrite); ++kind)
-    names.push_back(to_string(static_cast<Kind>(kind)));
-  EXPECT_EQ(names,
-            (std::vector<std::string_view>{"drop", "duplicate", "delay", "reorder", "corrupt", "truncate", "rewrite"}));
+TEST(LinkDirection, each_has_a_name) {
   EXPECT_EQ(to_string(LinkDirection::Sent), "sent");
   EXPECT_EQ(to_string(LinkDirection::Received), "received");
 }

@@ -5,6 +5,7 @@
 #include "fc2_fabric/link/link.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/login_listener.hpp"
+#include "tests/support/made_frame.hpp"
 #include "tests/support/port_pair.hpp"
 #include "tests/support/test_fabric.hpp"
 
@@ -103,14 +104,9 @@ TEST_F(FabricInterruptionTest, suspended_flood_of_requests_is_bounded) {
   ASSERT_TRUE(b_at_a().suspended());
   const std::size_t most = a().config().max_waiting_frames;
   for (std::size_t i = 0; i < 2 * most; ++i) {
-    FramePtr frame = fabric.pool.take();
     wire::FcHeader abts{.r_ctl = wire::RCtl::abts, .d_id = a_id, .s_id = b_id, .type = wire::Type::bls};
     abts.ox_id = {static_cast<std::uint16_t>(i % 0xFFFF)};
-    abts.write(frame->bytes);
-    frame->size_bytes = frame_header_bytes;
-    frame->sof = wire::Sof::i3;
-    frame->eof = wire::Eof::t;
-    a().receive(std::move(frame));
+    a().receive(support::made_frame(fabric.pool, abts));
   }
   EXPECT_EQ(fabric.pool.outstanding(), most);
   EXPECT_EQ(a().counters().discarded(Discard::NoResources), most);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/login_listener.hpp"
+#include "tests/support/made_frame.hpp"
 #include "tests/support/port_pair.hpp"
 #include "tests/support/test_fabric.hpp"
 #include "wire/els/logo.hpp"
@@ -159,13 +160,7 @@ TEST(LoginEnd, retry_pending_logo_is_accepted_login_goes_on) {
     header.f_ctl = wire::f_ctl::exchange_responder | wire::f_ctl::last_sequence | wire::f_ctl::end_sequence;
     const auto reject =
         support::bytes_of(wire::els::LsRjt{.reason = wire::els::RejectReason::logical_busy, .explanation = {}});
-    FramePtr frame = pair.pool.take();
-    header.write(frame->bytes);
-    std::copy(reject.begin(), reject.end(), frame->data_field().begin());
-    frame->size_bytes = static_cast<std::uint16_t>(frame_header_bytes + reject.size());
-    frame->sof = wire::Sof::i3;
-    frame->eof = wire::Eof::t;
-    pair.a.receive(std::move(frame));
+    pair.a.receive(support::made_frame(pair.pool, header, reject));
     return support::Interposer::Action::Drop;
   };
   pair.a.remote_port(support::PortPair::b_id).log_in();

@@ -1,6 +1,7 @@
 // Logins that are put off, asked for twice, or end what an abort still waits for (FC-LS, FC-VI 7.7.1, 8.4.2 g).
 #include <gtest/gtest.h>
 
+#include "tests/support/made_frame.hpp"
 #include "tests/support/port_pair.hpp"
 #include "wire/els/ls_rjt.hpp"
 
@@ -38,17 +39,11 @@ class LoginRetryTest : public testing::Test, public PortListener {
 
  private:
   void answer(wire::OxId ox_id, RejectReason reason) {
-    FramePtr frame = pair.pool.take();
     wire::FcHeader header{
         .r_ctl = wire::RCtl::els_reply, .d_id = PortPair::a_id, .s_id = b_id, .type = wire::Type::els};
     header.f_ctl = wire::f_ctl::single_frame_reply;
     header.ox_id = ox_id;
-    header.write(frame->bytes);
-    wire::els::LsRjt{.reason = reason}.write(frame->data_field().first(wire::els::LsRjt::size()));
-    frame->size_bytes = static_cast<std::uint16_t>(wire::FcHeader::size() + wire::els::LsRjt::size());
-    frame->sof = wire::Sof::i3;
-    frame->eof = wire::Eof::t;
-    pair.a.receive(std::move(frame));
+    pair.a.receive(support::made_frame(pair.pool, header, support::bytes_of(wire::els::LsRjt{.reason = reason})));
   }
 };
 

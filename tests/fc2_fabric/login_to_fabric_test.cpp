@@ -3,6 +3,7 @@
 
 #include "fc2_fabric/switch/f_port.hpp"
 #include "tests/support/login_listener.hpp"
+#include "tests/support/made_frame.hpp"
 #include "tests/support/port_pair.hpp"
 #include "tests/support/test_fabric.hpp"
 #include "wire/els/login.hpp"
@@ -172,19 +173,14 @@ TEST_F(FabricLoginTest, online_logout_goes_offline) {
 TEST_F(FabricLoginTest, online_fabric_logs_out_logs_in_again) {
   fabric.bring_up();
   NPort& port = fabric.port(0);
-  FramePtr frame = fabric.pool.take();
   const wire::FcHeader header{.r_ctl = wire::RCtl::els_request,
                               .d_id = port.n_port_id(),
                               .s_id = wire::well_known::f_port,
                               .type = wire::Type::els,
                               .f_ctl = wire::f_ctl::single_frame_request,
                               .ox_id = {0x77}};
-  header.write(frame->bytes);
-  wire::els::Logo{.n_port_id = wire::well_known::f_port}.write(frame->data_field());
-  frame->size_bytes = 24 + wire::els::Logo::size();
-  frame->sof = wire::Sof::i3;
-  frame->eof = wire::Eof::t;
-  port.receive(std::move(frame));
+  port.receive(support::made_frame(fabric.pool, header,
+                                   support::bytes_of(wire::els::Logo{.n_port_id = wire::well_known::f_port})));
   EXPECT_FALSE(port.online());
   fabric.run_for(second);
   EXPECT_TRUE(port.online());
@@ -197,19 +193,13 @@ TEST_F(FabricLoginTest, offline_request_is_discarded) {
   NPort& port = fabric.port(0);
   port.link_up(dark);
   fabric.run_for(millisecond);
-  FramePtr frame = fabric.pool.take();
   const wire::FcHeader header{.r_ctl = wire::RCtl::els_request,
                               .d_id = {0x010100},
                               .s_id = wire::well_known::f_port,
                               .type = wire::Type::els,
                               .f_ctl = wire::f_ctl::single_frame_request,
                               .ox_id = {0x77}};
-  header.write(frame->bytes);
-  port.login_parameters(Command::plogi).write(frame->data_field());
-  frame->size_bytes = 24 + wire::els::Login::size();
-  frame->sof = wire::Sof::i3;
-  frame->eof = wire::Eof::t;
-  port.receive(std::move(frame));
+  port.receive(support::made_frame(fabric.pool, header, support::bytes_of(port.login_parameters(Command::plogi))));
   EXPECT_EQ(port.counters().discarded(Discard::NotLoggedIn), 1U);
   EXPECT_EQ(listener.events, "");
   port.link_down();

@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "tests/support/made_frame.hpp"
 #include "tests/support/port_pair.hpp"
 #include "tests/support/test_fabric.hpp"
 
@@ -117,12 +118,7 @@ TEST_F(OutOfOrder, frames_without_end_are_bounded) {
                                 .f_ctl = wire::f_ctl::first_sequence,
                                 .seq_cnt = {seq_cnt},
                                 .ox_id = {0x55}};
-    FramePtr frame = fabric.pool.take();
-    header.write(frame->bytes);
-    frame->size_bytes = frame_header_bytes + 1000;
-    frame->sof = wire::Sof::n3;
-    frame->eof = wire::Eof::n;
-    recipient.receive(std::move(frame));
+    recipient.receive(support::made_frame(fabric.pool, header, support::zeros(1000), wire::Sof::n3, wire::Eof::n));
   }
   const std::uint64_t fit = recipient.config().max_assembled_iu_bytes / 1000;
   EXPECT_EQ(recipient.counters().discarded(Discard::TooLong), 1u);

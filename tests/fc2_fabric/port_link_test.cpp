@@ -2,6 +2,7 @@
 // goes (FC-VI 7.7).
 #include <gtest/gtest.h>
 
+#include "tests/support/made_frame.hpp"
 #include "tests/support/port_by_hand.hpp"
 
 namespace fc2 {
@@ -282,11 +283,8 @@ TEST(PortLink, interrupted_unsentIusAreKept) {
     ask(p, id);
     p.port.request(id, RCtl::els_request, Type::els, PortByHand::echo, p.user, 0);
   }
-  FramePtr unsent = p.pool.take();
-  wire::FcHeader{.r_ctl = RCtl::unsolicited_control, .d_id = peer, .s_id = own, .type = Type::ct, .ox_id = {0xEEEE}}
-      .write(unsent->bytes);
-  unsent->size_bytes = frame_header_bytes;
-  p.port.link_interrupted(std::move(unsent));
+  p.port.link_interrupted(support::made_frame(
+      p.pool, {.r_ctl = RCtl::unsolicited_control, .d_id = peer, .s_id = own, .type = Type::ct, .ox_id = {0xEEEE}}));
   EXPECT_EQ(p.port.remote_port(peer).held(), 2U);
   EXPECT_EQ(p.port.remote_port(own).held(), 1U);
   EXPECT_EQ(p.port.remote_port(other).held(), 0U);

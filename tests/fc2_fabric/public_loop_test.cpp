@@ -3,6 +3,7 @@
 
 #include "tests/support/frame_log.hpp"
 #include "tests/support/login_listener.hpp"
+#include "tests/support/made_frame.hpp"
 #include "tests/support/test_fabric.hpp"
 #include "wire/els/adisc.hpp"
 #include "wire/els/fan.hpp"
@@ -22,7 +23,6 @@ class FlPort final : public FrameReceiver {
   void receive(FramePtr frame) override { log.receive(std::move(frame)); }
   void send(NPort& port, wire::RCtl r_ctl, wire::FcId d_id, wire::FcId s_id, wire::OxId ox_id,
             std::span<const std::uint8_t> payload) {
-    FramePtr frame = pool_.take();
     wire::FcHeader header;
     header.r_ctl = r_ctl;
     header.type = wire::Type::els;
@@ -30,12 +30,7 @@ class FlPort final : public FrameReceiver {
     header.s_id = s_id;
     header.ox_id = ox_id;
     header.f_ctl = r_ctl == wire::RCtl::els_reply ? 0x980000 : 0x290000;
-    header.write(frame->bytes);
-    std::copy(payload.begin(), payload.end(), frame->data_field().begin());
-    frame->size_bytes = static_cast<std::uint16_t>(frame_header_bytes + payload.size());
-    frame->sof = wire::Sof::i3;
-    frame->eof = wire::Eof::t;
-    port.receive(std::move(frame));
+    port.receive(support::made_frame(pool_, header, payload));
   }
   /// Answers the last FLOGI or PLOGI that came.
   void accept(NPort& port, wire::FcId granted, wire::Wwn port_name, wire::Wwn node_name, bool f_port) {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <optional>
 
+#include "tests/support/made_frame.hpp"
 #include "tests/support/port_pair.hpp"
 
 namespace fc2 {
@@ -136,13 +137,7 @@ class OvertakenTest : public testing::Test {
     ASSERT_TRUE(late);
   }
   void late_request_comes() {
-    FramePtr frame = pair.pool.take();
-    late->header.write(frame->bytes);
-    std::memcpy(frame->data_field().data(), late->data.data(), late->data.size());
-    frame->size_bytes = static_cast<std::uint16_t>(wire::FcHeader::size() + late->data.size());
-    frame->sof = late->sof;
-    frame->eof = late->eof;
-    pair.b.receive(std::move(frame));
+    pair.b.receive(support::made_frame(pair.pool, late->header, late->data, late->sof, late->eof));
   }
   [[nodiscard]] std::uint64_t discarded() const { return pair.b.counters().discarded(Discard::AbortedExchange); }
   static constexpr wire::FcId peer_a = support::PortPair::a_id, peer_b = support::PortPair::b_id;

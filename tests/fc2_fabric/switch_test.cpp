@@ -5,6 +5,7 @@
 #include "fc2_fabric/switch/fabric_controller.hpp"
 #include "fc2_fabric/switch/name_server.hpp"
 #include "tests/support/frame_log.hpp"
+#include "tests/support/made_frame.hpp"
 #include "tests/support/port_pair.hpp"
 #include "tests/support/test_fabric.hpp"
 #include "wire/els/rscn.hpp"
@@ -35,17 +36,12 @@ class SwitchTest : public testing::Test {
     port.send(*exchange, RCtl::unsolicited_control, {}, std::vector<std::uint8_t>(size), {.last_of_exchange = true});
   }
   FramePtr raw(wire::FcId s_id, wire::FcId d_id) {
-    FramePtr frame = fabric.pool.take();
     const wire::FcHeader header{.r_ctl = RCtl::unsolicited_control,
                                 .d_id = d_id,
                                 .s_id = s_id,
                                 .type = type,
                                 .f_ctl = wire::f_ctl::single_frame_request | wire::f_ctl::last_sequence};
-    header.write(frame->bytes);
-    frame->size_bytes = 24;
-    frame->sof = wire::Sof::i3;
-    frame->eof = wire::Eof::t;
-    return frame;
+    return support::made_frame(fabric.pool, header);
   }
   void inject(std::size_t port, FramePtr frame) {
     fabric.fabric.ingress_of(fabric.port(port))->receive(std::move(frame));

@@ -6,6 +6,7 @@
 #include "fc2_fabric/node/shared_link.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/login_listener.hpp"
+#include "tests/support/made_frame.hpp"
 #include "tests/support/port_pair.hpp"
 #include "tests/support/test_fabric.hpp"
 #include "wire/line_rate.hpp"
@@ -194,17 +195,12 @@ TEST_F(VirtualPortTest, reset_link_logs_all_in_again) {
 // A virtual port may send under addresses of its link only.
 TEST_F(VirtualPortTest, logged_in_forged_s_id_is_discarded) {
   const auto inject = [&](wire::FcId s_id) {
-    FramePtr frame = fabric.pool.take();
     const wire::FcHeader header{.r_ctl = RCtl::unsolicited_control,
                                 .d_id = id(other),
                                 .s_id = s_id,
                                 .type = type,
                                 .f_ctl = wire::f_ctl::single_frame_request | wire::f_ctl::last_sequence};
-    header.write(frame->bytes);
-    frame->size_bytes = 24;
-    frame->sof = wire::Sof::i3;
-    frame->eof = wire::Eof::t;
-    fabric.fabric.ingress_of(fabric.port(0))->receive(std::move(frame));
+    fabric.fabric.ingress_of(fabric.port(0))->receive(support::made_frame(fabric.pool, header));
     fabric.run_for(millisecond);
   };
   inject({0x010104});

@@ -2,6 +2,7 @@
 // waits; how often a stranger is told that there is no login.
 #include <gtest/gtest.h>
 
+#include "tests/support/made_frame.hpp"
 #include "tests/support/port_pair.hpp"
 
 namespace fc2 {
@@ -27,12 +28,7 @@ class WhoseExchange : public testing::Test {
             .ox_id = ox_id};
   }
   void deliver(NPort& to, const wire::FcHeader& header) {
-    FramePtr frame = pair.pool.take();
-    header.write(frame->bytes);
-    frame->size_bytes = 24 + 8;
-    frame->sof = wire::Sof::i3;
-    frame->eof = wire::Eof::t;
-    to.receive(std::move(frame));
+    to.receive(support::made_frame(pair.pool, header, support::zeros(8)));
   }
   [[nodiscard]] std::uint64_t unknown() const { return pair.a.counters().discarded(Discard::UnknownExchange); }
 

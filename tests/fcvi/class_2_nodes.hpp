@@ -3,6 +3,7 @@
 #include "fc2_fabric/node/class_2.hpp"
 #include "fc2_fabric/node/remote_port.hpp"
 #include "tests/fcvi/message_nodes.hpp"
+#include "tests/support/made_frame.hpp"
 
 namespace support {
 
@@ -24,15 +25,7 @@ struct ForgedFrame {
     device_header.write(std::span(data).first(device_header.size()));
     header.df_ctl = wire::df_ctl::with_device_header(device_header.size());
   }
-  [[nodiscard]] fc2::FramePtr build(fc2::FramePool& pool) const {
-    fc2::FramePtr frame = pool.take();
-    header.write(frame->bytes);
-    std::copy(data.begin(), data.end(), frame->data_field().begin());
-    frame->size_bytes = static_cast<std::uint16_t>(24 + data.size());
-    frame->sof = sof;
-    frame->eof = eof;
-    return frame;
-  }
+  [[nodiscard]] fc2::FramePtr build(fc2::FramePool& pool) const { return made_frame(pool, header, data, sof, eof); }
 };
 
 class Class2Nodes : public MessageNodes {

@@ -6,6 +6,7 @@
 #include "fc2_fabric/node/class_2.hpp"
 #include "fc2_fabric/node/remote_port.hpp"
 #include "tests/fcvi/message_nodes.hpp"
+#include "tests/support/made_frame.hpp"
 #include "wire/fcvi/connect_resp2.hpp"
 #include "wire/fcvi/connect_rqst.hpp"
 
@@ -426,12 +427,8 @@ TEST_P(Class2, sending_nobodyThere_isRejected) {
                             .f_ctl = wire::f_ctl::end_sequence | wire::f_ctl::ack_form_ack_1,
                             .ox_id = {0x77}};
   const auto inject = [&](wire::FcHeader header) {
-    fc2::FramePtr frame = fabric.pool.take();
-    header.write(frame->bytes);
-    frame->size_bytes = 24;
-    frame->sof = wire::Sof::i2;
-    frame->eof = wire::Eof::n;
-    fabric.fabric.ingress_of(client->port)->receive(std::move(frame));
+    fabric.fabric.ingress_of(client->port)
+        ->receive(support::made_frame(fabric.pool, header, {}, wire::Sof::i2, wire::Eof::n));
     fabric.run_for(runtime::millisecond);
   };
   inject(data);

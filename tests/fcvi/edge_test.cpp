@@ -1,6 +1,7 @@
 // Limits, hostile peers, and what outlives what.
 #include "fcvi/provider.hpp"
 #include "tests/fcvi/wire_fixture.hpp"
+#include "tests/support/made_frame.hpp"
 #include "wire/fcvi/disconnect_resp.hpp"
 
 namespace {
@@ -225,7 +226,6 @@ class Hostile : public support::WireNodes {
   /// An IU on the client's exchange of `of`.
   void forge(const support::WireFrame& of, wire::RCtl r_ctl, std::uint32_t f_ctl,
              std::span<const std::uint8_t> content) {
-    fc2::FramePtr frame = fabric.pool.take();
     const wire::FcHeader header{.r_ctl = r_ctl,
                                 .d_id = of.fc.s_id,
                                 .s_id = of.fc.d_id,
@@ -234,12 +234,7 @@ class Hostile : public support::WireNodes {
                                 .df_ctl = wire::df_ctl::device_header_32,
                                 .ox_id = of.fc.ox_id,
                                 .rx_id = {5}};
-    header.write(frame->bytes);
-    std::copy(content.begin(), content.end(), frame->data_field().begin());
-    frame->size_bytes = static_cast<std::uint16_t>(24 + content.size());
-    frame->sof = wire::Sof::i3;
-    frame->eof = wire::Eof::t;
-    client->port.receive(std::move(frame));
+    client->port.receive(support::made_frame(fabric.pool, header, content));
   }
   void expect_nothing_left() {
     fabric.run_for(60 * runtime::second);

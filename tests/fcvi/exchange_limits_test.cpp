@@ -2,6 +2,7 @@
 // of the rest.
 #include "fc2_fabric/node/remote_port.hpp"
 #include "tests/fcvi/message_nodes.hpp"
+#include "tests/support/made_frame.hpp"
 
 namespace {
 using support::Level;
@@ -12,7 +13,6 @@ class ExchangeLimits : public support::MessageNodes {
   /// First frames of IUs that never end, each of an exchange of its own.
   void open_from(fc2::NPort& from, std::uint16_t count) {
     for (std::uint16_t i = 0; i < count; ++i) {
-      fc2::FramePtr frame = fabric.pool.take();
       wire::FcHeader fc{.r_ctl = RCtl::unsolicited_control,
                         .d_id = server->port.n_port_id(),
                         .s_id = from.n_port_id(),
@@ -20,11 +20,8 @@ class ExchangeLimits : public support::MessageNodes {
                         .f_ctl = wire::f_ctl::first_sequence,
                         .ox_id = {i},
                         .rx_id = wire::RxId::unassigned};
-      fc.write(frame->bytes);
-      frame->size_bytes = 24 + 32;
-      frame->sof = wire::Sof::i3;
-      frame->eof = wire::Eof::n;
-      fabric.fabric.ingress_of(from)->receive(std::move(frame));
+      fabric.fabric.ingress_of(from)->receive(
+          support::made_frame(fabric.pool, fc, support::zeros(32), wire::Sof::i3, wire::Eof::n));
       if (i % 64 == 0) fabric.run_for(50 * runtime::microsecond);
     }
     fabric.run_for(runtime::millisecond);
@@ -166,18 +163,14 @@ TEST_F(ExchangeLimits, validating_floodOfAbts_isBounded) {
   server->port.remote_port(client->port.n_port_id()).suspend();
   const std::size_t before = fabric.pool.outstanding();
   for (std::uint16_t i = 0; i < 20'000; ++i) {
-    fc2::FramePtr frame = fabric.pool.take();
-    wire::FcHeader{.r_ctl = RCtl::abts,
-                   .d_id = server->port.n_port_id(),
-                   .s_id = client->port.n_port_id(),
-                   .type = wire::Type::bls,
-                   .f_ctl = wire::f_ctl::end_sequence,
-                   .ox_id = {i},
-                   .rx_id = wire::RxId::unassigned}
-        .write(frame->bytes);
-    frame->size_bytes = 24;
-    frame->sof = wire::Sof::i3;
-    fabric.fabric.ingress_of(client->port)->receive(std::move(frame));
+    fabric.fabric.ingress_of(client->port)
+        ->receive(support::made_frame(fabric.pool, {.r_ctl = RCtl::abts,
+                                                    .d_id = server->port.n_port_id(),
+                                                    .s_id = client->port.n_port_id(),
+                                                    .type = wire::Type::bls,
+                                                    .f_ctl = wire::f_ctl::end_sequence,
+                                                    .ox_id = {i},
+                                                    .rx_id = wire::RxId::unassigned}));
     if (i % 64 == 0) fabric.run_for(50 * runtime::microsecond);
   }
   fabric.run_for(runtime::millisecond);

@@ -70,11 +70,7 @@ class BesiegedPeer : public Besieged {
            frame.fc.s_id == peer().port.n_port_id() && frame.fc.type == wire::Type::fc_vi;
   }
 
-  struct Counted : vi::ConnectOperation {
-    void done(vi::Return value) override { ++calls, result = value; }
-    int calls = 0;
-    std::optional<vi::Return> result;
-  } call;
+  Connect call;
 
  private:
   static constexpr Opcode none = Opcode::send_rqst;

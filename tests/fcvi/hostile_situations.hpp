@@ -6,6 +6,7 @@
 #include "fcvi/conversions.hpp"
 #include "tests/fcvi/two_nodes.hpp"
 #include "tests/support/frame_log.hpp"
+#include "tests/support/made_frame.hpp"
 #include "wire/bytes.hpp"
 #include "wire/fcvi/connect_resp1.hpp"
 #include "wire/fcvi/connect_rqst.hpp"
@@ -124,13 +125,7 @@ class Besieged : public TwoNodes {
     fabric.run_for(20 * runtime::microsecond);
   }
   void put(const Forgery& forged) {
-    fc2::FramePtr frame = fabric.pool.take();
-    forged.fc.write(frame->bytes);
-    std::copy(forged.data.begin(), forged.data.end(), frame->data_field().begin());
-    frame->size_bytes = static_cast<std::uint16_t>(24 + forged.data.size());
-    frame->sof = forged.sof;
-    frame->eof = forged.eof;
-    victim().port.receive(std::move(frame));
+    victim().port.receive(made_frame(fabric.pool, forged.fc, forged.data, forged.sof, forged.eof));
   }
   [[nodiscard]] Host& victim() { return victim_is_client_ ? *client : *server; }
   [[nodiscard]] Host& peer() { return victim_is_client_ ? *server : *client; }

@@ -3,6 +3,7 @@
 #include "fc2_fabric/node/remote_port.hpp"
 #include "tests/fcvi/setup_faults.hpp"
 #include "tests/fcvi/wire_fixture.hpp"
+#include "tests/support/made_frame.hpp"
 
 namespace {
 using vi::Return;
@@ -45,19 +46,16 @@ class OvertakenLogin : public support::WireNodes {
   /// First frames of set-ups that the server begins.
   void flood(std::uint16_t count) {
     for (std::uint16_t i = 0; i < count; ++i) {
-      fc2::FramePtr frame = fabric.pool.take();
-      wire::FcHeader{.r_ctl = RCtl::unsolicited_control,
-                     .d_id = client->port.n_port_id(),
-                     .s_id = server->port.n_port_id(),
-                     .type = wire::Type::fc_vi,
-                     .f_ctl = wire::f_ctl::first_sequence,
-                     .ox_id = {i},
-                     .rx_id = wire::RxId::unassigned}
-          .write(frame->bytes);
-      frame->size_bytes = 24 + 32;
-      frame->sof = wire::Sof::i3;
-      frame->eof = wire::Eof::n;
-      fabric.fabric.ingress_of(server->port)->receive(std::move(frame));
+      fabric.fabric.ingress_of(server->port)
+          ->receive(support::made_frame(fabric.pool,
+                                        {.r_ctl = RCtl::unsolicited_control,
+                                         .d_id = client->port.n_port_id(),
+                                         .s_id = server->port.n_port_id(),
+                                         .type = wire::Type::fc_vi,
+                                         .f_ctl = wire::f_ctl::first_sequence,
+                                         .ox_id = {i},
+                                         .rx_id = wire::RxId::unassigned},
+                                        support::zeros(32), wire::Sof::i3, wire::Eof::n));
     }
     fabric.run_for(runtime::millisecond);
   }

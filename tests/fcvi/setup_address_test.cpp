@@ -3,6 +3,7 @@
 #include "tests/fcvi/setup_calls.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/login_listener.hpp"
+#include "tests/support/made_frame.hpp"
 
 namespace {
 using Level = vi::ReliabilityLevel;
@@ -32,19 +33,14 @@ TEST_F(Setup, idle_connectWhereTheLoginLacksC_logsInAnew) {
   ASSERT_TRUE(fabric.run_until([&] { return server_at_client.logged_in(); }));
   auto login = server->port.login_parameters(wire::els::Command::plogi);
   login.features = 0;
-  fc2::FramePtr frame = fabric.pool.take();
-  wire::FcHeader{.r_ctl = wire::RCtl::els_request,
-                 .d_id = client->port.n_port_id(),
-                 .s_id = server->port.n_port_id(),
-                 .type = wire::Type::els,
-                 .f_ctl = wire::f_ctl::single_frame_request,
-                 .ox_id = {0x4001}}
-      .write(frame->bytes);
-  login.write(frame->data_field());
-  frame->size_bytes = fc2::frame_header_bytes + wire::els::Login::size();
-  frame->sof = wire::Sof::i3;
-  frame->eof = wire::Eof::t;
-  client->port.receive(std::move(frame));
+  client->port.receive(support::made_frame(fabric.pool,
+                                           {.r_ctl = wire::RCtl::els_request,
+                                            .d_id = client->port.n_port_id(),
+                                            .s_id = server->port.n_port_id(),
+                                            .type = wire::Type::els,
+                                            .f_ctl = wire::f_ctl::single_frame_request,
+                                            .ox_id = {0x4001}},
+                                           support::bytes_of(login)));
   ASSERT_TRUE(server_at_client.logged_in() && !server_at_client.supports_fc_vi());
   listen();
   ask();

@@ -2,6 +2,7 @@
 // what the Disconnect of a set-up that failed tells, and what is left over (FC-VI 5.3, 5.9, 6.8 to 6.11, 8.2, 8.5, C.1
 // to C.5, D.1). The peer is made by hand.
 #include "tests/fcvi/answers_fixture.hpp"
+#include "tests/support/made_frame.hpp"
 
 namespace {
 using fc2::Discard;
@@ -472,22 +473,18 @@ TEST_F(Answers, strayFrame_ofOurOwn_isNotDenied) {
     SCOPED_TRACE(own);
     log.clear();
     const std::uint64_t before = discarded(Discard::UnknownHandle);
-    fc2::FramePtr frame = fabric.pool.take();
-    wire::FcHeader{.r_ctl = RCtl::solicited_data,
-                   .d_id = host.port.n_port_id(),
-                   .s_id = own ? host.port.n_port_id() : wire::FcId{0x010777},
-                   .type = wire::Type::fc_vi,
-                   .f_ctl = wire::f_ctl::first_sequence | wire::f_ctl::end_sequence,
-                   .df_ctl = wire::df_ctl::with_device_header(wire::fcvi::device_header_size(Opcode::send_rqst)),
-                   .ox_id = {0x5555},
-                   .rx_id = wire::RxId::unassigned}
-        .write(frame->bytes);
     wire::fcvi::DeviceHeader header{.handle = {0x9999}, .opcode = Opcode::send_rqst, .msg_id = {1}};
-    header.write(frame->data_field());
-    frame->size_bytes = static_cast<std::uint16_t>(fc2::frame_header_bytes + header.size());
-    frame->sof = wire::Sof::i3;
-    frame->eof = wire::Eof::t;
-    host.port.receive(std::move(frame));
+    host.port.receive(support::made_frame(
+        fabric.pool,
+        {.r_ctl = RCtl::solicited_data,
+         .d_id = host.port.n_port_id(),
+         .s_id = own ? host.port.n_port_id() : wire::FcId{0x010777},
+         .type = wire::Type::fc_vi,
+         .f_ctl = wire::f_ctl::first_sequence | wire::f_ctl::end_sequence,
+         .df_ctl = wire::df_ctl::with_device_header(wire::fcvi::device_header_size(Opcode::send_rqst)),
+         .ox_id = {0x5555},
+         .rx_id = wire::RxId::unassigned},
+        support::bytes_of(header)));
     settle();
     EXPECT_EQ(discarded(Discard::UnknownHandle), before + 1);
     EXPECT_EQ(log.sent(wire::els::Command::logo), own ? 0u : 1u);

@@ -10,23 +10,11 @@
 
 #include "farp/resolver.hpp"
 #include "fcvi/provider.hpp"
+#include "tests/support/operations.hpp"
 #include "tests/support/test_fabric.hpp"
 #include "vi/nic.hpp"
 
 namespace support {
-
-struct Done : vi::Operation {
-  void done(vi::Return value) override { result = value; }
-  std::optional<vi::Return> result;
-};
-struct Connect : vi::ConnectOperation {
-  void done(vi::Return value) override { result = value; }
-  std::optional<vi::Return> result;
-};
-struct Wait : vi::ConnectWaitOperation {
-  void done(vi::Return value) override { result = value; }
-  std::optional<vi::Return> result;
-};
 
 /// Zeros, without touching pages that nobody uses: a host has much memory, and there are many hosts. Mapped, because
 /// AddressSanitizer would mark every byte of an allocation, twice, for each host. A page that nobody may touch ends it.

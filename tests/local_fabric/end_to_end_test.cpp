@@ -110,8 +110,9 @@ TEST_F(EndToEndTest, connected_service_killed_is_replaced) {
   ASSERT_TRUE(a.ready() && b.ready());
   vi::Vi& client_vi = a.make_vi();
   vi::Vi& server_vi = b.make_vi();
-  WaitOutcome waited;
-  Outcome accepted, connected;
+  Wait waited;
+  Done accepted;
+  Connect connected;
   const auto set_up = [&](vi::Vi& from, vi::Vi& to) {
     waited = {}, accepted = {}, connected = {};
     {
@@ -185,12 +186,12 @@ TEST_F(EndToEndTest, stopped_receiver_does_not_stop_the_fabric) {
     const CoreSection section(machine.core);
     reliable.post_send(client.descriptor(static_cast<std::size_t>(i), data, 65536), client.handle());
   }
-  WaitOutcome waited;
-  Outcome accepted;
+  Wait waited;
+  Done accepted;
   vi::Vi& third_vi = third.make_vi(vi::ReliabilityLevel::UnreliableDelivery);
   const CoreSection* section = new CoreSection(machine.core);
   third.provider.connect_wait(third.net("service"), runtime::never, waited);
-  Outcome connected;
+  Connect connected;
   client.provider.connect_request(vi, client.net("client"), third.net("service"), 60 * runtime::second, connected);
   delete section;
   ASSERT_TRUE(machine.run_until([&] { return waited.result.has_value(); }, 20s));

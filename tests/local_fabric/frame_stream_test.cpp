@@ -7,6 +7,7 @@
 
 #include "fc2_fabric/drivers/frame_stream.hpp"
 #include "tests/local_fabric/raw_node.hpp"
+#include "tests/support/made_frame.hpp"
 
 namespace fc2::drivers {
 namespace {
@@ -88,10 +89,7 @@ class FrameStreamTest : public testing::Test {
     return user.reason.value_or("nothing");
   }
   void send_frame(std::uint32_t number, std::size_t size = max_frame_bytes) {
-    FramePtr frame = machine.core.pool().take();
-    frame->size_bytes = static_cast<std::uint16_t>(size);
-    frame->sof = wire::Sof::i3;
-    frame->eof = wire::Eof::t;
+    FramePtr frame = support::raw_frame(machine.core.pool(), support::zeros(size));
     std::memcpy(frame->bytes.data(), &number, sizeof number);
     stream->send(std::move(frame));
   }

@@ -11,19 +11,11 @@
 #include "fc2_fabric/node/remote_port.hpp"
 #include "fcvi/provider.hpp"
 #include "tests/local_fabric/fixture.hpp"
+#include "tests/support/operations.hpp"
 #include "vi/nic.hpp"
 
 namespace support {
 using runtime::CoreSection;
-
-struct Outcome : vi::ConnectOperation {
-  void done(vi::Return value) override { result = value; }
-  std::optional<vi::Return> result;
-};
-struct WaitOutcome : vi::ConnectWaitOperation {
-  void done(vi::Return value) override { result = value; }
-  std::optional<vi::Return> result;
-};
 
 /// An io_context and a core; several nodes may share them.
 struct Machine {
@@ -81,7 +73,7 @@ class RawNode final : private vi::Listener, private fc2::drivers::LinkListener {
   }
   /// VipConnectRequest; the VI stays for `last_vi`.
   vi::Return connect(vi::Vi& vi, const vi::NetAddress& remote) {
-    Outcome outcome;
+    Connect outcome;
     {
       const CoreSection section(machine_.core);
       provider.connect_request(vi, net("client"), remote, 60 * runtime::second, outcome);
@@ -91,8 +83,8 @@ class RawNode final : private vi::Listener, private fc2::drivers::LinkListener {
   }
   /// VipConnectWait and VipConnectAccept.
   vi::Return accept(vi::Vi& vi, std::string_view discriminator) {
-    WaitOutcome waited;
-    Outcome accepted;
+    Wait waited;
+    Done accepted;
     {
       const CoreSection section(machine_.core);
       provider.connect_wait(net(discriminator), runtime::never, waited);

@@ -8,7 +8,7 @@ namespace {
 using support::CoreSection;
 using support::Machine;
 using support::RawNode;
-using support::WaitOutcome;
+using support::Wait;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t data = 1u << 20;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "fc2_fabric/node/class_2.hpp"
+#include "tests/support/made_frame.hpp"
 #include "tests/support/port_pair.hpp"
 
 namespace support {
@@ -64,13 +65,8 @@ class Class2Pair : public testing::Test {
     answer(data, wire::RCtl::p_rjt, wire::LinkReject{.reason = reason}.to_parameter());
   }
   void inject(fc2::NPort& to, const wire::FcHeader& header, wire::Sof sof, std::span<const std::uint8_t> data = {}) {
-    fc2::FramePtr frame = pair.pool.take();
-    header.write(frame->bytes);
-    std::copy(data.begin(), data.end(), frame->data_field().begin());
-    frame->size_bytes = static_cast<std::uint16_t>(fc2::frame_header_bytes + data.size());
-    frame->sof = sof;
-    frame->eof = wire::class_of_service(sof) == 3 ? wire::Eof::t : wire::Eof::n;
-    to.receive(std::move(frame));
+    to.receive(
+        made_frame(pair.pool, header, data, sof, wire::class_of_service(sof) == 3 ? wire::Eof::t : wire::Eof::n));
     run();
   }
 

@@ -1,9 +1,9 @@
-// A port's listener that writes down what it hears, a letter each, and the bytes of messages.
+// A port's listener that writes down what it hears, a letter each.
 #pragma once
 #include <string>
-#include <vector>
 
 #include "fc2_fabric/node/n_port.hpp"
+#include "tests/support/made_frame.hpp"
 
 namespace support {
 
@@ -16,12 +16,5 @@ struct LoginListener final : fc2::PortListener {
   void remote_port_logged_out(fc2::RemotePort&) override { events += "O"; }
   std::string events;
 };
-
-template <class Message>
-std::vector<std::uint8_t> bytes_of(const Message& message) {
-  std::vector<std::uint8_t> bytes(message.size());
-  message.write(bytes);
-  return bytes;
-}
 
 }  // namespace support

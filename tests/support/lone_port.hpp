@@ -10,6 +10,7 @@
 #include "fc2_fabric/node/remote_port.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/login_listener.hpp"
+#include "tests/support/made_frame.hpp"
 #include "tests/support/test_fabric.hpp"
 #include "wire/els/login.hpp"
 #include "wire/els/logo.hpp"
@@ -36,13 +37,7 @@ class LonePort : public testing::Test {
   }
   void run_for(runtime::TimeNs duration) { scheduler.run_until(scheduler.now() + duration); }
   void receive(const wire::FcHeader& header, std::span<const std::uint8_t> payload) {
-    fc2::FramePtr frame = pool.take();
-    header.write(frame->bytes);
-    std::copy(payload.begin(), payload.end(), frame->data_field().begin());
-    frame->size_bytes = static_cast<std::uint16_t>(fc2::frame_header_bytes + payload.size());
-    frame->sof = wire::Sof::i3;
-    frame->eof = wire::Eof::t;
-    port.receive(std::move(frame));
+    port.receive(made_frame(pool, header, payload));
   }
   void els_request(wire::FcId from, std::span<const std::uint8_t> payload) {
     receive({.r_ctl = wire::RCtl::els_request,

@@ -7,6 +7,7 @@
 #include "farp/resolver.hpp"
 #include "fc2_fabric/switch/fabric.hpp"
 #include "fcvi/provider.hpp"
+#include "tests/support/operations.hpp"
 #include "tests/support/switched_fabric.hpp"
 #include "vi/nic.hpp"
 #include "wire/line_rate.hpp"
@@ -110,9 +111,6 @@ class ManyHosts {
 
   // What goes on between two of them. Operations signal; step() goes on when the core has settled.
   struct Pair final : vi::ConnectOperation, vi::ConnectWaitOperation {
-    struct Accept final : vi::Operation {
-      void done(vi::Return) override {}
-    };
     Pair(ManyHosts& owner, Host& from, Host& to) : hosts(owner), client(from), server(to) {}
     void begin() {
       server.provider.connect_wait(server.net(), limit, *this);
@@ -132,7 +130,7 @@ class ManyHosts {
     ManyHosts& hosts;
     Host& client;
     Host& server;
-    Accept accept;
+    Done accept;
     bool accepted = false;
   };
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/login_listener.hpp"
+#include "tests/support/made_frame.hpp"
 #include "tests/support/port_pair.hpp"
 #include "tests/support/test_fabric.hpp"
 #include "wire/els/adisc.hpp"
@@ -59,13 +60,7 @@ class PeersByHand : public testing::Test {
       payload.push_back(0);
       ++header.f_ctl;  // a fill byte
     }
-    fc2::FramePtr frame = pool.take();
-    header.write(frame->bytes);
-    std::copy(payload.begin(), payload.end(), frame->data_field().begin());
-    frame->size_bytes = static_cast<std::uint16_t>(fc2::frame_header_bytes + payload.size());
-    frame->sof = wire::Sof::i3;
-    frame->eof = wire::Eof::t;
-    port.receive(std::move(frame));
+    port.receive(made_frame(pool, header, payload));
   }
   wire::OxId request(wire::FcId from, const Bytes& payload, wire::FcId to = own,
                      wire::RCtl r_ctl = wire::RCtl::els_request) {

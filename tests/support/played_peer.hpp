@@ -3,6 +3,7 @@
 #pragma once
 #include "fc2_fabric/node/class_2.hpp"
 #include "tests/support/lone_port.hpp"
+#include "tests/support/made_frame.hpp"
 #include "tests/support/port_pair.hpp"
 
 namespace support {
@@ -19,14 +20,9 @@ class PlayedPeer : public LonePort {
 
   /// The peer sends a frame. In class 3 End_Sequence is EOFt, too.
   void put(const wire::FcHeader& header, wire::Sof sof = wire::Sof::i3, std::span<const std::uint8_t> data = {}) {
-    fc2::FramePtr frame = pool.take();
-    header.write(frame->bytes);
-    std::copy(data.begin(), data.end(), frame->data_field().begin());
-    frame->size_bytes = static_cast<std::uint16_t>(fc2::frame_header_bytes + data.size());
-    frame->sof = sof;
     const bool last = header.has(wire::f_ctl::end_sequence);
-    frame->eof = wire::class_of_service(sof) == 3 && last ? wire::Eof::t : wire::Eof::n;
-    port.receive(std::move(frame));
+    port.receive(
+        made_frame(pool, header, data, sof, wire::class_of_service(sof) == 3 && last ? wire::Eof::t : wire::Eof::n));
     run();
   }
   /// ACK, reject or busy from the peer.

@@ -8,6 +8,7 @@
 #include "fc2_fabric/node/remote_port.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/login_listener.hpp"
+#include "tests/support/made_frame.hpp"
 #include "tests/support/port_pair.hpp"
 #include "tests/support/test_fabric.hpp"
 #include "wire/els/adisc.hpp"
@@ -76,13 +77,7 @@ class PortByHand {
   // --- frames to the port
   void receive(const wire::FcHeader& header, std::span<const std::uint8_t> data = {}, wire::Sof sof = wire::Sof::i3,
                wire::Eof eof = wire::Eof::t) {
-    fc2::FramePtr frame = pool.take();
-    header.write(frame->bytes);
-    std::copy(data.begin(), data.end(), frame->data_field().begin());
-    frame->size_bytes = static_cast<std::uint16_t>(fc2::frame_header_bytes + data.size());
-    frame->sof = sof;
-    frame->eof = eof;
-    port.receive(std::move(frame));
+    port.receive(made_frame(pool, header, data, sof, eof));
     run_for(runtime::microsecond);
   }
   /// The first frame of an exchange of its own.

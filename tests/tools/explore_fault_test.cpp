@@ -80,7 +80,7 @@ class Injector : public testing::Test, protected fc2::ExchangeUser {
   }
   /// Sends 1, 2, 3, a microsecond apart, under `faults`; returns what arrives, times from the first sending.
   std::vector<Arrival> arrivals(const FaultList& faults) {
-    FaultInjector injector(fabric.scheduler, fabric.pool, faults);
+    FaultInjector injector(fabric.scheduler, faults);
     for (std::size_t i = 0; i < 2; ++i) injector.watch(fabric.fabric, fabric.port(i));
     injector.begin();
     start_ = fabric.scheduler.now();

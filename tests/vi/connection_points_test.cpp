@@ -3,14 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <optional>
 #include <string_view>
 
+#include "tests/support/operations.hpp"
+
 namespace {
-struct Wait final : vi::ConnectWaitOperation {
-  void done(vi::Return value) override { result = value; }
-  std::optional<vi::Return> result;
-};
+using support::Wait;
 
 class ConnectionPoints : public ::testing::Test {
  public:

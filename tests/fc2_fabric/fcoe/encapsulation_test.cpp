@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/made_frame.hpp"
 #include "tests/wire/capture_file.hpp"
 #include "wire/crc.hpp"
 
@@ -11,12 +12,9 @@ namespace {
 constexpr wire::MacAddress to{{0x0E, 0xFC, 0, 1, 2, 0}}, from{{0x0E, 0xFC, 0, 1, 1, 0}};
 
 FramePtr make_frame(FramePool& pool, std::size_t size, wire::Eof eof = wire::Eof::t) {
-  FramePtr frame = pool.take();
-  frame->size_bytes = static_cast<std::uint16_t>(size);
-  frame->sof = wire::Sof::i3;
-  frame->eof = eof;
-  for (std::size_t i = 0; i < size; ++i) frame->bytes[i] = static_cast<std::uint8_t>(i * 7);
-  return frame;
+  std::vector<std::uint8_t> bytes(size);
+  for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::uint8_t>(i * 7);
+  return support::raw_frame(pool, bytes, wire::Sof::i3, eof);
 }
 
 class EncapsulationTest : public testing::Test {

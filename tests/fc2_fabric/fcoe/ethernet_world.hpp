@@ -11,6 +11,7 @@
 #include "fc2_fabric/fcoe/vn2vn_node.hpp"
 #include "fc2_fabric/node/remote_port.hpp"
 #include "tests/support/frame_log.hpp"
+#include "tests/support/made_frame.hpp"
 #include "tests/support/test_fabric.hpp"
 #include "wire/fip.hpp"
 
@@ -155,17 +156,12 @@ class EthernetWorld {
 
 /// One frame of an ELS request, as FARP sends it to everybody.
 inline fc2::FramePtr broadcast_frame(fc2::FramePool& pool, wire::FcId from) {
-  fc2::FramePtr frame = pool.take();
   wire::FcHeader header;
   header.r_ctl = wire::RCtl::els_request;
   header.type = wire::Type::els;
   header.s_id = from;
   header.d_id = wire::well_known::broadcast;
-  header.write(frame->bytes);
-  frame->size_bytes = 28;
-  frame->sof = wire::Sof::i3;
-  frame->eof = wire::Eof::t;
-  return frame;
+  return made_frame(pool, header, zeros(4));
 }
 
 }  // namespace support

@@ -1,6 +1,7 @@
 // Frames that nobody sound would send, for tests.
 #pragma once
 #include "tests/fc2_fabric/fcoe/ethernet_world.hpp"
+#include "tests/support/made_frame.hpp"
 #include "wire/els/login.hpp"
 #include "wire/els/logo.hpp"
 
@@ -10,18 +11,12 @@ namespace support {
 inline std::vector<std::uint8_t> fcoe_frame(fc2::FramePool& pool, const wire::MacAddress& destination,
                                             const wire::MacAddress& source, wire::FcId d_id, wire::FcId s_id,
                                             std::size_t data_bytes = 32) {
-  fc2::FramePtr frame = pool.take();
   wire::FcHeader header;
   header.r_ctl = wire::RCtl::unsolicited_control;
   header.type = wire::Type::fcp;
   header.d_id = d_id;
   header.s_id = s_id;
-  header.write(frame->bytes);
-  std::fill_n(frame->data_field().begin(), data_bytes, std::uint8_t{0});
-  frame->size_bytes = static_cast<std::uint16_t>(fc2::frame_header_bytes + data_bytes);
-  frame->sof = wire::Sof::i3;
-  frame->eof = wire::Eof::t;
-  return fc2::fcoe::encapsulate(destination, source, std::move(frame)).to_bytes();
+  return fc2::fcoe::encapsulate(destination, source, made_frame(pool, header, zeros(data_bytes))).to_bytes();
 }
 
 /// FLOGI, FDISC or LOGO inside FIP; a LOGO for `s_id`.

@@ -58,6 +58,28 @@ runtime::TimeNs delay_of(const Fault& fault, std::uint32_t place) {
   return 0;
 }
 
+/// Comes late, and overtakes nobody: who is held back for that waits on.
+void come_late(const fc2::FaultAction& action, fc2::FaultyDirection& /*direction*/, fc2::Channel& channel,
+               fc2::FramePtr frame) {
+  frame->arrival += action.delay;
+  channel.deliver(std::move(frame));
+}
+
+/// What befalls frame `place` of its block.
+fc2::FaultAction action_of(const Fault& fault, std::uint32_t place) {
+  switch (fault.kind) {
+    case Fault::Kind::Lose: return {.apply = fc2::fault::drop};
+    case Fault::Kind::Duplicate: return {.apply = fc2::fault::duplicate, .delay = fault.delay};
+    case Fault::Kind::Reorder:
+      return {.apply = fc2::fault::reorder, .frames = fault.overtaken, .longest_hold = longest_hold};
+    case Fault::Kind::Delay:
+    case Fault::Kind::Reverse:
+    case Fault::Kind::Shuffle:
+    case Fault::Kind::Alternate: return {.apply = come_late, .delay = delay_of(fault, place)};
+  }
+  return {};
+}
+
 /// The frame of its block that comes when it would have come anyway.
 bool leaves_alone(const Fault& fault, std::uint32_t place) {
   return (is_mixed(fault.kind) || fault.kind == Fault::Kind::Alternate) && delay_of(fault, place) == 0;
@@ -123,32 +145,29 @@ std::optional<Fault> parse_fault(std::string_view text) {
   return read_amount(text.substr(plus + 1), fault) ? std::optional(fault) : std::nullopt;
 }
 
-void FaultInjector::Held::fire(runtime::TimeNs now) {
-  frame->arrival = now;
-  channel.deliver(std::move(frame));
-}
-
 void FaultInjector::watch(fc2::Switch& fabric, fc2::NPort& port) {
-  fabric.set_fault(port, &links_.emplace_back(*this, port));
+  Link& link = links_.emplace_back(*this, port, links_.size());
+  fabric.set_faults(port, &link.sent, &link.received);
 }
 
 // What a port sends is seen on its own link; what a service of the fabric sends, on that of the port which gets it.
-bool FaultInjector::is_first_link(const fc2::NPort& port, const fc2::Frame& frame) {
+bool FaultInjector::is_first_link(std::size_t link, const fc2::Frame& frame) const {
   const wire::FcHeader header = wire::FcHeader::read(std::span(frame.bytes).first<24>());
-  return header.s_id == port.n_port_id() || header.s_id.value >= 0xFFFC00;
+  return header.s_id == links_[link].port.n_port_id() || header.s_id.value >= 0xFFFC00;
 }
 
-void FaultInjector::carry(fc2::NPort& port, fc2::Channel& channel, fc2::FramePtr frame) {
-  if (!is_first_link(port, *frame)) return pass(channel, std::move(frame));
+FaultInjector::Verdict FaultInjector::judge(std::size_t link, fc2::LinkDirection /*direction*/, const fc2::Frame& frame,
+                                            runtime::TimeNs /*now*/) {
+  if (!is_first_link(link, frame)) return {};
   const Fault* found = nullptr;
   if (active_) found = fault_at(++frames_);
-  if (witness_) witness_(frames_, *frame, found);
-  if (active_ && tamper_) tamper_(*frame);
-  if (found == nullptr) return pass(channel, std::move(frame));
-  const runtime::TimeNs hold =
-      found->kind == Fault::Kind::Duplicate ? found->delay : delay_of(*found, frames_ - found->frame);
-  last_arrival_ = std::max(last_arrival_, frame->arrival + hold);
-  apply(*found, channel, std::move(frame));
+  if (witness_) witness_(frames_, frame, found);
+  if (found == nullptr) return {};
+  const std::uint32_t place = frames_ - found->frame;
+  const runtime::TimeNs wait = found->kind == Fault::Kind::Duplicate ? found->delay : delay_of(*found, place);
+  last_arrival_ = std::max(last_arrival_, frame.arrival + wait);
+  action_ = action_of(*found, place);
+  return {.action = &action_};
 }
 
 const Fault* FaultInjector::fault_at(std::uint32_t number) {
@@ -160,42 +179,10 @@ const Fault* FaultInjector::fault_at(std::uint32_t number) {
   return leaves_alone(*found, number - found->frame) ? nullptr : found;
 }
 
-void FaultInjector::apply(const Fault& fault, fc2::Channel& channel, fc2::FramePtr frame) {
-  switch (fault.kind) {
-    case Fault::Kind::Lose: return;
-    case Fault::Kind::Duplicate: {
-      fc2::FramePtr second = pool_.copy(*frame);
-      second->arrival = frame->arrival + fault.delay;
-      pass(channel, std::move(frame));
-      return channel.deliver(std::move(second));
-    }
-    case Fault::Kind::Delay:
-    case Fault::Kind::Reverse:
-    case Fault::Kind::Shuffle:
-    case Fault::Kind::Alternate: {
-      frame->arrival += delay_of(fault, frames_ - fault.frame);
-      return channel.deliver(std::move(frame));
-    }
-    case Fault::Kind::Reorder: {
-      Held& held = held_.emplace_back(channel);
-      held.overtaken = fault.overtaken;
-      scheduler_.schedule(held, frame->arrival + longest_hold);
-      held.frame = std::move(frame);
-      return;
-    }
-  }
-}
-
-// Whoever was waiting to be overtaken often enough follows at once.
-void FaultInjector::pass(fc2::Channel& channel, fc2::FramePtr frame) {
-  const runtime::TimeNs arrival = frame->arrival;
-  channel.deliver(std::move(frame));
-  for (Held& held : held_) {
-    if (&held.channel != &channel || held.frame == nullptr || --held.overtaken != 0) continue;
-    scheduler_.cancel(held);
-    held.frame->arrival = arrival;
-    channel.deliver(std::move(held.frame));
-  }
+void FaultInjector::Direction::carry(fc2::Channel& channel, fc2::FramePtr frame) {
+  const bool tampers = injector_.active_ && injector_.tamper_ && injector_.is_first_link(link_, *frame);
+  if (tampers) injector_.tamper_(*frame);
+  faults_.carry(channel, std::move(frame));
 }
 
 }  // namespace sim::explore

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "fc2_fabric/link/faults.hpp"
 #include "fc2_fabric/switch/switch.hpp"
 
 namespace sim::explore {
@@ -42,11 +43,10 @@ std::optional<Fault> parse_fault(std::string_view text);
 /// A frame as it was sent, for diagrams and digests.
 using FrameWitness = std::function<void(std::uint32_t number, const fc2::Frame& frame, const Fault* fault)>;
 
-/// A fault on the links of all ports. Before begin() and after end() every frame passes unchanged.
-class FaultInjector {
+/// Decides for the links of all ports. Before begin() and after end() every frame passes as it is.
+class FaultInjector final : private fc2::FaultPolicy {
  public:
-  FaultInjector(runtime::Scheduler& scheduler, fc2::FramePool& pool, FaultList faults)
-      : scheduler_(scheduler), pool_(pool), faults_(std::move(faults)) {}
+  FaultInjector(runtime::Scheduler& scheduler, FaultList faults) : scheduler_(scheduler), faults_(std::move(faults)) {}
   FaultInjector(const FaultInjector&) = delete;
   FaultInjector& operator=(const FaultInjector&) = delete;
 
@@ -62,33 +62,40 @@ class FaultInjector {
   void set_tampering(std::function<void(fc2::Frame&)> tamper) { tamper_ = std::move(tamper); }
 
  private:
-  /// A frame that waits until others have overtaken it, for a limited time.
-  struct Held final : runtime::Event {
-    explicit Held(fc2::Channel& link) : channel(link) {}
-    void fire(runtime::TimeNs) override;
-    fc2::Channel& channel;
-    fc2::FramePtr frame;
-    std::uint32_t overtaken = 0;
+  /// One direction of a port's link: tampering comes before the fault.
+  class Direction final : public fc2::FrameFault {
+   public:
+    Direction(FaultInjector& injector, std::size_t link, fc2::LinkDirection direction)
+        : injector_(injector), link_(link), faults_(injector.scheduler_, injector, link, direction) {}
+    void foresee(fc2::Frame& frame) override { faults_.foresee(frame); }
+    void carry(fc2::Channel& channel, fc2::FramePtr frame) override;
+    void link_broke() override { faults_.link_broke(); }
+
+   private:
+    FaultInjector& injector_;
+    std::size_t link_;
+    fc2::FaultyDirection faults_;
   };
-  struct Link final : fc2::FrameFault {
-    Link(FaultInjector& all, fc2::NPort& its) : injector(all), port(its) {}
-    void carry(fc2::Channel& channel, fc2::FramePtr frame) override { injector.carry(port, channel, std::move(frame)); }
-    FaultInjector& injector;
+  struct Link {
+    Link(FaultInjector& injector, fc2::NPort& its, std::size_t index)
+        : port(its), sent(injector, index, fc2::LinkDirection::Sent),
+          received(injector, index, fc2::LinkDirection::Received) {}
     fc2::NPort& port;
+    Direction sent, received;
   };
-  void carry(fc2::NPort& port, fc2::Channel& channel, fc2::FramePtr frame);
-  /// The last one to begin of the faults that cover this frame; nullptr if there is none, or it does not
-  /// change this frame.
+
+  // fc2::FaultPolicy
+  Verdict judge(std::size_t link, fc2::LinkDirection direction, const fc2::Frame& frame, runtime::TimeNs now) override;
+  void befell(std::size_t, fc2::LinkDirection, const fc2::Frame&, const Verdict&, runtime::TimeNs) override {}
+
+  /// Of those that cover this frame the one that begins last; nullptr if none does, or it leaves this frame alone.
   const Fault* fault_at(std::uint32_t number);
-  void apply(const Fault& fault, fc2::Channel& channel, fc2::FramePtr frame);
-  void pass(fc2::Channel& channel, fc2::FramePtr frame);
-  [[nodiscard]] static bool is_first_link(const fc2::NPort& port, const fc2::Frame& frame);
+  [[nodiscard]] bool is_first_link(std::size_t link, const fc2::Frame& frame) const;
 
   runtime::Scheduler& scheduler_;
-  fc2::FramePool& pool_;
   const FaultList faults_;
   std::deque<Link> links_;
-  std::deque<Held> held_;
+  fc2::FaultAction action_;  // of the frame that is being sent
   std::uint32_t frames_ = 0;
   std::size_t applied_ = 0;
   runtime::TimeNs last_arrival_ = 0;

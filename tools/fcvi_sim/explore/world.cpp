@@ -71,8 +71,7 @@ class World::LogoutWatch final : public fc2::PortListener {
 
 World::World(const Scenario& scenario, const FaultList& faults, fc2::FramePool& pool, Sabotage sabotage)
     : scenario_(scenario), sabotage_(std::move(sabotage)), pool_(pool), driver_(scheduler_),
-      injector_(scheduler_, pool, faults),
-      switch_(std::make_unique<fc2::Switch>(scheduler_, pool, fabric_config(scenario))) {
+      injector_(scheduler_, faults), switch_(std::make_unique<fc2::Switch>(scheduler_, pool, fabric_config(scenario))) {
   record_.faults = faults;
   record_.in_order = scenario.in_order;
   const bool class_2 =

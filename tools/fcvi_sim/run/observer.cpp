@@ -124,13 +124,13 @@ void Observer::fault(runtime::TimeNs at, const FaultSpec& fault, std::size_t ind
                      const fc2::Frame& frame) {
   const auto header = wire::FcHeader::parse(frame.content());
   if (!header) return;
-  const bool lost = fault.rule.action->kind == fc2::FaultAction::Kind::Drop;
+  const bool lost = fault.rule.action->loses_frame();
   if (lost && !outbound) {
     if (taps_[index].capture_ != nullptr) taps_[index].capture_->frame_passed(at, frame, false);
     frame_sent(at, index, frame, false);
   }
   if (WireIu* iu = lost ? iu_of(*header) : nullptr; iu != nullptr) iu->lost = true;
-  if (fault.rule.action->kind == fc2::FaultAction::Kind::Rewrite) rewritten(*fault.rule.action, frame);
+  if (!fault.rule.action->patches.empty()) rewritten(*fault.rule.action, frame);
   if (ladder_ != nullptr) ladder_->fault(*header, fault.rule.note, lost);
 }
 

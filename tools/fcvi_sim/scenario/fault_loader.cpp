@@ -1,5 +1,7 @@
-// The list "faults" of a scenario: each item one fault, which becomes one rule or more.
+// The list "faults" of a scenario: each item one fault, which becomes one rule or more. A new action is a row of
+// `actions`, and its function.
 #include <algorithm>
+#include <array>
 
 #include "settings/units.hpp"
 #include "tools/fcvi_sim/scenario/message_names.hpp"
@@ -8,82 +10,7 @@
 namespace sim {
 using namespace settings;
 namespace {
-using Kind = fc2::FaultAction::Kind;
 
-enum class Fault : std::uint8_t {
-  Drop,
-  Duplicate,
-  Delay,
-  Reorder,
-  Corrupt,
-  Truncate,
-  Rewrite,
-  Silence,
-  Partition,
-  LinkDown,
-  LogOut,
-  IslDown,
-  SwitchDown,
-  Cut,
-  Nos,
-  Ols,
-  LinkReset,
-  Lip,
-  Replug
-};
-constexpr Choice<Fault> kinds[] = {{"drop", Fault::Drop},
-                                   {"duplicate", Fault::Duplicate},
-                                   {"delay", Fault::Delay},
-                                   {"reorder", Fault::Reorder},
-                                   {"corrupt", Fault::Corrupt},
-                                   {"truncate", Fault::Truncate},
-                                   {"rewrite", Fault::Rewrite},
-                                   {"silence", Fault::Silence},
-                                   {"partition", Fault::Partition},
-                                   {"link_down", Fault::LinkDown},
-                                   {"log_out", Fault::LogOut},
-                                   {"isl_down", Fault::IslDown},
-                                   {"switch_down", Fault::SwitchDown},
-                                   {"cut", Fault::Cut},
-                                   {"nos", Fault::Nos},
-                                   {"ols", Fault::Ols},
-                                   {"link_reset", Fault::LinkReset},
-                                   {"lip", Fault::Lip},
-                                   {"replug", Fault::Replug}};
-
-struct EventOf {
-  Fault fault;
-  PortEvent::Kind kind;
-  const char* note;
-};
-constexpr EventOf events[] = {{Fault::LinkDown, PortEvent::Kind::LinkDown, "link down"},
-                              {Fault::LogOut, PortEvent::Kind::LogOut, "logout"},
-                              {Fault::IslDown, PortEvent::Kind::SwitchLinkDown, "ISL down"},
-                              {Fault::SwitchDown, PortEvent::Kind::SwitchDown, "switch down"},
-                              {Fault::Cut, PortEvent::Kind::Cut, "link cut"},
-                              {Fault::Nos, PortEvent::Kind::Nos, "NOS"},
-                              {Fault::Ols, PortEvent::Kind::Ols, "OLS"},
-                              {Fault::LinkReset, PortEvent::Kind::LinkReset, "LR"},
-                              {Fault::Lip, PortEvent::Kind::Lip, "LIP"},
-                              {Fault::Replug, PortEvent::Kind::Replug, "plugged in elsewhere"}};
-/// nullptr: it befalls frames.
-const EventOf* event_of(Fault fault) {
-  const auto found =
-      std::find_if(std::begin(events), std::end(events), [&](const EventOf& event) { return event.fault == fault; });
-  return found == std::end(events) ? nullptr : found;
-}
-
-/// What a topology has to offer ...
-bool exists_in(Fault fault, TopologyKind topology) {
-  if (fault == Fault::Replug) return topology != TopologyKind::PointToPoint;
-  const bool of_fabric = fault == Fault::IslDown || fault == Fault::SwitchDown;
-  return !of_fabric || topology == TopologyKind::Fabric;
-}
-/// ... and a port's place in it. Primitive sequences are a link's, LIP is a loop's.
-bool exists_at(Fault fault, bool on_loop) {
-  if (fault == Fault::Lip) return on_loop;
-  return !on_loop || (fault != Fault::Cut && fault != Fault::Nos && fault != Fault::Ols && fault != Fault::LinkReset);
-}
 enum class Direction : std::uint8_t { Sent, Received, Both };
 constexpr Choice<Direction> directions[] = {
     {"sent", Direction::Sent}, {"received", Direction::Received}, {"both", Direction::Both}};
@@ -91,49 +18,189 @@ constexpr Choice<bool> crcs[] = {{"bad", true}, {"good", false}};
 constexpr std::uint64_t most_frames = 1'000'000;
 constexpr auto fc_vi_type = static_cast<std::uint64_t>(wire::Type::fc_vi);
 
-/// The keys that say which frames, and those of each fault besides.
-const std::vector<std::string_view> match_keys{"action", "message",     "port",        "direction", "peer",
-                                               "flags",  "flags_clear", "reason",      "fields",    "from",
-                                               "until",  "nth",         "probability", "times"};
+using Keys = std::array<std::string_view, 4>;
+/// The keys that say which frames.
+constexpr std::string_view match_keys[] = {"message",     "port",        "direction", "peer", "flags",
+                                           "flags_clear", "reason",      "fields",    "from", "until",
+                                           "nth",         "probability", "times"};
 
-std::vector<std::string_view> keys_of(Fault fault) {
-  std::vector<std::string_view> keys = match_keys;
-  const auto with = [&](std::initializer_list<std::string_view> more) {
-    keys.insert(keys.end(), more);
-    return keys;
-  };
-  switch (fault) {
-    case Fault::Drop: return keys;
-    case Fault::Duplicate: return with({"by", "copies"});
-    case Fault::Delay: return with({"by"});
-    case Fault::Reorder: return with({"frames", "longest_hold"});
-    case Fault::Corrupt: return with({"bit", "crc"});
-    case Fault::Truncate: return with({"bytes", "crc"});
-    case Fault::Rewrite: return with({"set"});
-    case Fault::Silence: return {"action", "port", "from", "until", "times"};
-    case Fault::Partition: return {"action", "ports", "from", "until", "times"};
-    case Fault::LinkDown:
-    case Fault::Cut: return with({"at", "for"});
-    case Fault::Nos:
-    case Fault::Ols:
-    case Fault::LinkReset:
-    case Fault::Lip:
-    case Fault::Replug: return with({"at"});
-    case Fault::LogOut: return with({"at", "implicit"});
-    case Fault::IslDown: return with({"at", "for", "isl"});
-    case Fault::SwitchDown: return with({"at", "for", "switch"});
+// --- what befalls frames: each reads the keys of its own, and says what it does
+
+using Load = void(const MapReader& map, FaultSpec& spec);
+using Note = std::string(const fc2::FaultAction& action);
+
+void load_nothing(const MapReader& /*map*/, FaultSpec& /*spec*/) {}
+void load_silence(const MapReader& map, FaultSpec& /*spec*/) { static_cast<void>(map.require("port")); }
+void load_duplicate(const MapReader& map, FaultSpec& spec) {
+  map.optional("by", spec.rule.action->delay, read_duration, runtime::TimeNs{0}, max_time);
+  map.optional("copies", spec.rule.action->frames, read_number, Range{1, 1000});
+}
+void load_delay(const MapReader& map, FaultSpec& spec) {
+  spec.rule.action->delay = read_duration(map.require("by"), "by", 0, max_time);
+}
+void load_reorder(const MapReader& map, FaultSpec& spec) {
+  map.optional("frames", spec.rule.action->frames, read_number, Range{1, most_frames});
+  map.optional("longest_hold", spec.rule.action->longest_hold, read_duration, runtime::TimeNs{0}, max_time);
+}
+void load_crc(const MapReader& map, fc2::FaultAction& action) {
+  if (const Tree* tree = map.find("crc")) action.crc_error = read_choice(*tree, "crc", crcs);
+}
+void load_corrupt(const MapReader& map, FaultSpec& spec) {
+  map.optional("bit", spec.rule.action->bit, read_number, Range{0, 8 * (24 + 2112) - 1});
+  load_crc(map, *spec.rule.action);
+}
+void load_truncate(const MapReader& map, FaultSpec& spec) {
+  spec.rule.action->size_bytes = static_cast<std::uint16_t>(read_bytes(map.require("bytes"), "bytes", {0, 24 + 2112}));
+  load_crc(map, *spec.rule.action);
+}
+// What only FC-VI frames have is not written into others.
+void load_rewrite(const MapReader& map, FaultSpec& spec) {
+  const Tree& set = map.require("set");
+  for (const auto& [name, value] : MapReader(set, "set", faults::field_names()).tree().entries) {
+    const faults::FrameField* field = faults::find_field(name);
+    spec.rule.action->patches.push_back(field->patch(read_number(value, name, {0, field->max()})));
+    if (field->fcvi) spec.rule.match.fields.push_back({faults::find_field("type"), fc_vi_type, fc_vi_type});
   }
+}
+
+std::string note_drop(const fc2::FaultAction&) { return "lost"; }
+std::string note_silence(const fc2::FaultAction&) { return "lost: silence"; }
+std::string note_partition(const fc2::FaultAction&) { return "lost: partition"; }
+std::string note_duplicate(const fc2::FaultAction& action) {
+  return action.frames == 1 ? "duplicated" : "duplicated " + format_count(action.frames) + " times";
+}
+std::string note_delay(const fc2::FaultAction& action) { return "delayed by " + format_duration(action.delay); }
+std::string note_reorder(const fc2::FaultAction& action) {
+  return "overtaken by " + format_count(action.frames) + (action.frames == 1 ? " frame" : " frames");
+}
+std::string note_corrupt(const fc2::FaultAction& action) {
+  return "corrupted, bit " + std::to_string(action.bit) + (action.crc_error ? "" : ", CRC good");
+}
+std::string note_truncate(const fc2::FaultAction& action) {
+  return "cut to " + format_bytes(action.size_bytes) + (action.crc_error ? "" : ", CRC good");
+}
+std::string note_rewrite(const fc2::FaultAction&) { return "rewritten"; }
+
+// --- what befalls ports, and what joins them
+
+/// Reads what it befalls. False: it does not exist there.
+using LoadEvent = bool(const MapReader& map, const Names& names, PortEvent& event);
+
+std::size_t port_in(const MapReader& map, std::string_view key, const Names& names) {
+  return read_position(map.require(key), key, names.ports);
+}
+bool load_port(const MapReader& map, const Names& names, PortEvent& event) {
+  event.port = port_in(map, "port", names);
+  return true;
+}
+// Primitive sequences are a link's, LIP is a loop's.
+bool load_port_with_link(const MapReader& map, const Names& names, PortEvent& event) {
+  return load_port(map, names, event) && !names.on_loop[event.port];
+}
+bool load_port_on_loop(const MapReader& map, const Names& names, PortEvent& event) {
+  return load_port(map, names, event) && names.on_loop[event.port];
+}
+bool load_isl(const MapReader& map, const Names& names, PortEvent& event) {
+  event.port = read_position(map.require("isl"), "isl", names.switch_links);
+  return true;
+}
+bool load_switch(const MapReader& map, const Names& names, PortEvent& event) {
+  event.port = read_position(map.require("switch"), "switch", names.switches);
+  return true;
+}
+bool load_log_out(const MapReader& map, const Names& names, PortEvent& event) {
+  load_port(map, names, event);
+  event.peer = port_in(map, "peer", names);
+  const Tree* implicit = map.find("implicit");
+  if (implicit != nullptr && read_bool(*implicit, "implicit")) event.kind = PortEvent::Kind::ImplicitLogOut;
+  if (event.peer == event.port) fail_expected(*map.find("peer"), "peer", "another port");
+  return true;
+}
+
+/// What a topology has to offer.
+using Exists = bool(TopologyKind topology);
+bool anywhere(TopologyKind) { return true; }
+bool in_fabric(TopologyKind topology) { return topology == TopologyKind::Fabric; }
+bool where_ports_move(TopologyKind topology) { return topology != TopologyKind::PointToPoint; }
+
+/// An action: all that the rest of the loader knows of it.
+struct Action {
+  std::string_view name;
+  Keys keys = {};                       // its own, besides "action" and match_keys
+  bool matches = true;                  // it has match_keys
+  bool certain = true;                  // a rule that comes to its turn for sure must do so once
+  bool both_ways = false;               // by default; else what the port sends
+  bool groups = false;                  // between groups of ports: becomes a rule for each direction
+  bool names_peer = false;              // "peer" is whom it befalls, not who sent the frame
+  fc2::FaultFunction* apply = nullptr;  // of frames: what happens, its keys, and how captures and diagrams call it
+  Load* load = load_nothing;
+  Note* note = nullptr;
+  PortEvent::Kind event = {};  // of ports: the same
+  LoadEvent* load_event = nullptr;
+  const char* event_note = "";
+  Exists* exists = anywhere;
+};
+namespace fault = fc2::fault;
+using Event = PortEvent::Kind;
+// clang-format off
+constexpr Action actions[] = {
+    {.name = "drop", .apply = fault::drop, .note = note_drop},
+    {.name = "duplicate", .keys = {"by", "copies"},
+     .apply = fault::duplicate, .load = load_duplicate, .note = note_duplicate},
+    {.name = "delay", .keys = {"by"}, .apply = fault::delay, .load = load_delay, .note = note_delay},
+    {.name = "reorder", .keys = {"frames", "longest_hold"},
+     .apply = fault::reorder, .load = load_reorder, .note = note_reorder},
+    {.name = "corrupt", .keys = {"bit", "crc"}, .apply = fault::corrupt, .load = load_corrupt, .note = note_corrupt},
+    {.name = "truncate", .keys = {"bytes", "crc"},
+     .apply = fault::truncate, .load = load_truncate, .note = note_truncate},
+    {.name = "rewrite", .keys = {"set"}, .apply = fault::rewrite, .load = load_rewrite, .note = note_rewrite},
+    {.name = "silence", .keys = {"port", "from", "until", "times"}, .matches = false, .certain = false,
+     .both_ways = true, .apply = fault::drop, .load = load_silence, .note = note_silence},
+    {.name = "partition", .keys = {"ports", "from", "until", "times"}, .matches = false, .certain = false,
+     .groups = true, .apply = fault::drop, .note = note_partition},
+    {.name = "link_down", .keys = {"at", "for"},
+     .event = Event::LinkDown, .load_event = load_port, .event_note = "link down"},
+    {.name = "log_out", .keys = {"at", "implicit"}, .names_peer = true,
+     .event = Event::LogOut, .load_event = load_log_out, .event_note = "logout"},
+    {.name = "isl_down", .keys = {"at", "for", "isl"},
+     .event = Event::SwitchLinkDown, .load_event = load_isl, .event_note = "ISL down", .exists = in_fabric},
+    {.name = "switch_down", .keys = {"at", "for", "switch"},
+     .event = Event::SwitchDown, .load_event = load_switch, .event_note = "switch down", .exists = in_fabric},
+    {.name = "cut", .keys = {"at", "for"},
+     .event = Event::Cut, .load_event = load_port_with_link, .event_note = "link cut"},
+    {.name = "nos", .keys = {"at"}, .event = Event::Nos, .load_event = load_port_with_link, .event_note = "NOS"},
+    {.name = "ols", .keys = {"at"}, .event = Event::Ols, .load_event = load_port_with_link, .event_note = "OLS"},
+    {.name = "link_reset", .keys = {"at"},
+     .event = Event::LinkReset, .load_event = load_port_with_link, .event_note = "LR"},
+    {.name = "lip", .keys = {"at"}, .event = Event::Lip, .load_event = load_port_on_loop, .event_note = "LIP"},
+    {.name = "replug", .keys = {"at"}, .event = Event::Replug, .load_event = load_port,
+     .event_note = "plugged in elsewhere", .exists = where_ports_move}};
+// clang-format on
+
+const Action& action_named(const Tree& tree) {
+  std::vector<std::string_view> known;
+  for (const Action& action : actions) {
+    if (tree.kind == Tree::Kind::Scalar && tree.scalar == action.name) return action;
+    known.push_back(action.name);
+  }
+  fail_choice(tree, "action", known);
+}
+
+std::vector<std::string_view> keys_of(const Action& action) {
+  std::vector<std::string_view> keys{"action"};
+  if (action.matches) keys.insert(keys.end(), std::begin(match_keys), std::end(match_keys));
+  for (const std::string_view key : action.keys)
+    if (!key.empty()) keys.push_back(key);
   return keys;
 }
 
 class FaultLoader {
  public:
   FaultLoader(const Tree& tree, const Names& names, std::size_t index)
-      : names_(names), ports_(names.ports), fault_(read_choice(action_of(tree, index), "action", kinds)),
-        map_(tree, "faults[" + std::to_string(index) + "]", keys_of(fault_)) {}
+      : names_(names), ports_(names.ports), action_(action_named(action_of(tree, index))),
+        map_(tree, "faults[" + std::to_string(index) + "]", keys_of(action_)) {}
   /// Refuses what the topology does not have.
   void check(TopologyKind topology) const;
-  void refuse_action() const;
   std::vector<FaultSpec> load();
 
  private:
@@ -148,16 +215,15 @@ class FaultLoader {
   void load_contents(faults::Match& match);
   void load_turns(FaultSpec& spec);
   void load_times(FaultSpec& spec, bool certain);
-  void load_action(fc2::FaultAction& action);
-  void load_patches(FaultSpec& spec);
   void load_event(FaultSpec& spec);
-  std::vector<FaultSpec> partition();
-  std::string note(const faults::Rule& rule) const;
+  [[noreturn]] void refuse_action() const;
+  std::vector<FaultSpec> between_groups();
+  [[nodiscard]] bool befalls_frames() const { return action_.apply != nullptr; }
   std::size_t port(std::string_view key) { return read_position(map_.require(key), key, ports_); }
 
   const Names& names_;
   const std::vector<std::string_view>& ports_;
-  Fault fault_;
+  const Action& action_;
   MapReader map_;
 };
 
@@ -172,8 +238,8 @@ void FaultLoader::load_contents(faults::Match& match) {
 void FaultLoader::load_match(FaultSpec& spec) {
   faults::Match& match = spec.rule.match;
   if (map_.find("port") != nullptr) match.links = {port("port")};
-  if (map_.find("peer") != nullptr && fault_ != Fault::LogOut) match.peers = {port("peer")};
-  Direction direction = fault_ == Fault::Silence ? Direction::Both : Direction::Sent;
+  if (map_.find("peer") != nullptr && !action_.names_peer) match.peers = {port("peer")};
+  Direction direction = action_.both_ways ? Direction::Both : Direction::Sent;
   if (const Tree* tree = map_.find("direction")) direction = read_choice(*tree, "direction", directions);
   match.sent = direction != Direction::Received;
   match.received = direction != Direction::Sent;
@@ -204,54 +270,8 @@ void FaultLoader::load_times(FaultSpec& spec, bool certain) {
   map_.optional("times", spec.times, read_bound);
 }
 
-// What only FC-VI frames have is not written into others.
-void FaultLoader::load_patches(FaultSpec& spec) {
-  const Tree& set = map_.require("set");
-  for (const auto& [name, value] : MapReader(set, "set", faults::field_names()).tree().entries) {
-    const faults::FrameField* field = faults::find_field(name);
-    spec.rule.action->patches.push_back(field->patch(read_number(value, name, {0, field->max()})));
-    if (field->fcvi) spec.rule.match.fields.push_back({faults::find_field("type"), fc_vi_type, fc_vi_type});
-  }
-}
-
-void FaultLoader::load_action(fc2::FaultAction& action) {
-  switch (fault_) {
-    case Fault::Drop:
-    case Fault::Silence: action.kind = Kind::Drop; break;
-    case Fault::Duplicate: action.kind = Kind::Duplicate; break;
-    case Fault::Delay:
-      action.kind = Kind::Delay;
-      static_cast<void>(map_.require("by"));
-      break;
-    case Fault::Reorder: action.kind = Kind::Reorder; break;
-    case Fault::Corrupt: action.kind = Kind::Corrupt; break;
-    case Fault::Truncate:
-      action.kind = Kind::Truncate;
-      action.size_bytes = static_cast<std::uint16_t>(read_bytes(map_.require("bytes"), "bytes", {0, 24 + 2112}));
-      break;
-    case Fault::Rewrite: action.kind = Kind::Rewrite; break;
-    case Fault::Partition:
-    case Fault::LinkDown:
-    case Fault::LogOut:
-    case Fault::IslDown:
-    case Fault::SwitchDown:
-    case Fault::Cut:
-    case Fault::Nos:
-    case Fault::Ols:
-    case Fault::LinkReset:
-    case Fault::Lip:
-    case Fault::Replug: break;
-  }
-  map_.optional("by", action.delay, read_duration, runtime::TimeNs{0}, max_time);
-  map_.optional("copies", action.frames, read_number, Range{1, 1000});
-  map_.optional("frames", action.frames, read_number, Range{1, most_frames});
-  map_.optional("longest_hold", action.longest_hold, read_duration, runtime::TimeNs{0}, max_time);
-  map_.optional("bit", action.bit, read_number, Range{0, 8 * (24 + 2112) - 1});
-  if (const Tree* tree = map_.find("crc")) action.crc_error = read_choice(*tree, "crc", crcs);
-}
-
 void FaultLoader::check(TopologyKind topology) const {
-  if (!exists_in(fault_, topology)) refuse_action();
+  if (!action_.exists(topology)) refuse_action();
 }
 
 void FaultLoader::refuse_action() const {
@@ -259,19 +279,8 @@ void FaultLoader::refuse_action() const {
 }
 
 void FaultLoader::load_event(FaultSpec& spec) {
-  PortEvent event{.kind = event_of(fault_)->kind};
-  if (fault_ == Fault::IslDown)
-    event.port = read_position(map_.require("isl"), "isl", names_.switch_links);
-  else if (fault_ == Fault::SwitchDown)
-    event.port = read_position(map_.require("switch"), "switch", names_.switches);
-  else if (!exists_at(fault_, names_.on_loop[event.port = port("port")]))
-    refuse_action();
-  if (fault_ == Fault::LogOut) {
-    event.peer = port("peer");
-    const Tree* implicit = map_.find("implicit");
-    if (implicit != nullptr && read_bool(*implicit, "implicit")) event.kind = PortEvent::Kind::ImplicitLogOut;
-    if (event.peer == event.port) fail_expected(*map_.find("peer"), "peer", "another port");
-  }
+  PortEvent event{.kind = action_.event};
+  if (!action_.load_event(map_, names_, event)) refuse_action();
   map_.optional("for", event.duration, read_duration, runtime::TimeNs{1}, max_time);
   map_.optional("at", spec.at, read_duration, runtime::TimeNs{0}, max_time);
   const bool by_frame = map_.find("message") != nullptr || map_.find("fields") != nullptr;
@@ -281,7 +290,7 @@ void FaultLoader::load_event(FaultSpec& spec) {
 }
 
 // Frames from either group to the other are lost; the fabric's services are heard by all.
-std::vector<FaultSpec> FaultLoader::partition() {
+std::vector<FaultSpec> FaultLoader::between_groups() {
   FaultSpec there;
   load_match(there);
   std::vector<std::size_t> group, others;
@@ -290,49 +299,32 @@ std::vector<FaultSpec> FaultLoader::partition() {
   for (std::size_t i = 0; i < ports_.size(); ++i)
     if (std::find(group.begin(), group.end(), i) == group.end()) others.push_back(i);
   if (group.empty() || others.empty()) fail_expected(*map_.find("ports"), "ports", "some of the ports, not all");
-  there.rule.action = fc2::FaultAction{};
-  there.rule.note = "lost: partition";
-  load_times(there, false);
+  there.rule.action = {.apply = action_.apply};
+  there.rule.note = action_.note(*there.rule.action);
+  load_times(there, action_.certain);
   FaultSpec back = there;
   there.rule.match.links = back.rule.match.peers = group;
   there.rule.match.peers = back.rule.match.links = others;
   return {there, back};
 }
 
-std::string FaultLoader::note(const faults::Rule& rule) const {
-  const fc2::FaultAction& action = *rule.action;
-  switch (action.kind) {
-    case Kind::Drop: return fault_ == Fault::Silence ? "lost: silence" : "lost";
-    case Kind::Duplicate:
-      return action.frames == 1 ? "duplicated" : "duplicated " + format_count(action.frames) + " times";
-    case Kind::Delay: return "delayed by " + format_duration(action.delay);
-    case Kind::Reorder:
-      return "overtaken by " + format_count(action.frames) + (action.frames == 1 ? " frame" : " frames");
-    case Kind::Corrupt: return "corrupted, bit " + std::to_string(action.bit) + (action.crc_error ? "" : ", CRC good");
-    case Kind::Truncate: return "cut to " + format_bytes(action.size_bytes) + (action.crc_error ? "" : ", CRC good");
-    case Kind::Rewrite: return "rewritten";
-  }
-  return "";
-}
-
 std::vector<FaultSpec> FaultLoader::load() {
-  if (fault_ == Fault::Partition) return partition();
+  if (action_.groups) return between_groups();
   FaultSpec spec;
   load_contents(spec.rule.match);
   load_match(spec);
   load_turns(spec);
-  if (const EventOf* event = event_of(fault_)) {
+  if (!befalls_frames()) {
     load_event(spec);
-    spec.rule.note = event->note;
+    spec.rule.note = action_.event_note;
     if (!spec.at && spec.rule.turns.empty()) spec.rule.turns = {1};
     load_times(spec, true);
     return {spec};
   }
-  if (fault_ == Fault::Silence) static_cast<void>(map_.require("port"));
-  load_action(spec.rule.action.emplace());
-  if (fault_ == Fault::Rewrite) load_patches(spec);
-  spec.rule.note = note(spec.rule);
-  load_times(spec, fault_ != Fault::Silence && spec.rule.probability >= 1);
+  spec.rule.action = {.apply = action_.apply};
+  action_.load(map_, spec);
+  spec.rule.note = action_.note(*spec.rule.action);
+  load_times(spec, action_.certain && spec.rule.probability >= 1);
   return {spec};
 }
 

@@ -1,0 +1,22 @@
+// Calls of the VI model that tests wait for: each writes down its answer.
+#pragma once
+#include <optional>
+
+#include "vi/transport.hpp"
+
+namespace support {
+
+template <class Base>
+struct Answered : Base {
+  void done(vi::Return value) override {
+    ++calls;
+    result = value;
+  }
+  int calls = 0;  // done() must come once
+  std::optional<vi::Return> result;
+};
+using Done = Answered<vi::Operation>;
+using Connect = Answered<vi::ConnectOperation>;
+using Wait = Answered<vi::ConnectWaitOperation>;
+
+}  // namespace support
