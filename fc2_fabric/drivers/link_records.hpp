@@ -29,7 +29,6 @@ enum class RecordKind : std::uint8_t {
 std::string_view to_string(RecordKind kind);
 
 inline constexpr std::size_t record_header_bytes = 8;
-inline constexpr std::size_t max_frame_bytes = frame_header_bytes + max_data_field_bytes;
 inline constexpr std::size_t max_record_body_bytes = 4096;  // of every other kind
 inline constexpr std::size_t max_record_bytes = record_header_bytes + max_record_body_bytes;
 static_assert(max_frame_bytes <= max_record_body_bytes);
@@ -69,7 +68,7 @@ struct Hello {
 struct Welcome {
   std::uint16_t version = protocol_version;
   std::uint32_t process_id = 0;
-  std::uint32_t max_frame_bytes = drivers::max_frame_bytes;
+  std::uint32_t max_frame_bytes = fc2::max_frame_bytes;
 
   [[nodiscard]] std::vector<std::uint8_t> write() const;
   [[nodiscard]] static std::optional<Welcome> parse(std::span<const std::uint8_t> body);

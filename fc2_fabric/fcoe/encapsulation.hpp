@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "fc2_fabric/fcoe/ethernet_port.hpp"
+#include "fc2_fabric/frame/frame_header.hpp"
 
 namespace fc2::fcoe {
 
@@ -63,9 +64,5 @@ class FcoeCounters {
 [[nodiscard]] FcoeDiscard examine(const EthernetFrame& frame);
 /// The FC frame of an Ethernet frame that examine() accepted; nothing is copied.
 [[nodiscard]] FramePtr decapsulate(EthernetFrame frame);
-
-/// The two addresses in an FC frame of at least 24 bytes.
-[[nodiscard]] inline wire::FcId d_id_of(const Frame& frame) { return {wire::load_big<3>(frame.bytes.data() + 1)}; }
-[[nodiscard]] inline wire::FcId s_id_of(const Frame& frame) { return {wire::load_big<3>(frame.bytes.data() + 5)}; }
 
 }  // namespace fc2::fcoe

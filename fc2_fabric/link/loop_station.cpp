@@ -5,7 +5,7 @@
 #include "fc2_fabric/link/loop.hpp"
 
 namespace fc2 {
-namespace lp = machines::loop_port;
+namespace loop_port = machines::loop_port;
 
 // --- a place on the loop -----------------------------------------------------------------------------------------
 
@@ -56,13 +56,13 @@ void LoopStation::signal_received(const LoopSignal& signal) {
   const auto theirs = std::pair(!signal.from_fl_port, signal.port_name);
   switch (signal.kind) {
     case LoopSignal::Kind::Lip:
-      return process(lp::LipReceived{.again = std::exchange(last_round_, signal.round) == signal.round});
+      return process(loop_port::LipReceived{.again = std::exchange(last_round_, signal.round) == signal.round});
     case LoopSignal::Kind::Lism:
-      return process(lp::LismReceived{theirs == own  ? lp::Name::Own
-                                      : theirs < own ? lp::Name::Lower
-                                                     : lp::Name::Higher});
-    case LoopSignal::Kind::Claim: return process(lp::ClaimReceived{});
-    case LoopSignal::Kind::Cls: return process(lp::ClsReceived{});
+      return process(loop_port::LismReceived{theirs == own  ? loop_port::Name::Own
+                                             : theirs < own ? loop_port::Name::Lower
+                                                            : loop_port::Name::Higher});
+    case LoopSignal::Kind::Claim: return process(loop_port::ClaimReceived{});
+    case LoopSignal::Kind::Cls: return process(loop_port::ClsReceived{});
   }
 }
 

@@ -70,7 +70,7 @@ struct ReceivedFrame {
   bool first_of_sequence = false;  // SOFi3, SOFi2
   bool last_of_sequence = false;   // EOFt; class 2: End_Sequence
   bool class_2 = false;
-  FramePtr* owner = nullptr;  // who must keep the frame takes it from here
+  FramePtr* owner = nullptr;  // who must keep the frame takes it from here, and makes it leave its place
 };
 
 /// What a sequence does to its exchange (FC-FS F_CTL 20, 16).

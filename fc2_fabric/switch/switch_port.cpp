@@ -5,12 +5,9 @@
 
 #include "fc2_fabric/switch/switch.hpp"
 #include "wire/bytes.hpp"
+#include "fc2_fabric/frame/frame_header.hpp"
 
 namespace fc2 {
-
-namespace {
-wire::FcId d_id_of(const Frame& frame) { return {wire::load_big<3>(frame.bytes.data() + 1)}; }
-}  // namespace
 
 Scheduler& SwitchPort::scheduler() const { return switch_.scheduler_; }
 

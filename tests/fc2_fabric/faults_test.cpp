@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -160,7 +161,7 @@ TEST_F(FaultsTest, corrupt_turns_one_bit_over) {
     policy.actions[1] = action;
     FramePtr frame = pool.take();
     frame->size_bytes = 26;
-    frame->bytes.fill(0);
+    std::ranges::fill(frame->bytes, std::uint8_t{0});
     frame->bytes[3] = 1;
     to.send(std::move(frame));
     scheduler.run_until(scheduler.now() + 1);
@@ -291,7 +292,7 @@ TEST_F(FaultsTest, captured_with_a_comment) {
   };
   FramePtr frame = pool.take();
   frame->size_bytes = 60;
-  frame->bytes.fill(0);
+  std::ranges::fill(frame->bytes, std::uint8_t{0});
   FrameTap& tap = capture.add_interface("b");
   tap.frame_passed(start, *frame, false);
   const std::string right = crc_of_last();

@@ -2,6 +2,8 @@
 // not send (FC-FS; FC-VI 4.1, 5.5, 5.6, 5.8, 7.7).
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "fc2_fabric/node/sequence_sender.hpp"
 #include "tests/support/played_peer.hpp"
 
@@ -29,7 +31,7 @@ class SequenceSenderTest : public support::PlayedPeer {
   FramePtr stamp(SequenceSender& sequence, std::size_t bytes, const SequenceEnd* end = nullptr,
                  std::uint32_t offset = 0) {
     FramePtr frame = pool.take();
-    frame->bytes.fill(0xFF);
+    std::ranges::fill(frame->bytes, std::uint8_t{0xFF});
     sequence.stamp(*frame, bytes, offset, end);
     port.transmitter().send(pool.copy(*frame));
     run();

@@ -108,6 +108,7 @@ TEST_F(ExpectationsTest, discards_errors_and_time) {
 TEST_F(ExpectationsTest, port_that_never_got_ready) {
   result.outcome = Driver::Outcome::TimeLimit;
   result.not_ready = "b";
+  result.awaited = "logged in and registered";
   EXPECT_EQ(failures()[0], "port b: expected logged in and registered within 60.000 s, got no end");
 }
 

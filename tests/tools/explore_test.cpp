@@ -378,10 +378,12 @@ TEST_F(Excuses, no_fault_sees_a_connection_that_is_lost) {
 }
 // FC-VI 5.9.10, C.2: ids are given back, and rest no longer than their failures.
 TEST_F(Excuses, returned_sees_connection_ids) {
-  record.holdings.push_back({.port = "p", .open_ids = 1});
-  EXPECT_EQ(broken_invariants(), Names{"returned"});
-  record.holdings[0] = {.port = "p", .resting_ids = 1};
-  EXPECT_EQ(broken_invariants(), Names{"returned"});
+  for (const char* ids : {"FCVI_CONNECTION_IDs of set-ups", "FCVI_CONNECTION_IDs that rest"}) {
+    record.holdings = {{"p", {{ids, 0}}}};
+    EXPECT_EQ(broken_invariants(), Names{});
+    record.holdings = {{"p", {{ids, 1}}}};
+    EXPECT_EQ(broken_invariants(), Names{"returned"});
+  }
 }
 
 TEST(Invariants, ends_sees_a_program_that_waits) {
@@ -421,8 +423,8 @@ struct Silent final : fc2::ExchangeUser {
 TEST(Invariants, returned_sees_an_exchange_that_stays_open) {
   Silent user;
   const auto leak = [&](World& world) {
-    fc2::NPort& port = world.node(0).port();
-    port.originate(world.node(1).port().n_port_id(), wire::Type::fc_vi, user);
+    fc2::NPort& port = world.host(0).port();
+    port.originate(world.host(1).port().n_port_id(), wire::Type::fc_vi, user);
   };
   EXPECT_EQ(broken(one_send(), {.before_rest = leak}), Names{"returned"});
 }
@@ -435,6 +437,18 @@ TEST(Invariants, returned_sees_a_frame_that_is_kept) {
   const auto violations = check_invariants(world.run());
   ASSERT_EQ(violations.size(), 1u);
   EXPECT_EQ(violations[0].what, "1 frame buffers are not given back");
+}
+// What a host is asked for when all is over: what FC-VI gives back, and what the NIC does.
+TEST(Invariants, returned_looks_at_all_that_a_host_holds) {
+  fc2::FramePool pool;
+  const Scenario scenario = one_send();
+  World world(scenario, {}, pool, {});
+  const Record& record = world.run();
+  ASSERT_EQ(record.holdings.size(), 2u);
+  Names names;
+  for (const HostTransport::Held& held : record.holdings[0].held) names.insert(std::string(held.what));
+  EXPECT_EQ(names, (Names{"FCVI_HANDLEs", "Connection Setups", "exchanges", "FCVI_CONNECTION_IDs of set-ups",
+                          "FCVI_CONNECTION_IDs that rest", "VIs", "memory regions", "protection tags"}));
 }
 TEST(Invariants, returned_sees_memory_and_tags) {
   const auto leak = [](World& world) {
@@ -465,7 +479,7 @@ TEST(Invariants, returned_sees_a_timer_that_runs_on) {
   EXPECT_EQ(violations[0].what, "1 timers still run");
 }
 TEST(Invariants, new_connection_sees_a_port_that_is_gone) {
-  const auto log_out = [](World& world) { world.node(1).port().log_out_of_fabric(); };
+  const auto log_out = [](World& world) { world.host(1).port().log_out_of_fabric(); };
   EXPECT_THAT(broken(one_send(), {.before_new_connection = log_out}), Contains("new connection"));
 }
 

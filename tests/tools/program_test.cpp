@@ -210,8 +210,8 @@ Task<> receiving_server(Simulation& simulation, Level level, Moments& moments) {
   endpoint.post_receive({.pieces = {&piece, 1}, .base = region.address(), .handle = region.handle()});
   Call<vi::ConnectWaitOperation> wait(simulation.driver());
   const std::vector<std::uint8_t> door{'d'};
-  simulation.node(1).provider().connect_wait(vi::NetAddress::make(wire::IpAddress::v4(10, 0, 0, 2), door),
-                                             runtime::second, wait);
+  simulation.node(1).transport().connect_wait(vi::NetAddress::make(simulation.node(1).host_transport().address(), door),
+                                              runtime::second, wait);
   co_await wait.finished;
   co_await endpoint.accept(wait.token);
   const Completion completion = co_await endpoint.next_receive();
@@ -225,9 +225,9 @@ Task<> sending_client(Simulation& simulation, Level level, Moments& moments) {
   Endpoint endpoint(simulation.node(0), workload(level).attributes, 4, 1);
   const Region region = endpoint.allocate(4096);
   const std::vector<std::uint8_t> door{'d'};
-  const vi::Return connected =
-      co_await endpoint.connect(vi::NetAddress::make(wire::IpAddress::v4(10, 0, 0, 1), door),
-                                vi::NetAddress::make(wire::IpAddress::v4(10, 0, 0, 2), door), runtime::second);
+  const vi::Return connected = co_await endpoint.connect(
+      vi::NetAddress::make(simulation.node(0).host_transport().address(), door),
+      vi::NetAddress::make(simulation.node(1).host_transport().address(), door), runtime::second);
   EXPECT_EQ(connected, vi::Return::Success);
   co_await simulation.driver().sleep(10 * one_way);  // the set-up is over on both sides
   const Piece piece{0, 4096};

@@ -11,7 +11,7 @@ class TappedEthernet;
 
 class CaptureSession final : public Session, private fc2::ByteSink {
  public:
-  CaptureSession(Service& service, std::shared_ptr<FrameStream> stream);
+  CaptureSession(SessionHost& service, std::shared_ptr<FrameStream> stream);
   ~CaptureSession() override { stop_tapping(); }
   /// A port appeared, or is about to go.
   void add(PortSession& port);

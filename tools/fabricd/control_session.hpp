@@ -24,7 +24,7 @@ class AnswerQueue {
 
 class ControlSession final : public Session {
  public:
-  ControlSession(Service& service, std::shared_ptr<FrameStream> stream);
+  ControlSession(SessionHost& service, std::shared_ptr<FrameStream> stream);
 
  private:
   void frame_received(fc2::FramePtr frame) override;

@@ -10,8 +10,8 @@ namespace fabricd {
 
 class PortSession final : public Session, private fc2::FrameTap {
  public:
-  /// `port`: the F_Port to which the stream was attached.
-  PortSession(Service& service, std::shared_ptr<FrameStream> stream, const Hello& hello, fc2::FPort& port);
+  /// `port`: the F_Port that the stream was attached to.
+  PortSession(SessionHost& service, std::shared_ptr<FrameStream> stream, const Hello& hello, fc2::FPort& port);
   ~PortSession() override;
 
   [[nodiscard]] const Hello& hello() const { return hello_; }

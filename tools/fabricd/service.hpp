@@ -28,7 +28,7 @@ struct ServiceConfig {
   FcoeConfig fcoe;                  // with interfaces: an FCF, which does not end when idle
 };
 
-class Service {
+class Service final : public SessionHost {
  public:
   Service(boost::asio::io_context& io, Instance instance, ServiceConfig config);
   ~Service();
@@ -38,19 +38,17 @@ class Service {
   /// Why it cannot serve; empty: it serves.
   [[nodiscard]] const std::string& trouble() const { return fcoe_.trouble(); }
   /// Call it inside the core, like everything below.
-  void stop(const std::string& reason);
+  void stop(const std::string& reason) override;
 
   // --- for the sessions
-  fc2::drivers::FabricCore& core() { return core_; }
-  fc2::Switch& fabric() { return fabric_; }
-  [[nodiscard]] std::uint32_t process_id() const { return process_id_; }
-  std::shared_ptr<FrameStream> make_stream(fc2::drivers::StreamUser& user, int descriptor);
-  /// Creates a session of that role. Empty, or why not.
-  std::string admit(const Hello& hello, const std::shared_ptr<FrameStream>& stream);
-  void start_capture(const std::shared_ptr<FrameStream>& stream);
-  /// The session is over, and is destroyed when nothing of it is under way.
-  void end(Session& session);
-  [[nodiscard]] Status status();
+  fc2::drivers::FabricCore& core() override { return core_; }
+  fc2::Switch& fabric() override { return fabric_; }
+  [[nodiscard]] std::uint32_t process_id() const override { return process_id_; }
+  std::shared_ptr<FrameStream> make_stream(fc2::drivers::StreamUser& user, int descriptor) override;
+  std::string admit(const Hello& hello, const std::shared_ptr<FrameStream>& stream) override;
+  void start_capture(const std::shared_ptr<FrameStream>& stream) override;
+  void end(Session& session) override;
+  [[nodiscard]] Status status() override;
 
  private:
   std::string admit_port(const Hello& hello, const std::shared_ptr<FrameStream>& stream);

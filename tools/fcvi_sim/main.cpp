@@ -76,7 +76,7 @@ int run(const RunOptions& options) {
     std::fprintf(stderr, "fcvi-sim: warning: %s\n", warning.c_str());
   if (const std::string error = check_outputs(options, *scenario); !error.empty()) return refuse(error);
   sim::ContentStore contents(scenario->seed);
-  if (const std::string error = contents.load(*scenario); !error.empty()) return refuse(error);
+  if (const std::string error = contents.load(scenario->workloads); !error.empty()) return refuse(error);
   fc2::drivers::FileSink capture_file, ladder_file;
   if (!options.capture.empty() && !capture_file.open(options.capture)) return refuse(capture_file.error());
   if (!options.ladder.empty() && !ladder_file.open(options.ladder)) return refuse(ladder_file.error());

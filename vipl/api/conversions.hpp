@@ -21,8 +21,8 @@ inline bool has_room_for_host(const VIP_NET_ADDRESS& address) {
   return address.HostAddressLen == 0 || address.HostAddressLen >= host_address_bytes;
 }
 
-/// nullopt unless the host address has 16 bytes and the discriminator at most 128.
-std::optional<vi::NetAddress> from_api(const VIP_NET_ADDRESS& address);
+/// Empty unless the host address has 16 bytes and the discriminator at most as many as the NIC's transport takes.
+std::optional<vi::NetAddress> from_api(const NicObject& nic, const VIP_NET_ADDRESS& address);
 /// Writes up to 16 + 128 bytes behind the two lengths.
 void to_api(const vi::NetAddress& address, VIP_NET_ADDRESS& to);
 

@@ -8,7 +8,7 @@
 #include "vipl/vipl.h"
 
 namespace vipl {
-class Domain;
+class Engine;
 
 /// Calls the handler on a thread of its own, which the first error starts; without a handler that thread logs the
 /// error. All calls are made inside the engine; the handler runs outside and may call back.
@@ -17,7 +17,7 @@ class ErrorReporter : public std::enable_shared_from_this<ErrorReporter> {
   using Handler = void (*)(VIP_PVOID context, VIP_ERROR_DESCRIPTOR* error);
   static constexpr std::size_t max_waiting = 65536;  // more are counted and dropped
 
-  explicit ErrorReporter(Domain& domain) : domain_(domain) {}
+  explicit ErrorReporter(Engine& engine) : engine_(engine) {}
 
   /// Applies from the next error on. nullptr: the default, which logs.
   void set_handler(Handler handler, VIP_PVOID context);
@@ -37,7 +37,7 @@ class ErrorReporter : public std::enable_shared_from_this<ErrorReporter> {
   void deliver(VIP_ERROR_DESCRIPTOR error);
   void thread_ends();
 
-  Domain& domain_;
+  Engine& engine_;
   Handler handler_ = nullptr;
   VIP_PVOID context_ = nullptr;
   std::deque<VIP_ERROR_DESCRIPTOR> waiting_;

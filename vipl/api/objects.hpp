@@ -93,6 +93,7 @@ class NicObject final : public Object, public std::enable_shared_from_this<NicOb
   Domain& domain() { return domain_; }
   Device& device() { return device_; }
   vi::Nic& model() { return *model_; }
+  [[nodiscard]] const vi::Nic& model() const { return *model_; }
   ErrorReporter& errors() { return *errors_; }
   /// Between VipNSInit and VipNSShutdown, else nullptr. A call that looks up a name keeps it meanwhile.
   std::shared_ptr<const NameService>& name_service() { return name_service_; }

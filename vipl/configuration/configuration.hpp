@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "runtime/scheduler.hpp"
@@ -20,19 +21,12 @@ using ConfigurationError = settings::BadInput;
 template <class T>
 using ConfigurationResult = settings::Result<T>;
 
-/// How frames leave the process.
-enum class NicTransport : std::uint8_t {
-  Local,      // through fcvi-fabricd, to all processes of this user on this host
-  InProcess,  // only to NICs of this process
-  Fcoe,       // by an Ethernet interface
-};
-[[nodiscard]] std::string_view to_string(NicTransport transport);
-
 enum class FcoeMode : std::uint8_t {
   Fabric,  // log in at an FCF
   Vn2vn,   // N_Ports among themselves
 };
 
+/// Fibre Channel by an Ethernet interface.
 struct FcoeChoices {
   std::string interface;  // fc2::drivers::EthernetName
   FcoeMode mode = FcoeMode::Fabric;
@@ -43,19 +37,34 @@ struct FcoeChoices {
   wire::Wwn fcf{};                      // switch name of the only FCF to log in at; 0: the best that shows itself
 };
 
-struct NicTimeouts {
-  runtime::TimeNs open =
-      10 * runtime::second;  // VipOpenNic waits so long for login and registration; where they were lost others do
-  runtime::TimeNs ulp = 0;   // FCVI_ULP_TIMEOUT; 0: R_A_TOV (FC-VI 8.3)
-  runtime::TimeNs farp = 0;  // of one FARP-REQ; 0: 100 ms
-  runtime::TimeNs name_service = 5 * runtime::second;  // of one question to the fabric's name server, retries included
-  runtime::TimeNs name_appears =
-      10 * runtime::second;  // VipNSGetHostByName waits so long for a node that is about to start
+/// Fibre Channel through fcvi-fabricd, to all processes of this user on this host.
+struct LocalFabricChoices {};
+/// Fibre Channel to NICs of this process only.
+struct InProcessChoices {};
+
+struct FcTimeouts {
+  runtime::TimeNs ulp = 0;                             // FCVI_ULP_TIMEOUT; 0: R_A_TOV (FC-VI 8.3)
+  runtime::TimeNs farp = 0;                            // of one FARP-REQ; 0: 100 ms, 500 ms on Ethernet
+  runtime::TimeNs name_service = 5 * runtime::second;  // of one question to the name server, retries included
+  /// VipNSGetHostByName waits so long for a node that is about to start.
+  runtime::TimeNs name_appears = 10 * runtime::second;
 };
 
-/// Defaults of a NIC. Programs keep attributes in an `int`, into which VI-DG's VIP_ULONG once fitted. Attributes that
-/// can be larger have these low 32 bits, so that such an `int` is positive and no larger than the attribute. It is as
-/// much as Linux reads or writes at once, and leaves room for a header.
+/// A NIC of the FC-VI provider.
+struct FcChoices {
+  std::variant<LocalFabricChoices, InProcessChoices, FcoeChoices> link;
+  wire::Wwn port_name{};                          // zero: made unique; given: only one process can have the NIC open
+  wire::Wwn node_wwn{};                           // Node_Name; zero: derived from the node name
+  std::uint64_t reorder_pool_bytes = 256u << 20;  // fcvi::ProviderConfig::reorder_pool_bytes
+  FcTimeouts timeouts = {};
+};
+
+/// A NIC of the loop-back transport: to VIs of this process, without a fabric.
+struct LoopbackChoices {};
+
+/// What a NIC has unless it is configured otherwise. Programs keep attributes in an `int`, which VI-DG's VIP_ULONG once
+/// fitted into: those that can be larger have these low 32 bits, so that such an `int` is positive and true. As many
+/// bytes as Linux reads or writes at once; room for a header beside them.
 inline constexpr std::uint32_t largest_int_like = 0x7FFFF000;
 inline constexpr std::uint64_t default_max_region_bytes = std::uint64_t{0xFF} << 32 | largest_int_like;
 inline constexpr std::uint64_t default_max_registered_bytes = std::uint64_t{0x3FFF} << 32 | largest_int_like;
@@ -67,20 +76,27 @@ inline vi::NicLimits default_limits() {
 }
 
 struct NicConfiguration {
-  std::string name;                  // VIP_NIC_ATTRIBUTES.Name, 1 to 63 bytes
-  std::vector<std::string> aliases;  // other names that VipOpenNic takes for it
-  NicTransport transport = NicTransport::Local;
-  FcoeChoices fcoe;                         // where the transport is Fcoe
-  std::string node_name;                    // empty: $FCVI_NODE, else the host's name (node_identity.hpp)
-  std::vector<wire::IpAddress> addresses;   // the first is LocalNicAddress; empty: derived from the node name
-  wire::Wwn port_name{};                    // zero: made unique; given: only one process can have the NIC open
-  wire::Wwn node_wwn{};                     // Node_Name; zero: derived from the node name
-  vi::NicLimits limits = default_limits();  // strict_tags stands here too
+  std::string name;                                    // VIP_NIC_ATTRIBUTES.Name, 1 to 63 bytes
+  std::vector<std::string> aliases;                    // other names that VipOpenNic takes for it
+  std::variant<FcChoices, LoopbackChoices> transport;  // what each needs
+  std::string node_name;                               // empty: $FCVI_NODE, else the host's name (node_identity.hpp)
+  std::vector<wire::IpAddress> addresses;              // the first is LocalNicAddress; empty: by the node name
+  vi::NicLimits limits = default_limits();             // strict_tags stands here too
   std::uint64_t max_registered_bytes = default_max_registered_bytes;  // VIP_NIC_ATTRIBUTES.MaxRegisterBytes
-  std::uint64_t reorder_pool_bytes = 256u << 20;                      // fcvi::ProviderConfig::reorder_pool_bytes
-  NicTimeouts timeouts;
+  /// VipOpenNic waits so long until the NIC is ready; where that was lost other calls do.
+  runtime::TimeNs open_timeout = 10 * runtime::second;
   std::string hosts_file;  // of the name service; empty: the usual places (name_service.hpp)
+
+  /// nullptr: another transport.
+  [[nodiscard]] const FcChoices* fibre_channel() const { return std::get_if<FcChoices>(&transport); }
+  [[nodiscard]] FcChoices* fibre_channel() { return std::get_if<FcChoices>(&transport); }
+  [[nodiscard]] bool is_loopback() const { return std::holds_alternative<LoopbackChoices>(transport); }
 };
+/// As the configuration file says it: local, in_process, fcoe, loopback.
+[[nodiscard]] std::string_view transport_name(const NicConfiguration& nic);
+
+/// The name of the loop-back NIC. It is there unless the configuration gives the name to another.
+inline constexpr std::string_view loopback_name = "VILO";
 
 struct Configuration {
   std::string source;                  // the file; empty: built in
@@ -92,7 +108,8 @@ struct Configuration {
   [[nodiscard]] const NicConfiguration* find(std::string_view device_name) const;
 };
 
-/// One NIC, VINIC, on the local fabric, with the names that existing programs use (clan0, nic0, /dev/via_lo, ...).
+/// VINIC, on the local fabric, with the names that existing programs use (clan0, nic0, /dev/via_lo, ...);
+/// and VILO.
 [[nodiscard]] Configuration built_in_configuration();
 
 /// `name` names the file in messages. All or nothing.
@@ -110,9 +127,9 @@ struct ConfigurationPlaces {
 /// error, which is logged once for each message. Thread-safe; blocks on the file system.
 [[nodiscard]] const Configuration* process_configuration();
 
-/// For vipl::simulate(), which reads no file: VINICn (VINIC and the built-in names are 0) is in-process device n
-/// of node "hostn", with the address 10.0.0.(n + 1) and the Port_Name 20000C0001000000h + n. nullopt: there is
-/// no such device.
+/// vipl::simulate() knows no file: VINICn (VINIC and the built-in names are 0) is in-process device n of node "hostn",
+/// with the address 10.0.0.(n + 1) and the Port_Name 20000C0001000000h + n. VILO is the loop-back NIC of node
+/// "loopback", with the address 10.0.1.1. Empty: there is no such device.
 [[nodiscard]] std::optional<NicConfiguration> simulated_nic(std::string_view device_name);
 
 }  // namespace vipl

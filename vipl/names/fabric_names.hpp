@@ -1,21 +1,28 @@
-// Names and addresses of the nodes that are on the fabric now, from its name server.
+// Names and addresses of the nodes that can be reached now, as the transport knows them: a fabric from its name server.
 #pragma once
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
-#include "farp/directory.hpp"
 #include "runtime/scheduler.hpp"
 #include "vipl/names/name_source.hpp"
 
 namespace vipl {
 
-/// How the name service asks the fabric and waits. Thread-safe; both calls block.
+/// A NIC that can be reached.
+struct NodeEntry {
+  std::string node_name;                   // may be empty
+  std::vector<wire::IpAddress> addresses;  // may be empty
+  unsigned long depth = 1;                 // 1: at the same switch as the NIC that asks, 2: beyond it
+};
+
+/// How the name service asks the fabric and lets time pass. Thread-safe; both calls block.
 class FabricAccess {
  public:
   virtual ~FabricAccess() = default;
-  /// nullopt: the name server cannot be asked, or the NIC was closed.
-  virtual std::optional<std::vector<farp::DirectoryEntry>> ports() = 0;
+  /// Empty: the name server cannot be asked, or the NIC was closed.
+  virtual std::optional<std::vector<NodeEntry>> nodes() = 0;
   /// False: the NIC was closed.
   virtual bool rest(runtime::TimeNs duration) = 0;
 };
@@ -48,15 +55,15 @@ class KnownHosts final : public NameSource {
   }
 
  private:
-  [[nodiscard]] bool some_port_has(const std::vector<wire::IpAddress>& addresses) const;
+  [[nodiscard]] bool some_node_has(const std::vector<wire::IpAddress>& addresses) const;
 
   const std::shared_ptr<FabricAccess> fabric_;
   const std::unique_ptr<const NameSource> system_;
 };
 
-/// VipQuerySystemManagementInfo: the distinct addresses of other nodes within `depth`, in the order of the ports. Depth
-/// 1 means the nodes at the same switch, 2 those at the next switches: only links between switches count.
-[[nodiscard]] std::vector<wire::IpAddress> discover(const std::vector<farp::DirectoryEntry>& ports, wire::FcId own_id,
+/// VipQuerySystemManagementInfo: the distinct addresses of other nodes within `depth`, in the order of the nodes. Depth
+/// 1 are the nodes at the same switch, 2 those beyond it: a switch is no node, the links between switches count.
+[[nodiscard]] std::vector<wire::IpAddress> discover(const std::vector<NodeEntry>& nodes,
                                                     const std::vector<wire::IpAddress>& own_addresses,
                                                     unsigned long depth);
 

@@ -423,19 +423,9 @@ void check_bystanders(const Record& record, Violations& violations) {
 
 void check_holdings(const Record& record, Violations& violations) {
   const auto fail = [&](const std::string& what) { violations.push_back({returned, what}); };
-  for (const Holdings& port : record.holdings) {
-    const auto count = [&](std::size_t left, const char* what) {
-      if (left != 0) fail(port.port + " holds " + std::to_string(left) + " " + what);
-    };
-    count(port.handles, "FCVI_HANDLEs");
-    count(port.setups, "Connection Setups");
-    count(port.exchanges, "exchanges");
-    count(port.open_ids, "FCVI_CONNECTION_IDs of set-ups");
-    count(port.resting_ids, "FCVI_CONNECTION_IDs that rest");
-    count(port.vis, "VIs");
-    count(port.regions, "memory regions");
-    count(port.ptags, "protection tags");
-  }
+  for (const Holdings& port : record.holdings)
+    for (const HostTransport::Held& kind : port.held)
+      if (kind.count != 0) fail(port.port + " holds " + std::to_string(kind.count) + " " + std::string(kind.what));
   if (record.frames_held != 0) fail(std::to_string(record.frames_held) + " frame buffers are not given back");
   if (record.timers_after > record.timers_before)
     fail(std::to_string(record.timers_after - record.timers_before) + " timers still run");

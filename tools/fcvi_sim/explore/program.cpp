@@ -26,7 +26,7 @@ Limits limits_of(const World& world) { return {world.record().ulp_timeout, world
 Task<> disconnect(World& world, Probe& probe) {
   for (int tries = 0; tries < disconnect_tries; ++tries) {
     auto& call = world.begin_call<vi::Operation>(probe.record(), "VipDisconnect", limits_of(world).disconnect());
-    probe.node().provider().disconnect(probe.vi(), call);
+    probe.node().transport().disconnect(probe.vi(), call);
     co_await call.finished;
     if (call.record.result != vi::Return::NotReachable) co_return;
   }
@@ -71,8 +71,8 @@ Task<> client_program(World& world, const WorkloadSpec& workload, Probe& probe) 
   probe.post_receives();
   auto& call = world.begin_call<vi::ConnectOperation>(probe.record(), "VipConnectRequest",
                                                       workload.connect_timeout + Limits::slack);
-  probe.node().provider().connect_request(probe.vi(), address_of(workload, Side::Client),
-                                          address_of(workload, Side::Server), workload.connect_timeout, call);
+  probe.node().transport().connect_request(probe.vi(), address_of(workload, Side::Client),
+                                           address_of(workload, Side::Server), workload.connect_timeout, call);
   co_await call.finished;
   if (call.record.result == vi::Return::Success) co_await use_connection(world, workload, probe, Side::Client);
   co_await leave(world, probe);
@@ -83,15 +83,15 @@ Task<> server_program(World& world, const WorkloadSpec& workload, Probe& probe) 
   probe.post_receives();
   auto& wait = world.begin_call<vi::ConnectWaitOperation>(probe.record(), "VipConnectWait",
                                                           workload.connect_timeout + Limits::slack);
-  probe.node().provider().connect_wait(address_of(workload, Side::Server), workload.connect_timeout, wait);
+  probe.node().transport().connect_wait(address_of(workload, Side::Server), workload.connect_timeout, wait);
   co_await wait.finished;
   if (wait.record.result == vi::Return::Success) {
     auto& answer = world.begin_call<vi::Operation>(
         probe.record(), workload.reject ? "VipConnectReject" : "VipConnectAccept", limits_of(world).accept());
     if (workload.reject)
-      probe.node().provider().connect_reject(wait.token, answer);
+      probe.node().transport().connect_reject(wait.token, answer);
     else
-      probe.node().provider().connect_accept(wait.token, probe.vi(), answer);
+      probe.node().transport().connect_accept(wait.token, probe.vi(), answer);
     co_await answer.finished;
     if (!workload.reject && answer.record.result == vi::Return::Success)
       co_await use_connection(world, workload, probe, Side::Server);
@@ -105,8 +105,8 @@ Task<> peer_program(World& world, const WorkloadSpec& workload, Probe& probe, Si
   auto& call = world.begin_call<vi::ConnectOperation>(probe.record(), "VipConnectPeerRequest",
                                                       workload.connect_timeout + Limits::slack);
   const vi::Return posted =
-      probe.node().provider().connect_peer_request(probe.vi(), nameless_address_of(workload, side),
-                                                   address_of(workload, other(side)), workload.connect_timeout, call);
+      probe.node().transport().connect_peer_request(probe.vi(), nameless_address_of(workload, side),
+                                                    address_of(workload, other(side)), workload.connect_timeout, call);
   if (posted != vi::Return::Success) call.done(posted);
   co_await call.finished;
   if (call.record.result == vi::Return::Success) co_await use_connection(world, workload, probe, side);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/scheduler.hpp"
+#include "tools/fcvi_sim/host/host_transport.hpp"
 #include "tools/fcvi_sim/explore/fault.hpp"
 #include "tools/fcvi_sim/scenario/scenario.hpp"
 #include "vi/types.hpp"
@@ -95,8 +96,7 @@ struct ConnectionRecord {
 /// What one port still holds after all timers have ended.
 struct Holdings {
   std::string port;
-  std::size_t handles = 0, setups = 0, exchanges = 0, regions = 0, ptags = 0, vis = 0;
-  std::size_t open_ids = 0, resting_ids = 0;  // FCVI_CONNECTION_IDs
+  std::vector<HostTransport::Held> held;  // by its transport and its NIC
 };
 
 /// A login between two ports that one of them lost.

@@ -6,6 +6,7 @@
 
 #include "fc2_fabric/node/remote_port.hpp"
 #include "tools/fcvi_sim/explore/program.hpp"
+#include "tools/fcvi_sim/run/topology.hpp"
 #include "wire/fc_header.hpp"
 
 namespace sim::explore {
@@ -51,8 +52,8 @@ void World::Until::wake(bool held) {
 
 class World::LogoutWatch final : public fc2::PortListener {
  public:
-  LogoutWatch(World& world, Node& node) : world_(world), node_(node) { node.port().add_listener(*this); }
-  ~LogoutWatch() { node_.port().remove_listener(*this); }
+  LogoutWatch(World& world, FcHost& host) : world_(world), host_(host) { host.port().add_listener(*this); }
+  ~LogoutWatch() { host_.port().remove_listener(*this); }
   LogoutWatch(const LogoutWatch&) = delete;
   LogoutWatch& operator=(const LogoutWatch&) = delete;
 
@@ -62,10 +63,10 @@ class World::LogoutWatch final : public fc2::PortListener {
   void remote_port_logged_in(fc2::RemotePort&) override {}
   void remote_port_login_failed(fc2::RemotePort&) override {}
   void remote_port_logged_out(fc2::RemotePort& remote) override {
-    world_.record_.logouts.push_back({node_.driver().now(), node_.name(), world_.name_of(remote.peer())});
+    world_.record_.logouts.push_back({world_.scheduler_.now(), host_.name(), world_.name_of(remote.peer())});
   }
   World& world_;
-  Node& node_;
+  FcHost& host_;
 };
 
 World::World(const Scenario& scenario, const FaultList& faults, fc2::FramePool& pool, Sabotage sabotage)
@@ -80,10 +81,11 @@ World::World(const Scenario& scenario, const FaultList& faults, fc2::FramePool& 
   record_.frame_lifetime = class_2 ? fabric.e_d_tov : fabric.r_a_tov;
   Random random(scenario.seed, "ports");
   for (std::size_t i = 0; i < scenario.ports.size(); ++i) {
-    nodes_.push_back(std::make_unique<Node>(driver_, pool, scenario.ports[i], i, random));
-    switch_->attach(nodes_[i]->port(), scenario.ports[i].link);
-    injector_.watch(*switch_, nodes_[i]->port());
-    logout_watches_.emplace_back(*this, *nodes_[i]);
+    hosts_.push_back(std::make_unique<FcHost>(scheduler_, pool, scenario.ports[i], random));
+    nodes_.push_back(std::make_unique<Node>(driver_, *hosts_[i], i));
+    switch_->attach(hosts_[i]->port(), scenario.ports[i].link);
+    injector_.watch(*switch_, hosts_[i]->port());
+    logout_watches_.emplace_back(*this, *hosts_[i]);
   }
   driver_.set_observer([this] { observe(); });
 }
@@ -95,9 +97,8 @@ World::~World() {
 }
 
 std::string World::name_of(wire::FcId n_port_id) const {
-  for (const auto& node : nodes_)
-    if (node->port().n_port_id() == n_port_id) return node->name();
-  return {};
+  const auto host = host_of(hosts_, n_port_id);
+  return host ? hosts_[*host]->name() : std::string();
 }
 
 void World::log_in() {
@@ -108,7 +109,7 @@ void World::log_in() {
   driver_.spawn(ready(*this));
   run_programs();
   record_.timers_before = scheduler_.pending_count();
-  record_.r_a_tov = nodes_.front()->port().r_a_tov();
+  record_.r_a_tov = hosts_.front()->port().r_a_tov();
   for (const PortSpec& port : scenario_.ports)  // the longest of all: what one end may have to wait for
     record_.ulp_timeout = std::max(record_.ulp_timeout, port.ulp_timeout != 0 ? port.ulp_timeout : record_.r_a_tov);
 }
@@ -214,18 +215,8 @@ void World::collect() {
   if (record_.came_to_an_end)
     for (Pair& pair : pairs_)
       for (const auto& end : pair.ends) end->finish();
-  for (const auto& node : nodes_) {
-    record_.holdings.push_back({.port = node->name(),
-                                .handles = node->provider().handles_in_use(),
-                                .setups = node->provider().open_setups(),
-                                .exchanges = node->port().open_exchanges(),
-                                .regions = node->nic().memory().region_count(),
-                                .ptags = node->nic().memory().ptag_count(),
-                                .vis = node->nic().vi_count(),
-                                .open_ids = node->provider().open_connection_ids(),
-                                .resting_ids = node->provider().resting_connection_ids()});
-    record_.unexpected_events += node->port().counters().unexpected_events;
-  }
+  for (const auto& node : nodes_) record_.holdings.push_back({node->name(), node->held()});
+  for (const auto& host : hosts_) record_.unexpected_events += host->port().counters().unexpected_events;
   record_.unexpected_events += switch_->counters().unexpected_events;
   record_.frames_held = pool_.outstanding();
   record_.timers_after = scheduler_.pending_count();
@@ -273,11 +264,11 @@ void World::witness(std::uint32_t number, const fc2::Frame& frame, const Fault* 
   if (ladder_ == nullptr) return;
   std::size_t port = 0;
   bool outbound = false;
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    if (nodes_[i]->port().n_port_id() == header.s_id) {
+  for (std::size_t i = 0; i < hosts_.size(); ++i) {
+    if (hosts_[i]->port().n_port_id() == header.s_id) {
       port = i;
       outbound = true;
-    } else if (nodes_[i]->port().n_port_id() == header.d_id && !outbound)
+    } else if (hosts_[i]->port().n_port_id() == header.d_id && !outbound)
       port = i;
   }
   if (fault != nullptr)

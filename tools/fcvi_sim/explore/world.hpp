@@ -10,6 +10,7 @@
 #include "fc2_fabric/switch/switch.hpp"
 #include "tools/fcvi_sim/explore/probe.hpp"
 #include "tools/fcvi_sim/picture/ladder.hpp"
+#include "tools/fcvi_sim/run/fc_host.hpp"
 
 namespace sim::explore {
 
@@ -37,7 +38,8 @@ class World {
   // --- for the programs
   [[nodiscard]] Driver& driver() { return driver_; }
   [[nodiscard]] Node& node(std::size_t port) { return *nodes_[port]; }
-  /// The operation lives as long as the world, so that a second return of the call is noticed.
+  [[nodiscard]] FcHost& host(std::size_t port) { return *hosts_[port]; }
+  /// The operation lives as long as the world, so that a second return of the call would show.
   template <class Base>
   struct Call;
   template <class Base>
@@ -77,7 +79,8 @@ class World {
   Driver driver_;
   Record record_;
   std::vector<std::unique_ptr<vi::Operation>> operations_;  // providers know them until the end
-  std::vector<std::unique_ptr<Node>> nodes_;
+  FcHosts hosts_;
+  std::vector<std::unique_ptr<Node>> nodes_;  // on hosts_
   std::list<LogoutWatch> logout_watches_;
   FaultInjector injector_;
   std::list<Until*> waiting_;

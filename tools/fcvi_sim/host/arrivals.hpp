@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-#include "tools/fcvi_sim/scenario/scenario.hpp"
+#include "tools/fcvi_sim/scenario/workload.hpp"
 
 namespace sim {
 

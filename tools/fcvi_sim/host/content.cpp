@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "settings/file.hpp"
-#include "tools/fcvi_sim/scenario/loader.hpp"
 #include "tools/fcvi_sim/scenario/random.hpp"
 
 namespace sim {
@@ -24,12 +23,12 @@ class OnContent {
 
 std::chrono::steady_clock::duration time_spent_on_content() { return content_time; }
 
-std::string ContentStore::load(const Scenario& scenario) {
-  for (const WorkloadSpec& workload : scenario.workloads) {
+std::string ContentStore::load(const std::vector<WorkloadSpec>& workloads) {
+  for (const WorkloadSpec& workload : workloads) {
     for (const TransferSpec& transfer : workload.transfers) {
       const DataSpec& data = transfer.data;
       if (data.path.empty() || files_.contains(data.path)) continue;
-      const Result<std::string> text = settings::read_file(data.path, max_transfer_bytes);
+      const settings::Result<std::string> text = settings::read_file(data.path, max_transfer_bytes);
       if (!text) return text.error().message;
       if (text->size() != data.size_bytes) return data.path + ": changed while the scenario was read";
       Content content{{text->begin(), text->end()}, {}};

@@ -9,7 +9,7 @@
 
 #include "tools/fcvi_sim/scenario/digest.hpp"
 #include "tools/fcvi_sim/host/memory.hpp"
-#include "tools/fcvi_sim/scenario/scenario.hpp"
+#include "tools/fcvi_sim/scenario/workload.hpp"
 
 namespace sim {
 
@@ -23,7 +23,7 @@ class ContentStore {
   explicit ContentStore(std::uint64_t seed) : seed_(seed) {}
   /// Reads every file once. The error names the file; also where its size changed since the scenario was
   /// loaded.
-  std::string load(const Scenario& scenario);
+  std::string load(const std::vector<WorkloadSpec>& workloads);
   /// `name` tells random data apart: the same name and seed give the same bytes.
   [[nodiscard]] std::shared_ptr<const Content> get(const DataSpec& data, const std::string& name) const;
 

@@ -52,14 +52,14 @@ Endpoint::~Endpoint() {
 
 Task<vi::Return> Endpoint::connect(const vi::NetAddress& local, const vi::NetAddress& remote, vi::TimeNs timeout) {
   Call<vi::ConnectOperation> call(node_.driver());
-  node_.provider().connect_request(*vi_, local, remote, timeout, call);
+  node_.transport().connect_request(*vi_, local, remote, timeout, call);
   co_await call.finished;
   co_return call.result;
 }
 
 Task<vi::Return> Endpoint::connect_peer(const vi::NetAddress& local, const vi::NetAddress& remote, vi::TimeNs timeout) {
   Call<vi::ConnectOperation> call(node_.driver());
-  const vi::Return posted = node_.provider().connect_peer_request(*vi_, local, remote, timeout, call);
+  const vi::Return posted = node_.transport().connect_peer_request(*vi_, local, remote, timeout, call);
   if (posted != vi::Return::Success) co_return posted;
   co_await call.finished;
   co_return call.result;
@@ -67,14 +67,14 @@ Task<vi::Return> Endpoint::connect_peer(const vi::NetAddress& local, const vi::N
 
 Task<vi::Return> Endpoint::accept(vi::ConnectionToken token) {
   Call<vi::Operation> call(node_.driver());
-  node_.provider().connect_accept(token, *vi_, call);
+  node_.transport().connect_accept(token, *vi_, call);
   co_await call.finished;
   co_return call.result;
 }
 
 Task<vi::Return> Endpoint::disconnect() {
   Call<vi::Operation> call(node_.driver());
-  node_.provider().disconnect(*vi_, call);
+  node_.transport().disconnect(*vi_, call);
   co_await call.finished;
   co_return call.result;
 }

@@ -8,7 +8,7 @@
 #include "tools/fcvi_sim/host/driver.hpp"
 #include "tools/fcvi_sim/host/memory.hpp"
 #include "tools/fcvi_sim/host/node.hpp"
-#include "tools/fcvi_sim/host/results.hpp"
+#include "tools/fcvi_sim/host/workload_result.hpp"
 #include "vi/descriptor.hpp"
 #include "vi/vi.hpp"
 

@@ -1,42 +1,35 @@
-// One simulated host: an N_Port with its resolver, FC-VI provider and NIC.
+// One simulated host: a NIC, the transport below it, and the memory of its programs.
 #pragma once
 #include <string>
 #include <vector>
 
-#include "farp/resolver.hpp"
-#include "fc2_fabric/node/n_port.hpp"
-#include "fc2_fabric/switch/switch.hpp"
-#include "fcvi/provider.hpp"
 #include "tools/fcvi_sim/host/driver.hpp"
+#include "tools/fcvi_sim/host/host_transport.hpp"
 #include "tools/fcvi_sim/host/memory.hpp"
-#include "tools/fcvi_sim/scenario/random.hpp"
-#include "tools/fcvi_sim/scenario/scenario.hpp"
 #include "vi/nic.hpp"
 
 namespace sim {
 class Endpoint;
 
-/// The switch of a scenario.
-fc2::SwitchConfig fabric_config(const Scenario& scenario);
-
-class Node final : private vi::Listener, private farp::ReadyListener {
+class Node final : private vi::Listener, private TransportListener {
  public:
-  /// Draws from `random` what the scenario leaves to chance.
-  Node(Driver& driver, fc2::FramePool& pool, const PortSpec& spec, std::size_t index, Random& random);
+  /// `index`: of all hosts, tells their memory apart. The transport outlives the node.
+  Node(Driver& driver, HostTransport& transport, std::size_t index);
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
   ~Node() = default;
 
-  [[nodiscard]] const std::string& name() const { return port_.config().name; }
+  [[nodiscard]] const std::string& name() const { return host_.name(); }
   [[nodiscard]] Driver& driver() { return driver_; }
-  fc2::NPort& port() { return port_; }
-  farp::Resolver& resolver() { return resolver_; }
-  fcvi::Provider& provider() { return provider_; }
+  HostTransport& host_transport() { return host_; }
+  vi::Transport& transport() { return host_.transport(); }
   vi::Nic& nic() { return nic_; }
   Region allocate(std::uint64_t size_bytes, vi::MemoryAttributes attributes) {
     return addresses_.allocate(nic_, size_bytes, attributes);
   }
-  /// co_await: others can find this port.
+  /// What its transport and its NIC keep.
+  [[nodiscard]] std::vector<HostTransport::Held> held() const;
+  /// co_await: others can find this host.
   Signal& ready() { return ready_; }
   /// In the order of their making.
   [[nodiscard]] const std::vector<Endpoint*>& endpoints() const { return endpoints_; }
@@ -54,16 +47,14 @@ class Node final : private vi::Listener, private farp::ReadyListener {
   void completion_queued(vi::CompletionQueue&) override {}
   void asynchronous_error(vi::Vi* vi, vi::CompletionQueue* queue, std::uint64_t descriptor_address,
                           std::uint32_t op_code, vi::ResourceCode resource, vi::ErrorCode error) override;
-  // farp::ReadyListener
-  void address_ready() override { ready_.set(); }
+  // TransportListener
+  void transport_ready() override { ready_.set(); }
 
   Driver& driver_;
+  HostTransport& host_;
   Signal ready_;
   std::vector<Error> errors_;
   std::vector<Endpoint*> endpoints_;
-  fc2::NPort port_;
-  farp::Resolver resolver_;
-  fcvi::Provider provider_;
   vi::Nic nic_;
   AddressSpace addresses_;
 };

@@ -9,7 +9,7 @@
 #include "tools/fcvi_sim/host/content.hpp"
 #include "tools/fcvi_sim/host/control_messages.hpp"
 #include "tools/fcvi_sim/host/endpoint.hpp"
-#include "tools/fcvi_sim/host/results.hpp"
+#include "tools/fcvi_sim/host/workload_result.hpp"
 
 namespace sim {
 

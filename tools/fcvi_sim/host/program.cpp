@@ -48,13 +48,13 @@ Task<> clean_up(Party& party, const WorkloadSpec& workload, std::optional<vi::Re
 Task<> server_program(Node& node, const WorkloadSpec& workload, const ContentStore& contents, WorkloadResult& result) {
   Party party(node, workload, Side::Server, contents, result);
   Call<vi::ConnectWaitOperation> wait(node.driver());
-  node.provider().connect_wait(address_of(workload, Side::Server), workload.connect_timeout, wait);
+  node.transport().connect_wait(address_of(workload, Side::Server), workload.connect_timeout, wait);
   co_await wait.finished;
   result.accept = wait.result;
   const runtime::TimeNs start = node.driver().now();
   if (wait.result == vi::Return::Success && workload.reject) {
     Call<vi::Operation> reject(node.driver());
-    node.provider().connect_reject(wait.token, reject);
+    node.transport().connect_reject(wait.token, reject);
     co_await reject.finished;
     result.accept = reject.result;
   } else if (wait.result == vi::Return::Success) {

@@ -2,7 +2,7 @@
 #pragma once
 #include "tools/fcvi_sim/host/content.hpp"
 #include "tools/fcvi_sim/host/node.hpp"
-#include "tools/fcvi_sim/host/results.hpp"
+#include "tools/fcvi_sim/host/workload_result.hpp"
 
 namespace sim {
 

@@ -55,7 +55,7 @@ void Checker::outcome() {
     case Driver::Outcome::TimeLimit:
       if (!result_.not_ready.empty()) {
         expect(false, "port " + result_.not_ready,
-               "logged in and registered within " + format_duration(scenario_.time_limit), "no end");
+               std::string(result_.awaited) + " within " + format_duration(scenario_.time_limit), "no end");
         return;
       }
       expect(false, "the run", "an end within " + format_duration(scenario_.time_limit), "programs that still wait");

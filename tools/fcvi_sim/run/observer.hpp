@@ -11,7 +11,7 @@
 #include "fc2_fabric/frame/capture.hpp"
 #include "fc2_fabric/link/channel.hpp"
 #include "tools/fcvi_sim/picture/ladder.hpp"
-#include "tools/fcvi_sim/host/results.hpp"
+#include "tools/fcvi_sim/run/results.hpp"
 #include "wire/fc_header.hpp"
 
 namespace sim {

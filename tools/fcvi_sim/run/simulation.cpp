@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "fc2_fabric/node/remote_port.hpp"
 #include "tools/fcvi_sim/host/endpoint.hpp"
 #include "tools/fcvi_sim/host/program.hpp"
 
@@ -16,18 +15,19 @@ Simulation::Simulation(const Scenario& scenario, const ContentStore& contents, O
     : scenario_(scenario), contents_(contents), outputs_(outputs), start_(scheduler_.now()),
       observer_(result_, scenario, outputs.ladder), driver_(scheduler_),
       faults_(
-          scheduler_, scenario, *this, [this](wire::FcId id) { return port_of(id); },
+          scheduler_, scenario, *this, [this](wire::FcId id) { return host_of(hosts_, id); },
           [this](const FaultSpec& fault, std::size_t port, fc2::LinkDirection direction, const fc2::Frame& frame) {
             observer_.fault(scheduler_.now(), fault, port, direction == fc2::LinkDirection::Sent, frame);
           }),
-      topology_(Topology::make(scheduler_, pool_, scenario, outputs.capture)) {
+      topology_(Topology::make(scheduler_, pool_, scenario, hosts_, outputs.capture)) {
   result_.workloads.resize(scenario.workloads.size());
   for (std::size_t i = 0; i < scenario.workloads.size(); ++i)
     result_.workloads[i].transfers.resize(scenario.workloads[i].transfers.size());
   Random random(scenario.seed, "ports");
   for (std::size_t i = 0; i < scenario.ports.size(); ++i) {
     const PortSpec& spec = scenario.ports[i];
-    nodes_.push_back(std::make_unique<Node>(driver_, pool_, spec, i, random));
+    hosts_.push_back(std::make_unique<FcHost>(scheduler_, pool_, spec, random));
+    nodes_.push_back(std::make_unique<Node>(driver_, *hosts_[i], i));
     fc2::FrameTap* capture = nullptr;
     if (outputs.capture != nullptr && spec.capture) capture = &outputs.capture->add_interface(spec.name);
     taps_.push_back(&observer_.tap(i, capture));
@@ -43,8 +43,8 @@ Simulation::Simulation(const Scenario& scenario, const ContentStore& contents, O
 
 // Links go down first: every call that is under way ends, and its program is still there to hear it.
 Simulation::~Simulation() {
-  for (const auto& node : nodes_)
-    if (topology_->is_attached(node->port())) topology_->watch(node->port(), nullptr, nullptr);
+  for (std::size_t port = 0; port < hosts_.size(); ++port)
+    if (topology_->is_attached(port)) topology_->watch(port, nullptr, nullptr);
   topology_.reset();
   driver_.abandon();
 }
@@ -52,9 +52,8 @@ Simulation::~Simulation() {
 // --- ports -------------------------------------------------------------------------------------------------------
 
 void Simulation::attach(std::size_t port) {
-  fc2::NPort& n_port = nodes_[port]->port();
-  topology_->attach(n_port, scenario_.ports[port]);
-  topology_->watch(n_port, taps_[port], faults_.rules_for(port));
+  topology_->attach(port);
+  topology_->watch(port, taps_[port], faults_.rules_for(port));
 }
 
 namespace {
@@ -65,43 +64,30 @@ bool is_of_switches(const PortEvent& event) {
 
 void Simulation::take_down(const PortEvent& event) {
   if (is_of_switches(event)) return topology_->switch_event(event, false);
-  fc2::NPort& n_port = nodes_[event.port]->port();
-  if (!topology_->is_attached(n_port)) return;
+  if (!topology_->is_attached(event.port)) return;
   if (event.kind == PortEvent::Kind::Cut)
-    topology_->link_event(n_port, event.kind, false);
+    topology_->link_event(event.port, event.kind, false);
   else
-    topology_->detach(n_port);
+    topology_->detach(event.port);
 }
 
 void Simulation::bring_up(const PortEvent& event) {
   if (is_of_switches(event)) return topology_->switch_event(event, true);
-  fc2::NPort& n_port = nodes_[event.port]->port();
-  if (!topology_->is_attached(n_port))
+  if (!topology_->is_attached(event.port))
     attach(event.port);
   else if (event.kind == PortEvent::Kind::Cut)
-    topology_->link_event(n_port, event.kind, true);
+    topology_->link_event(event.port, event.kind, true);
 }
 
 void Simulation::link_event(const PortEvent& event) {
-  fc2::NPort& n_port = nodes_[event.port]->port();
-  if (!topology_->is_attached(n_port)) return;
-  topology_->link_event(n_port, event.kind, false);
-  if (event.kind == PortEvent::Kind::Replug) topology_->watch(n_port, taps_[event.port], faults_.rules_for(event.port));
+  if (!topology_->is_attached(event.port)) return;
+  topology_->link_event(event.port, event.kind, false);
+  if (event.kind == PortEvent::Kind::Replug)
+    topology_->watch(event.port, taps_[event.port], faults_.rules_for(event.port));
 }
 
 void Simulation::log_out(std::size_t port, std::size_t peer, bool implicit) {
-  fc2::RemotePort* remote = nodes_[port]->port().find_remote_port(nodes_[peer]->port().n_port_id());
-  if (remote == nullptr) return;
-  if (implicit)
-    remote->implicit_logout();
-  else
-    remote->log_out();
-}
-
-std::optional<std::size_t> Simulation::port_of(wire::FcId id) const {
-  for (std::size_t port = 0; port < nodes_.size(); ++port)
-    if (nodes_[port]->port().n_port_id() == id) return port;
-  return std::nullopt;
+  hosts_[port]->log_out_from(*hosts_[peer], implicit);
 }
 
 // --- programs ----------------------------------------------------------------------------------------------------
@@ -109,6 +95,7 @@ std::optional<std::size_t> Simulation::port_of(wire::FcId id) const {
 Task<> Simulation::all_ready() {
   for (const auto& node : nodes_) {
     result_.not_ready = node->name();
+    result_.awaited = node->host_transport().ready_means();
     co_await node->ready();
   }
   result_.not_ready.clear();
@@ -149,14 +136,13 @@ Task<> Simulation::log_out_of_fabric() {
   faults_.heal();
   co_await driver_.sleep(time_to_settle());
   std::vector<std::uint64_t> replies;
-  std::vector<bool> was_online;  // not so where a link went down and did not come back in time
-  for (std::size_t port = 0; port < nodes_.size(); ++port) {
+  std::vector<bool> leaves;  // not so where a link went down and did not come back in time
+  for (std::size_t port = 0; port < hosts_.size(); ++port) {
     replies.push_back(observer_.f_port_replies(port));
-    was_online.push_back(nodes_[port]->port().online() && nodes_[port]->port().has_fabric());
-    if (was_online.back()) nodes_[port]->port().log_out_of_fabric();
+    leaves.push_back(hosts_[port]->leave());
   }
-  for (std::size_t port = 0; port < nodes_.size(); ++port)
-    while (was_online[port] && observer_.f_port_replies(port) == replies[port]) co_await driver_.sleep(logout_poll);
+  for (std::size_t port = 0; port < hosts_.size(); ++port)
+    while (leaves[port] && observer_.f_port_replies(port) == replies[port]) co_await driver_.sleep(logout_poll);
 }
 
 runtime::TimeNs Simulation::time_left() const {
@@ -253,10 +239,10 @@ void Simulation::collect() {
         result_.discard_reasons.push_back(discard_text(name, which, counters.discarded(which)));
     }
   };
-  for (const auto& node : nodes_) {
-    add(node->name(), node->port().counters());
-    result_.kept_bytes.push_back(node->provider().reorder_peak_bytes());
-    result_.pool_refusals.push_back(node->provider().counters().reorder_pool_full);
+  for (const auto& host : hosts_) {
+    add(host->name(), host->port().counters());
+    result_.kept_bytes.push_back(host->provider().reorder_peak_bytes());
+    result_.pool_refusals.push_back(host->provider().counters().reorder_pool_full);
   }
   collect_errors();
   collect_completions();

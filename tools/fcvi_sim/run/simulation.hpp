@@ -12,7 +12,7 @@
 #include "tools/fcvi_sim/picture/ladder.hpp"
 #include "tools/fcvi_sim/host/node.hpp"
 #include "tools/fcvi_sim/run/observer.hpp"
-#include "tools/fcvi_sim/host/results.hpp"
+#include "tools/fcvi_sim/run/results.hpp"
 #include "tools/fcvi_sim/run/topology.hpp"
 
 namespace sim {
@@ -49,7 +49,6 @@ class Simulation final : private PortControl {
   void watch_states();
   void state_changed(std::size_t port, const Endpoint& endpoint, std::string_view from, std::string_view to);
   [[nodiscard]] bool states_matter() const;
-  [[nodiscard]] std::optional<std::size_t> port_of(wire::FcId id) const;
   void attach(std::size_t port);
   // PortControl
   void take_down(const PortEvent& event) override;
@@ -73,7 +72,8 @@ class Simulation final : private PortControl {
   runtime::TimeNs ready_at_ = 0;  // when the programs began
   Observer observer_;
   Driver driver_;
-  std::vector<std::unique_ptr<Node>> nodes_;
+  FcHosts hosts_;
+  std::vector<std::unique_ptr<Node>> nodes_;                                // on hosts_
   std::map<std::pair<std::size_t, std::string>, std::string_view> states_;  // as last seen, by port and workload
   FaultInjector faults_;
   std::vector<fc2::FrameTap*> taps_;  // by port

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "tools/fcvi_sim/run/expectations.hpp"
-#include "tools/fcvi_sim/host/results.hpp"
+#include "tools/fcvi_sim/run/results.hpp"
 
 namespace sim {
 

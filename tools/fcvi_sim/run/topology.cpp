@@ -2,14 +2,13 @@
 
 #include <array>
 #include <deque>
-#include <map>
 #include <optional>
+#include <vector>
 
 #include "fc2_fabric/switch/fabric.hpp"
 #include "fc2_fabric/link/link.hpp"
 #include "fc2_fabric/node/loop_n_port.hpp"
 #include "fc2_fabric/node/point_to_point.hpp"
-#include "tools/fcvi_sim/host/node.hpp"
 
 namespace sim {
 namespace {
@@ -46,8 +45,9 @@ void watch_on(fc2::Loop& loop, fc2::NPort& port, fc2::FrameTap* tap, fc2::Faulty
 
 class FabricTopology final : public Topology {
  public:
-  FabricTopology(runtime::Scheduler& scheduler, fc2::FramePool& pool, const Scenario& scenario, fc2::Capture* capture)
-      : fabric_(scheduler, pool, scenario.fabric) {
+  FabricTopology(runtime::Scheduler& scheduler, fc2::FramePool& pool, const Scenario& scenario, const FcHosts& hosts,
+                 fc2::Capture* capture)
+      : Topology(scenario, hosts), fabric_(scheduler, pool, scenario.fabric), places_(scenario.ports.size()) {
     for (std::size_t i = 0; i < scenario.switches.size(); ++i) add_switch(scenario, i);
     for (const SwitchLinkSpec& spec : scenario.switch_links) {
       fc2::InterSwitchLink& link = fabric_.connect(fabric_.at(spec.from), fabric_.at(spec.to), spec.link);
@@ -82,38 +82,43 @@ class FabricTopology final : public Topology {
     Ring* ring = nullptr;  // else
   };
 
-  void attach(fc2::NPort& port, const PortSpec& spec) override {
-    if (spec.at_loop) {
-      Ring& ring = loops_[*spec.at_loop];
-      fc2::attach(*ring.loop, port, loop_place(spec));
-      places_[&port] = {.ring = &ring};
+  void attach(std::size_t host) override {
+    if (spec(host).at_loop) {
+      Ring& ring = loops_[*spec(host).at_loop];
+      fc2::attach(*ring.loop, port(host), loop_place(spec(host)));
+      places_[host] = {.ring = &ring};
       return;
     }
-    fc2::Switch& at = fabric_.at(spec.at_switch);
-    if (at.attach(port, spec.link)) places_[&port] = {.at = &at};
+    fc2::Switch& at = fabric_.at(spec(host).at_switch);
+    if (at.attach(port(host), spec(host).link)) places_[host] = {.at = &at};
   }
-  void detach(fc2::NPort& port) override {
-    const Place place = places_.at(&port);
-    places_.erase(&port);
+  void detach(std::size_t host) override {
+    const Place place = std::exchange(places_[host], {});
     if (place.ring != nullptr)
-      place.ring->loop->detach(port);
+      place.ring->loop->detach(port(host));
     else
-      place.at->detach(port);
+      place.at->detach(port(host));
   }
-  [[nodiscard]] bool is_attached(const fc2::NPort& port) const override { return places_.contains(&port); }
-  void watch(fc2::NPort& port, fc2::FrameTap* tap, fc2::FaultyLink* faults) override {
-    if (Ring* ring = places_.at(&port).ring) return watch_on(*ring->loop, port, tap, faults);
-    switch_of(port)->tap(port, tap);
-    if (faults != nullptr) switch_of(port)->set_faults(port, &faults->sent, &faults->received);
+  [[nodiscard]] bool is_attached(std::size_t host) const override {
+    return places_[host].at != nullptr || places_[host].ring != nullptr;
   }
-  void link_event(fc2::NPort& port, PortEvent::Kind kind, bool over) override {
-    if (Ring* ring = places_.at(&port).ring)
-      return kind == PortEvent::Kind::Replug ? replug(*ring) : ring->loop->lip(port);
-    fc2::Switch& at = *switch_of(port);
-    if (kind == PortEvent::Kind::Replug)
-      at.replug(port);
-    else
-      befall(*at.link_of(port), at.link_of(port)->b, kind, over);
+  void watch(std::size_t host, fc2::FrameTap* tap, fc2::FaultyLink* faults) override {
+    const Place& place = places_[host];
+    if (!is_attached(host)) return;
+    if (place.ring != nullptr) return watch_on(*place.ring->loop, port(host), tap, faults);
+    place.at->tap(port(host), tap);
+    if (faults != nullptr) place.at->set_faults(port(host), &faults->sent, &faults->received);
+  }
+  void link_event(std::size_t host, PortEvent::Kind kind, bool over) override {
+    const Place& place = places_[host];
+    if (place.ring != nullptr)
+      return kind == PortEvent::Kind::Replug ? replug(*place.ring) : place.ring->loop->lip(port(host));
+    if (kind == PortEvent::Kind::Replug) {
+      place.at->replug(port(host));
+      return;
+    }
+    fc2::Link& link = *place.at->link_of(port(host));
+    befall(link, link.b, kind, over);
   }
   void switch_event(const PortEvent& event, bool over) override {
     const std::size_t index = event.port;
@@ -128,7 +133,6 @@ class FabricTopology final : public Topology {
   void visit_counters(const CounterVisitor& visit) const override {
     for (std::size_t i = 0; i < fabric_.size(); ++i) visit(fabric_.at(i).config().name, fabric_.at(i).counters());
   }
-  [[nodiscard]] fc2::Switch* switch_of(const fc2::NPort& port) const { return places_.at(&port).at; }
   // The new one first, so that it is another one.
   static void replug(Ring& ring) {
     fc2::FPort* other = ring.at->attach(*ring.loop);
@@ -139,76 +143,79 @@ class FabricTopology final : public Topology {
 
   std::deque<Ring> loops_;      // outlive the switches
   mutable fc2::Fabric fabric_;  // its at() is not const
-  std::map<const fc2::NPort*, Place> places_;
+  std::vector<Place> places_;   // by host
 };
 
 // Plugged in when both ports are there, and unplugged when one of them goes.
 class PointToPointTopology final : public Topology {
  public:
-  explicit PointToPointTopology(runtime::Scheduler& scheduler) : scheduler_(scheduler) {}
+  PointToPointTopology(runtime::Scheduler& scheduler, const Scenario& scenario, const FcHosts& hosts)
+      : Topology(scenario, hosts), scheduler_(scheduler) {}
 
  private:
   struct Place {
-    fc2::NPort* port = nullptr;
+    bool there = false;
     fc2::FrameTap* tap = nullptr;
     fc2::FaultyLink* faults = nullptr;
   };
 
-  void attach(fc2::NPort& port, const PortSpec& spec) override {
-    places_[places_[0].port == nullptr ? 0 : 1].port = &port;
-    if (places_[0].port == nullptr || places_[1].port == nullptr) return;
-    pair_.emplace(scheduler_, spec.link, *places_[0].port, *places_[1].port);
-    for (const Place& place : places_) watch(place);
+  // Who comes first has the link's end a.
+  void attach(std::size_t host) override {
+    places_[host].there = true;
+    if (!places_[1 - host].there) {
+      first_ = host;
+      return;
+    }
+    pair_.emplace(scheduler_, spec(host).link, port(first_), port(1 - first_));
+    for (const std::size_t end : {first_, 1 - first_}) watch(end);
   }
-  void detach(fc2::NPort& port) override {
+  void detach(std::size_t host) override {
     pair_.reset();
-    place_of(port) = {};
+    places_[host] = {};
   }
-  [[nodiscard]] bool is_attached(const fc2::NPort& port) const override {
-    return places_[0].port == &port || places_[1].port == &port;
+  [[nodiscard]] bool is_attached(std::size_t host) const override { return places_[host].there; }
+  void watch(std::size_t host, fc2::FrameTap* tap, fc2::FaultyLink* faults) override {
+    places_[host].tap = tap;
+    places_[host].faults = faults;
+    if (pair_) watch(host);
   }
-  void watch(fc2::NPort& port, fc2::FrameTap* tap, fc2::FaultyLink* faults) override {
-    Place& place = place_of(port);
-    place.tap = tap;
-    place.faults = faults;
-    if (pair_) watch(place);
-  }
-  void link_event(fc2::NPort& port, PortEvent::Kind kind, bool over) override {
-    if (pair_) befall(pair_->link, end_of(port), kind, over);
+  void link_event(std::size_t host, PortEvent::Kind kind, bool over) override {
+    if (pair_) befall(pair_->link, end_of(host), kind, over);
   }
 
-  Place& place_of(const fc2::NPort& port) { return places_[places_[0].port == &port ? 0 : 1]; }
-  fc2::LinkEnd& end_of(const fc2::NPort& port) { return places_[0].port == &port ? pair_->link.a : pair_->link.b; }
-  void watch(const Place& place) {
-    fc2::LinkEnd& end = end_of(*place.port);
-    fc2::LinkEnd& far_end = &end == &pair_->link.a ? pair_->link.b : pair_->link.a;
+  fc2::LinkEnd& end_of(std::size_t host) { return host == first_ ? pair_->link.a : pair_->link.b; }
+  void watch(std::size_t host) {
+    fc2::LinkEnd& end = end_of(host);
+    fc2::LinkEnd& far_end = end_of(1 - host);
+    const Place& place = places_[host];
     end.output().tap_sender(place.tap);
     far_end.output().tap_receiver(place.tap);
     end.output().set_fault(place.faults == nullptr ? nullptr : &place.faults->sent);
   }
 
   runtime::Scheduler& scheduler_;
-  std::array<Place, 2> places_;
+  std::array<Place, 2> places_;  // by host
+  std::size_t first_ = 0;        // where the link's end a is
   std::optional<fc2::PointToPoint> pair_;
 };
 
 class LoopTopology final : public Topology {
  public:
-  LoopTopology(runtime::Scheduler& scheduler, fc2::FramePool& pool, const fc2::LinkConfig& link)
-      : loop_(scheduler, pool, loop_config(link)) {}
+  LoopTopology(runtime::Scheduler& scheduler, fc2::FramePool& pool, const Scenario& scenario, const FcHosts& hosts)
+      : Topology(scenario, hosts), loop_(scheduler, pool, loop_config(scenario.ports.front().link)) {}
 
  private:
-  void attach(fc2::NPort& port, const PortSpec& spec) override { fc2::attach(loop_, port, loop_place(spec)); }
-  void detach(fc2::NPort& port) override { loop_.detach(port); }
-  [[nodiscard]] bool is_attached(const fc2::NPort& port) const override { return loop_.station_of(port) != nullptr; }
-  void watch(fc2::NPort& port, fc2::FrameTap* tap, fc2::FaultyLink* faults) override {
-    watch_on(loop_, port, tap, faults);
+  void attach(std::size_t host) override { fc2::attach(loop_, port(host), loop_place(spec(host))); }
+  void detach(std::size_t host) override { loop_.detach(port(host)); }
+  [[nodiscard]] bool is_attached(std::size_t host) const override { return loop_.station_of(port(host)) != nullptr; }
+  void watch(std::size_t host, fc2::FrameTap* tap, fc2::FaultyLink* faults) override {
+    watch_on(loop_, port(host), tap, faults);
   }
-  void link_event(fc2::NPort& port, PortEvent::Kind kind, bool) override {
+  void link_event(std::size_t host, PortEvent::Kind kind, bool) override {
     if (kind == PortEvent::Kind::Replug)
-      loop_.move(port);
+      loop_.move(port(host));
     else
-      loop_.lip(port);
+      loop_.lip(port(host));
   }
 
   fc2::Loop loop_;
@@ -216,12 +223,18 @@ class LoopTopology final : public Topology {
 
 }  // namespace
 
+fc2::SwitchConfig fabric_config(const Scenario& scenario) {
+  fc2::SwitchConfig config;
+  config.in_order = scenario.in_order;
+  return config;
+}
+
 std::unique_ptr<Topology> Topology::make(runtime::Scheduler& scheduler, fc2::FramePool& pool, const Scenario& scenario,
-                                         fc2::Capture* capture) {
+                                         const FcHosts& hosts, fc2::Capture* capture) {
   switch (scenario.topology) {
-    case TopologyKind::Fabric: return std::make_unique<FabricTopology>(scheduler, pool, scenario, capture);
-    case TopologyKind::PointToPoint: return std::make_unique<PointToPointTopology>(scheduler);
-    case TopologyKind::PrivateLoop: return std::make_unique<LoopTopology>(scheduler, pool, scenario.ports.front().link);
+    case TopologyKind::Fabric: return std::make_unique<FabricTopology>(scheduler, pool, scenario, hosts, capture);
+    case TopologyKind::PointToPoint: return std::make_unique<PointToPointTopology>(scheduler, scenario, hosts);
+    case TopologyKind::PrivateLoop: return std::make_unique<LoopTopology>(scheduler, pool, scenario, hosts);
   }
   return nullptr;
 }

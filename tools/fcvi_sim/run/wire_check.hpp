@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/fcvi_sim/host/results.hpp"
+#include "tools/fcvi_sim/run/results.hpp"
 
 namespace sim {
 

@@ -1,0 +1,50 @@
+// What a simulated host needs of its transport. Who makes one knows which it is: run/fc_host.hpp for Fibre Channel.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vi/transport.hpp"
+#include "wire/types.hpp"
+
+namespace sim {
+
+class TransportListener {
+ public:
+  /// Once or more often; callable from inside the model.
+  virtual void transport_ready() = 0;
+
+ protected:
+  ~TransportListener() = default;
+};
+
+class HostTransport {
+ public:
+  virtual ~HostTransport() = default;
+
+  [[nodiscard]] virtual const std::string& name() const = 0;
+  virtual vi::Transport& transport() = 0;
+  /// The first of those that others can call.
+  [[nodiscard]] virtual const wire::IpAddress& address() const = 0;
+
+  /// Tells when others can find this host.
+  virtual void set_ready_listener(TransportListener& listener) = 0;
+  /// What has to happen before that, for messages: "logged in and registered".
+  [[nodiscard]] virtual std::string_view ready_means() const = 0;
+  /// Tells the network that it goes. False: it is not in one that wants to know.
+  virtual bool leave() = 0;
+
+  /// What it keeps for connections, and should give back when they are over.
+  struct Held {
+    std::string_view what;  // in the plural
+    std::size_t count = 0;
+  };
+  [[nodiscard]] virtual std::vector<Held> held() const = 0;
+
+ protected:
+  HostTransport() = default;
+  HostTransport(const HostTransport&) = delete;
+  HostTransport& operator=(const HostTransport&) = delete;
+};
+
+}  // namespace sim

@@ -1,0 +1,54 @@
+// What a workload measures: filled by its programs, and by whoever watches the wire.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/time.hpp"
+#include "tools/fcvi_sim/scenario/digest.hpp"
+#include "vi/types.hpp"
+
+namespace sim {
+
+/// What one connection put on the wire, both directions, as sent.
+struct Traffic {
+  std::uint64_t ius = 0, frames = 0;
+  friend Traffic operator-(const Traffic& left, const Traffic& right) {
+    return {left.ius - right.ius, left.frames - right.frames};
+  }
+};
+
+/// All repetitions of one transfer.
+struct TransferResult {
+  std::uint32_t begun = 0;      // repetitions
+  std::uint32_t ended = 0;      // with the expected status; with status success: the content was compared
+  std::uint32_t different = 0;  // content or length differed at the far side
+  std::uint64_t messages = 0, bytes = 0;
+  runtime::TimeNs duration = 0;                         // from the first descriptor posted to the last byte in place
+  Traffic traffic = {};                                 // with the programs' own messages and all responses
+  std::optional<std::uint32_t> unexpected_status = {};  // error bits of the first descriptor that failed otherwise
+  Sha256 digest{};                                      // of the last repetition's content
+};
+
+struct SeenCompletion {
+  runtime::TimeNs at = 0;  // after all ports were ready
+  std::uint32_t error_bits = 0;
+};
+
+struct WorkloadResult {
+  std::optional<vi::Return> connect, accept, disconnect,
+      server_disconnect;  // none: the call was not made or not done
+  vi::State client_state = vi::State::Idle, server_state = vi::State::Idle;
+  bool client_ended = false, server_ended = false;
+  runtime::TimeNs setup_duration = 0, accept_duration = 0;
+  std::vector<std::string_view> client_states, server_states;  // after Idle; where they are watched
+  std::vector<SeenCompletion> client_sends, client_receives, server_sends, server_receives;  // where they are expected
+  std::vector<TransferResult> transfers;
+  Traffic traffic;
+  std::string broken;  // why a program gave up
+  // Of the run under way: the initiator writes the first, whoever sees the last byte in place the second.
+  runtime::TimeNs run_started = 0, run_finished = 0;
+};
+
+}  // namespace sim

@@ -1,0 +1,86 @@
+#include "tools/fcvi_sim/run/fc_host.hpp"
+
+#include "fc2_fabric/node/remote_port.hpp"
+
+namespace sim {
+namespace {
+
+// Each drawn whether the scenario sets it or not: setting one changes no other.
+std::uint32_t drawn(Random& random, std::uint32_t limit) { return static_cast<std::uint32_t>(random.below(limit)); }
+
+fc2::NPortConfig port_config(const PortSpec& spec, Random& random) {
+  fc2::NPortConfig config;
+  config.name = spec.name;
+  config.port_name = spec.port_name;
+  config.node_name = spec.node_name;
+  config.receive_data_field_bytes = spec.receive_data_field_bytes;
+  config.end_to_end_credit = spec.end_to_end_credit;
+  config.ack_0 = spec.ack_0;
+  config.first_ox_id = spec.first_ox_id.value_or(static_cast<std::uint16_t>(drawn(random, 0xFFFF)));
+  return config;
+}
+
+fcvi::ProviderConfig provider_config(const PortSpec& spec, Random& random) {
+  fcvi::ProviderConfig config;
+  config.address = spec.addresses.front();
+  config.more_addresses.assign(spec.addresses.begin() + 1, spec.addresses.end());
+  const std::uint32_t first_handle = drawn(random, 0x7FFFFFFF) + 1, first_connection_id = drawn(random, 0x7FFFFFFF) + 1;
+  config.first_handle = spec.first_handle.value_or(first_handle);
+  config.first_connection_id = spec.first_connection_id.value_or(first_connection_id);
+  config.max_iu_bytes = spec.max_iu_bytes;
+  config.pipeline_depth = spec.pipeline_depth;
+  config.reorder_pool_bytes = spec.reorder_pool_bytes;
+  config.preference = spec.preference;
+  config.class_2 = spec.class_2;
+  config.ulp_timeout = spec.ulp_timeout;
+  return config;
+}
+
+farp::ResolverConfig resolver_config(const PortSpec& spec) {
+  farp::ResolverConfig config;
+  config.own_addresses = spec.addresses;
+  config.use_name_server = spec.use_name_server;
+  return config;
+}
+
+}  // namespace
+
+FcHost::FcHost(runtime::Scheduler& scheduler, fc2::FramePool& pool, const PortSpec& spec, Random& random)
+    : port_(scheduler, pool, port_config(spec, random)), resolver_(port_, resolver_config(spec)),
+      provider_(port_, resolver_, provider_config(spec, random)) {}
+
+void FcHost::set_ready_listener(TransportListener& listener) {
+  listener_ = &listener;
+  resolver_.set_ready_listener(*this);
+}
+
+bool FcHost::leave() {
+  if (!port_.online() || !port_.has_fabric()) return false;
+  port_.log_out_of_fabric();
+  return true;
+}
+
+std::vector<HostTransport::Held> FcHost::held() const {
+  return {{"FCVI_HANDLEs", provider_.handles_in_use()},
+          {"Connection Setups", provider_.open_setups()},
+          {"exchanges", port_.open_exchanges()},
+          {"FCVI_CONNECTION_IDs of set-ups", provider_.open_connection_ids()},
+          {"FCVI_CONNECTION_IDs that rest", provider_.resting_connection_ids()}};
+}
+
+void FcHost::log_out_from(const FcHost& peer, bool implicit) {
+  fc2::RemotePort* remote = port_.find_remote_port(peer.port_.n_port_id());
+  if (remote == nullptr) return;
+  if (implicit)
+    remote->implicit_logout();
+  else
+    remote->log_out();
+}
+
+std::optional<std::size_t> host_of(const FcHosts& hosts, wire::FcId n_port_id) {
+  for (std::size_t host = 0; host < hosts.size(); ++host)
+    if (hosts[host]->port().n_port_id() == n_port_id) return host;
+  return std::nullopt;
+}
+
+}  // namespace sim

@@ -1,0 +1,50 @@
+// The transport of a host on Fibre Channel: an N_Port with its resolver and FC-VI provider.
+#pragma once
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "farp/resolver.hpp"
+#include "fc2_fabric/node/n_port.hpp"
+#include "fcvi/provider.hpp"
+#include "tools/fcvi_sim/host/host_transport.hpp"
+#include "tools/fcvi_sim/scenario/random.hpp"
+#include "tools/fcvi_sim/scenario/scenario.hpp"
+
+namespace sim {
+
+class FcHost final : public HostTransport, private farp::ReadyListener {
+ public:
+  /// Draws from `random` what the scenario leaves to chance.
+  FcHost(runtime::Scheduler& scheduler, fc2::FramePool& pool, const PortSpec& spec, Random& random);
+
+  // HostTransport
+  [[nodiscard]] const std::string& name() const override { return port_.config().name; }
+  vi::Transport& transport() override { return provider_; }
+  [[nodiscard]] const wire::IpAddress& address() const override { return provider_.config().address; }
+  void set_ready_listener(TransportListener& listener) override;
+  [[nodiscard]] std::string_view ready_means() const override { return "logged in and registered"; }
+  bool leave() override;
+  [[nodiscard]] std::vector<Held> held() const override;
+
+  /// For who plugs it in or takes note of its frames.
+  fc2::NPort& port() { return port_; }
+  [[nodiscard]] const fcvi::Provider& provider() const { return provider_; }
+  /// Nothing happens where there is no such login.
+  void log_out_from(const FcHost& peer, bool implicit);
+
+ private:
+  // farp::ReadyListener
+  void address_ready() override { listener_->transport_ready(); }
+
+  fc2::NPort port_;
+  farp::Resolver resolver_;
+  fcvi::Provider provider_;
+  TransportListener* listener_ = nullptr;
+};
+
+/// By position in the scenario's ports.
+using FcHosts = std::vector<std::unique_ptr<FcHost>>;
+[[nodiscard]] std::optional<std::size_t> host_of(const FcHosts& hosts, wire::FcId n_port_id);
+
+}  // namespace sim

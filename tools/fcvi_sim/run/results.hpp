@@ -1,0 +1,55 @@
+// What happened in a run: filled by the simulation and its observer, read by summary and expectations.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/fcvi_sim/host/driver.hpp"
+#include "tools/fcvi_sim/host/workload_result.hpp"
+#include "tools/fcvi_sim/scenario/scenario.hpp"
+
+namespace sim {
+
+/// The first frame of an IU, as its sender sent it; or any frame, where the scenario asks for frames.
+struct WireIu {
+  runtime::TimeNs at = 0;              // after all ports were ready; negative before
+  std::size_t from = 0;                // port
+  std::optional<std::size_t> to = {};  // none: a service of the fabric
+  faults::FrameFacts facts = {};
+  std::vector<std::uint8_t> bytes = {};  // of the frame, as far as its fields go
+  std::uint32_t last_f_ctl = 0;          // F_CTL of its last frame
+  std::uint64_t payload_bytes = 0;       // of all its frames
+  bool lost = false;                     // one of its frames at least
+};
+
+struct SeenError {
+  runtime::TimeNs at = 0;  // after all ports were ready
+  std::size_t port = 0;
+  vi::ErrorCode error{};
+};
+
+struct RunResult {
+  std::vector<WorkloadResult> workloads;
+  std::map<std::string_view, std::uint64_t> ius;  // by name
+  std::uint64_t iu_count = 0, frame_count = 0, byte_count = 0;
+  std::uint64_t discards = 0, asynchronous_errors = 0, unexpected_events = 0;
+  std::vector<std::string> discard_reasons;  // "client: WrongSequence 3"
+  std::vector<std::uint64_t> kept_bytes;     // by port: the most of its reorder pool at once
+  std::vector<std::uint64_t> pool_refusals;  // by port: frames that found no room in it
+  runtime::TimeNs duration = 0;              // simulated
+  Driver::Outcome outcome = Driver::Outcome::Finished;
+  std::vector<WireIu> wire;  // where it is expected to be something
+  std::vector<SeenError> errors;
+  std::vector<std::uint64_t> faults;  // how often each happened
+  std::string not_ready;              // name of a port that never got ready
+  std::string_view awaited;           // what it should have become: HostTransport::ready_means()
+};
+
+/// "client: wrong sequence 3"
+inline std::string discard_text(const std::string& name, fc2::Discard reason, std::uint64_t times) {
+  return name + ": " + std::string(to_string(reason)) + " " + std::to_string(times);
+}
+
+}  // namespace sim
