@@ -60,8 +60,8 @@ int yield_to_another(const Options& options, fabricd::Starter& starter, const st
   return any_will_do ? fabricd::success : fabricd::failure;
 }
 
-// What kept it from serving. At the return nothing of it is left: who hears the reason finds no socket
-// that still listens.
+// Why it could not serve. At the return nothing of it is left: a starter that gets the reason finds no listening
+// socket.
 std::string run_service(fabricd::Instance instance, const Options& options, const RuntimeDirectory& directory,
                         fabricd::Starter& starter) {
   boost::asio::io_context io(1);
