@@ -99,7 +99,7 @@ typedef enum _VIP_RETURN {
   VIP_DESCRIPTOR_ERROR,            /* a descriptor completed in error, or the work queue was empty */
   VIP_INVALID_STATE,               /* the operation is not valid in the current VI state */
   VIP_ERROR_NAMESERVICE,           /* the name service could not start, stop or resolve */
-  VIP_NO_MATCH,                    /* nobody waits for this discriminator */
+  VIP_NO_MATCH,                    /* no VipConnectWait has this discriminator */
   VIP_NOT_REACHABLE,               /* a network partition was detected */
   VIP_ERROR_NOT_SUPPORTED,         /* not in VI-DG: the request is not supported */
   VIP_ERROR = VIP_DESCRIPTOR_ERROR /* not in VI-DG: another vendor's name for it */
@@ -417,13 +417,13 @@ VIPL_API VIP_RETURN VipCQNotify(VIP_CQ_HANDLE CQHandle, VIP_PVOID Context,
 
 /* ---- VI-DG 3.6: completion queues ---------------------------------------------------------------------- */
 
-/* 3.6.1. EntryCount is a minimum: where more come, the queue grows. */
+/* 3.6.1. EntryCount is a minimum: the queue grows with its entries. */
 VIPL_API VIP_RETURN VipCreateCQ(VIP_NIC_HANDLE NicHandle, VIP_ULONG EntryCount, VIP_CQ_HANDLE* CQHandle);
 
 /* 3.6.2. VIP_ERROR_RESOURCE while work queues use it. */
 VIPL_API VIP_RETURN VipDestroyCQ(VIP_CQ_HANDLE CQHandle);
 
-/* 3.6.3. EntryCount is a minimum; what is queued stays. VIP_ERROR_RESOURCE above MaxCQEntries. */
+/* 3.6.3. EntryCount is a minimum; queued entries stay. VIP_ERROR_RESOURCE above MaxCQEntries. */
 VIPL_API VIP_RETURN VipResizeCQ(VIP_CQ_HANDLE CQHandle, VIP_ULONG EntryCount);
 
 /* ---- VI-DG 3.7: queries -------------------------------------------------------------------------------- */
@@ -453,8 +453,8 @@ VIPL_API VIP_RETURN VipQuerySystemManagementInfo(VIP_NIC_HANDLE NicHandle, VIP_U
 
 /* ---- VI-DG 3.8: error handling ------------------------------------------------------------------------- */
 
-/* 3.8.1. Handler is called for each asynchronous error; NULL restores the default, which logs it unless
- * it is a remote end that disconnected or ended. */
+/* 3.8.1. Handler is called for each asynchronous error; NULL restores the default, which logs it, except that
+ * a remote end disconnected or ended. */
 VIPL_API VIP_RETURN VipErrorCallback(VIP_NIC_HANDLE NicHandle, VIP_PVOID Context,
                                      void (*Handler)(VIP_PVOID Context, VIP_ERROR_DESCRIPTOR* ErrorDesc));
 

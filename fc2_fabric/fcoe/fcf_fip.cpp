@@ -179,7 +179,7 @@ void FcfInterface::keep_alive(const fip::FipMessage& message, const EthernetFram
   if (frame.source() != expected) return counters_.discard(FcoeDiscard::WrongSource);
   FcfLink* link = find_link(mac->address);
   const bool foreign = port != nullptr && link_of(port->n_port_id) != nullptr && link_of(port->n_port_id) != link;
-  if (foreign) return counters_.discard(FcoeDiscard::WrongSource);  // who has a login speaks for itself alone
+  if (foreign) return counters_.discard(FcoeDiscard::WrongSource);  // a station with a login may send only for itself
   if (link == nullptr) return keep_alive_without_login(mac->address, port != nullptr);
   if (port == nullptr)
     link->keep_alive_received();
@@ -203,8 +203,9 @@ bool FcfInterface::believes_in_login(const wire::MacAddress& e_node) {
   return e.believes_in_login || now - e.alive_since >= patience;
 }
 
-// Who believes in a login that is not there is told so: we may have been started anew. ENodes send keep-alives before
-// their first FLOGI too (as Linux and iPXE do); who was told that its links are cleared would begin once more then.
+// An ENode that believes in a login that does not exist gets Clear Virtual Links: we may have been restarted. But
+// ENodes send keep-alives before their first FLOGI too (Linux and iPXE do), and Clear Virtual Links would make
+// them start over.
 void FcfInterface::keep_alive_without_login(const wire::MacAddress& e_node, bool of_vn_port) {
   counters_.discard(FcoeDiscard::UnexpectedFip);
   if (!of_vn_port && !believes_in_login(e_node)) return;
@@ -215,7 +216,7 @@ void FcfInterface::keep_alive_without_login(const wire::MacAddress& e_node, bool
   send_fip(message, e_node);
 }
 
-// Who serves no VLAN has none to tell: an ENode that hears of none tries without (and iPXE would make one of VID 0).
+// Without a VLAN there is nothing to announce: an ENode without an answer uses none (iPXE would create VLAN 0).
 void FcfInterface::vlan_request(const EthernetFrame& frame) {
   if (config_.vlan == 0) return;
   fip::FipMessage message{fip::Operation::vlan, fip::subcode::vlan_notification, fip::flag::f_port, {}, {}};

@@ -83,7 +83,7 @@ void FcfInterface::fcoe_received(EthernetFrame frame) {
 
 // --- the fabric's side -------------------------------------------------------------------------------------------
 
-// An ENode that comes back gets the address that it had, if nobody took it meanwhile: its exchanges may go on then.
+// An ENode that comes back gets its former address, if it is still free, so that its exchanges may continue.
 FPort* FcfInterface::attach_f_port(FcfLink& link) {
   const auto former = former_e_nodes_.find(link.e_node());
   const bool known = former != former_e_nodes_.end();
@@ -111,7 +111,7 @@ void FcfInterface::remember_f_port(const wire::MacAddress& e_node, std::size_t n
   if (!is_new) return;
   oldest_former_.push_back(e_node);
   if (oldest_former_.size() <= config_.max_enodes) return;
-  // Who is here is not forgotten. One is not: there are no more links than that, and one of them is to come.
+  // ENodes that are here are kept. There is one to evict: there are no more links than that, and one of them is new.
   for (std::size_t looks = oldest_former_.size(); looks > 1 && links_.contains(oldest_former_.front()); --looks) {
     oldest_former_.push_back(oldest_former_.front());
     oldest_former_.pop_front();

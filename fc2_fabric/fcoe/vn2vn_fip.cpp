@@ -79,7 +79,7 @@ void Vn2vnNode::claim_heard(const fip::FipMessage& message, const Vn2vnNeighbour
   add_neighbour(sender);
 }
 
-// Of a neighbour that we do not know: a claim makes it tell of itself. Not more often than claims are waited for.
+// From an unknown neighbour: a claim makes it announce itself. Not more often than once in a claim's waiting time.
 void Vn2vnNode::beacon_heard(const Vn2vnNeighbour& sender) {
   const auto known = neighbours_.find(sender.id);
   const bool same = known != neighbours_.end() && known->second.port_name == sender.port_name;

@@ -158,7 +158,7 @@ void Vn2vnNode::forget_link() {
 
 // --- neighbours --------------------------------------------------------------------------------------------------
 
-// Who has an address that another had is not that other.
+// A node that has another's former address is not that other node.
 void Vn2vnNode::add_neighbour(const Vn2vnNeighbour& neighbour) {
   if (!machine_.is_any_of<vn::Claiming, vn::Claimed>()) return;
   const auto known = neighbours_.find(neighbour.id);
@@ -185,7 +185,7 @@ void Vn2vnNode::forget_neighbour(wire::FcId id) {
   if (listener_ != nullptr) listener_->neighbour_gone(node.mapped());
 }
 
-// A login needs no neighbour: it stays. Who is forgotten and still there tells of itself by its next beacon.
+// A login needs no neighbour entry: it stays. An evicted node that is still there appears again with its next beacon.
 bool Vn2vnNode::make_room() {
   constexpr int looks = 16;
   for (int look = 0; look < looks && !oldest_neighbours_.empty(); ++look) {

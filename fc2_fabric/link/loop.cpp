@@ -7,7 +7,7 @@
 #include "fc2_fabric/frame/frame_header.hpp"
 
 namespace fc2 {
-// --- who is on it ------------------------------------------------------------------------------------------------
+// --- ports on it -------------------------------------------------------------------------------------------------
 
 Loop::~Loop() {
   for (const auto& station : stations_) station->user_.loop_gone();
@@ -111,7 +111,7 @@ void Loop::forget_traffic() {
 
 // --- arbitration -------------------------------------------------------------------------------------------------
 
-// ARB goes round once before somebody has won.
+// ARB goes round once before a port has won.
 void Loop::wants_loop() {
   if (owner_ == nullptr && !arbitration_timer_.pending()) scheduler_.schedule_after(arbitration_timer_, round_trip());
 }
@@ -122,7 +122,7 @@ bool Loop::may_win(const LoopStation& station) const {
   return to == nullptr || to->free_buffers() != 0;
 }
 
-// FC-AL: the lowest AL_PA wins. Fairness: who had the loop waits until every other that wanted it had it, too.
+// FC-AL: the lowest AL_PA wins. Fairness: a port that had the loop waits until every other that wanted it has had it.
 void Loop::arbitrate() {
   LoopStation* winner = nullptr;
   for (const bool fairly : {true, false}) {

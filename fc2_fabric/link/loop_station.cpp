@@ -91,7 +91,7 @@ void LoopStation::claim() {
   take_part(current_.claimed, current_.stage);
 }
 
-// The first begins with an empty map, the next goes on with what came back.
+// The first has an empty map, each next one the map that came back.
 void LoopStation::send_claim() {
   LoopSignal next{.kind = LoopSignal::Kind::Claim};
   if (std::exchange(was_master_, true)) {
@@ -105,7 +105,7 @@ void LoopStation::send_claim() {
   loop_.pass(*this, next);
 }
 
-// AL_PA 00h in the map is a FL_Port's. What came back of LIFA says who thinks of a fabric's address as its own.
+// AL_PA 00h in the map is an FL_Port's. The map of LIFA that came back has the ports with a fabric's address.
 void LoopStation::note_claims(const LoopSignal& signal) {
   state_.fl_port = signal.claimed.test(0);
   state_.login_required = signal.login_required;

@@ -138,8 +138,8 @@ void FPort::link_begins(FrameOutput& output) {
   controller_.link_up(controller_channel_);
 }
 
-// FC-VI 7.7.5: the N_Port will log in, and if its addresses are the same its exchanges go on. Until then what comes for
-// it waits here, as it does for a port that takes no frames. With the fabric's services it must log in anew.
+// FC-VI 7.7.5: the N_Port will log in, and if its addresses are unchanged its exchanges continue. Until then frames for
+// it wait here, as for a port that takes no frames. It must log in anew with the fabric's services.
 void FPort::link_offline() {
   if (!is_up()) return;
   link_offline_ = true;
@@ -281,7 +281,7 @@ bool FPort::els_received(Exchange& exchange, const wire::FcHeader& header, std::
   }
 }
 
-// FC-LS: whoever is logged in here names this end of its link.
+// FC-LS: the Port_Name of this end of the link, in the answer to a logged-in port.
 bool FPort::read_link_errors(Exchange& exchange, std::span<const std::uint8_t> payload) {
   const auto request = wire::els::Rls::parse(payload);
   if (!request || !has(request->n_port_id)) return false;
@@ -410,7 +410,7 @@ void FPort::log_in_on_loop(Exchange& exchange, std::span<const std::uint8_t> pay
   grant(exchange, id, *request);
 }
 
-// FC-AL: whoever is logged in has claimed its AL_PA in LIFA, or is not on the loop any more.
+// FC-AL: a logged-in port has claimed its AL_PA in LIFA, or is not on the loop any more.
 void FPort::loop_initialized(const AlPaMap& assigned) {
   std::vector<wire::FcId> ids;
   for (const VirtualLogin& login : virtual_logins_) ids.push_back(login.id);
@@ -422,7 +422,7 @@ void FPort::loop_initialized(const AlPaMap& assigned) {
   }
 }
 
-// FC-LS FAN, FC-VI 7.7.4: to each that is logged in; nobody answers.
+// FC-LS FAN, FC-VI 7.7.4: to each logged-in port; there is no answer.
 void FPort::announce(wire::FcId id) {
   const wire::els::Fan fan{.loop_fabric_address = address_, .port_name = name(), .fabric_name = switch_.fabric_name()};
   std::array<std::uint8_t, wire::els::Fan::size()> payload;
@@ -432,7 +432,7 @@ void FPort::announce(wire::FcId id) {
 }
 
 void FPort::sequence_received(Exchange& exchange, const wire::FcHeader&, std::span<const std::uint8_t>) {
-  if (exchange.is_open()) controller_.release(exchange);  // an answer to a FAN: nobody asked for one
+  if (exchange.is_open()) controller_.release(exchange);  // an answer to a FAN, which has none
 }
 
 void FPort::frame_returned(const Frame& frame) { switch_.undeliverable(frame); }

@@ -128,7 +128,7 @@ void Fabric::configure() {
     if (FPort* port = device->find(id)) port->reset_link();  // else it went with another port of its link
 }
 
-// Links that joined switches before go first: what comes anew has to fit.
+// Links that joined switches before go first: new ones have to fit.
 void Fabric::settle_links() {
   std::vector<std::size_t> side(members_.size());
   std::iota(side.begin(), side.end(), std::size_t{0});
@@ -204,7 +204,7 @@ void Fabric::put_in_turn(Partition& partition) {
   std::sort(partition.begin(), partition.end(), [&](const Member* a, const Member* b) { return turn(a) < turn(b); });
 }
 
-// Who has a Domain_ID keeps it if it is free; who wants one gets it if it is free, or the lowest that is.
+// A switch keeps its Domain_ID if it is free; one that prefers an id gets it if it is free, else the lowest free one.
 void Fabric::assign_domains(Partition& partition) {
   std::vector<bool> used(max_domain + 1);
   used[0] = true;
@@ -220,7 +220,7 @@ void Fabric::assign_domains(Partition& partition) {
   }
 }
 
-// A new directory where the switches are others than before: each brings what the old one knew of its domain.
+// A new directory if the set of switches has changed: each takes the records of its domain from the old one.
 void Fabric::share_directory(const Partition& partition, std::vector<std::pair<Switch*, wire::FcId>>& twice) {
   const auto& present = partition.front()->directory;
   const auto shares = [&](const auto& member) { return member->directory == present && member->powered; };

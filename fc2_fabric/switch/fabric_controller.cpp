@@ -70,8 +70,8 @@ bool FabricController::take_registration(wire::FcId source, std::span<const std:
   return false;
 }
 
-// FC-LS: an N_Port tells the Fabric Controller of an event at itself, which tells whoever registered for such. It may
-// speak of no other port.
+// FC-LS: an N_Port reports an event at itself to the Fabric Controller, which notifies the registered ports. It may
+// report of no other port.
 void FabricController::rscn_received(Exchange& exchange, wire::FcId source, std::span<const std::uint8_t> payload) {
   const auto rscn = wire::els::Rscn::parse(payload);
   if (!rscn) {
@@ -93,7 +93,7 @@ void FabricController::come_back_after(TimeNs delay) {
 }
 
 void FabricController::domain_changed(std::uint8_t domain) {
-  if (registered_.empty()) return;  // who registers later asks for what comes later
+  if (registered_.empty()) return;  // a later registration is for later changes
   domains_.add_domain(domain);
   come_back_after(delay_);
 }
@@ -122,7 +122,7 @@ void FabricController::tell(wire::FcId id, Registrant& registrant, const Notice&
 }
 
 // One RSCN at a time to each port, however fast the fabric changes. One whose answer is late may have been lost: the
-// next says all that it said.
+// next one repeats its content.
 void FabricController::tell_rest(wire::FcId id, Registrant& registrant) {
   if (registrant.changed.empty()) return;
   const bool waits = registrant.unanswered != nullptr && port_.scheduler().now() - registrant.told_at < port_.e_d_tov();
@@ -157,8 +157,8 @@ void FabricController::sequence_received(Exchange& exchange, const wire::FcHeade
   if (exchange.is_open()) port_.release(exchange);  // an answer that does not say that it is the last
 }
 
-// FC-LS: an RSCN is accepted, within 2 x R_A_TOV as any ELS. Told once more, with what has changed since; a port that
-// is silent again is not there.
+// FC-LS: an RSCN is answered within 2 x R_A_TOV, as any ELS. It is repeated once, with later changes; a port that is
+// silent again is gone.
 void FabricController::exchange_failed(Exchange& exchange, ExchangeFailure failure) {
   Registrant* registrant = waiting_for(exchange);
   if (registrant == nullptr) return;

@@ -23,7 +23,7 @@ void FabricDirectory::logged_in(wire::FcId id, const wire::els::Login& login, wi
   state_changed(id);
 }
 
-// One whose name is another's (the fabrics grew together) takes nothing along.
+// A port whose name is in use already (the fabrics grew together) keeps no records.
 void FabricDirectory::logged_out(wire::FcId id, wire::Wwn port_name) {
   const auto found = logins_.find(port_name.value);
   if (found == logins_.end() || found->second != id) return;

@@ -45,7 +45,7 @@ NPortConfig service_config(const SwitchConfig& config, const char* name, wire::F
   return service;
 }
 
-// An ELS request in class 3, the whole of it in one frame: whoever sent it waits for an answer.
+// An ELS request in class 3, whole in one frame: its sender waits for an answer.
 bool asks_for_service(const wire::FcHeader& header, const Frame& frame) {
   constexpr std::uint32_t whole_request =
       wire::f_ctl::first_sequence | wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative;
@@ -405,8 +405,8 @@ void Switch::undeliverable(const Frame& frame) {
   answer_class_2(frame, wire::RCtl::f_rjt);
 }
 
-/// In class 2 the fabric says what became of a data frame that it did not deliver (FC-FS): F_RJT where nobody has the
-/// address, F_BSY where the port takes no frames; the latter to an ACK too.
+/// In class 2 the fabric reports a data frame that it did not deliver (FC-FS): F_RJT if no port has the address, F_BSY
+/// if the port takes no frames; the latter for an ACK too.
 void Switch::answer_class_2(const Frame& frame, wire::RCtl r_ctl) {
   const auto header = wire::FcHeader::parse(frame.content());
   if (wire::class_of_service(frame.sof) != 2 || !header) return;

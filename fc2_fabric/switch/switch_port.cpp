@@ -60,7 +60,7 @@ void SwitchPort::transmit(FramePtr frame) {
   output_->send(std::move(frame));
 }
 
-// What the switch itself has to say has a limit of its own, since nobody can be held back for it.
+// The switch's own frames have a limit of their own, since no sender can be held back for them.
 bool SwitchPort::has_room_for(const SwitchPort* ingress) const {
   return ingress != nullptr || waiting() < 2 * switch_.config_.egress_queue_frames;
 }
@@ -210,8 +210,8 @@ void SwitchPort::drain() {
   release_held();
 }
 
-// A port that takes nothing at all for so long gets nothing any more until it takes frames again: one that hangs cannot
-// stop those who also send to others.
+// A port that takes nothing for this time gets nothing until it takes frames again: one that hangs cannot stop senders
+// that also send to others.
 void SwitchPort::hold_time_over() {
   const TimeNs hold_time = switch_.config_.hold_time, now = scheduler().now();
   stalled_ = now - last_progress_ >= hold_time;

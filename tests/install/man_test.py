@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Every call has its manual page and no page is without a call; all pages render without a warning; the generator refuses
-what does not agree with the header.
+"""Every call has its manual page and no page is without a call; all pages render without a warning; examples compile; the
+generator refuses what does not agree with the header.
 
 usage: man_test.py SOURCE PAGES
 """
@@ -98,6 +98,66 @@ class Rendering(unittest.TestCase):
         self.assertIn("VI-DG 3.5.9; conformance phase: Full Conformance", text)
 
 
+def examples(path):
+    """The displays of its section EXAMPLES, as C."""
+    found = re.search(r"^\.Sh EXAMPLES\n(.*?)(?=^\.Sh |\Z)", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    displays = re.findall(r"^\.Bd -literal.*?\n(.*?)^\.Ed", found.group(1), re.MULTILINE | re.DOTALL) if found else []
+    return [text.replace("\\&", "").replace("\\e", "\\") for text in displays]
+
+
+# What the examples of the calls take for granted.
+CONTEXT = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <vipl.h>
+void mark_as_lost(void *context, VIP_VI_HANDLE vi);
+void consume(void *data, unsigned long length);
+void serve(VIP_VI_HANDLE vi, VIP_DESCRIPTOR *descriptor, VIP_RETURN result);
+VIP_NIC_HANDLE nic;
+VIP_NIC_ATTRIBUTES attributes;
+VIP_NET_ADDRESS *local, *remote;
+VIP_VI_ATTRIBUTES theirs;
+VIP_CONN_HANDLE request;
+VIP_VI_HANDLE vi;
+VIP_CQ_HANDLE cq;
+VIP_PROTECTION_HANDLE tag;
+VIP_RETURN result;
+VIP_DESCRIPTOR *d, *receive, *descriptor;
+VIP_MEM_HANDLE handle, remote_handle;
+VIP_UINT64 remote_address;
+VIP_BOOLEAN is_receive;
+void *data;
+unsigned length;
+int connections;
+"""
+
+
+class Examples(unittest.TestCase):
+    def compile(self, path, text):
+        command = ["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", f"-I{SOURCE / 'vipl'}", "-xc", "-"]
+        done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), path.name)
+
+    def setUp(self):
+        if shutil.which("cc") is None:
+            self.skipTest("there is no C compiler")
+
+    def test_those_of_calls_compile(self):
+        pages_with_examples = [path for path in PAGES.glob("man3/*.3") if examples(path)]
+        self.assertGreaterEqual(len(pages_with_examples), 9)
+        for path in pages_with_examples:
+            for text in examples(path):
+                functions, _, body = text.rpartition("}\n\n") if text.startswith("static") else ("", "", text)
+                self.compile(path, CONTEXT + (functions + "}\n" if functions else "") + "void f(void) {\n" + body + "}\n")
+
+    def test_the_program_of_the_library_compiles(self):
+        programs = [text for text in examples(PAGES / "man7/vipl.7") if "main(" in text]
+        self.assertEqual(len(programs), 1)
+        self.compile(PAGES / "man7/vipl.7", programs[0])
+
+
 class Generator(unittest.TestCase):
     GOOD = ("# VipCloseNic - close\nclause: 3.1.2\nphase: Early Adopter\n\nText of VipCloseNic.\n\n## Arguments\n"
             "- NicHandle: The NIC.\n\n## States\nNone.\n\n## Returns\n- VIP_SUCCESS: Done.\n\n## Blocking\nNone.\n")
@@ -114,6 +174,7 @@ class Generator(unittest.TestCase):
 
     def test_good_description(self):
         self.assertEqual(self.generate(self.GOOD).returncode, 0)
+        self.assertEqual(self.generate(self.GOOD + "\n## Example\n    VipCloseNic(nic);\n").returncode, 0)
 
     def test_bad_descriptions(self):
         for old, new, complaint in (

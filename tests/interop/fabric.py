@@ -10,7 +10,7 @@ import time
 
 PATIENCE_S = 120  # ends a test that hangs, no more
 
-# ../shared knowledge of Wireshark: it does not reassemble over FCoE. Prints nothing for a good capture.
+# Wireshark does not reassemble over FCoE. Prints nothing for a good capture.
 GATE = ("tshark", "-o", "fc.reassemble:FALSE", "-Y", "_ws.malformed || fcoe.crc.status==0 || fip.descriptors.length_error", "-r")
 
 

@@ -106,7 +106,7 @@ nics:
   EXPECT_EQ(configuration.nics[2].name, "VILO");                       // there by itself
 }
 
-// wild.md item 6: built-in names go to whom the file gives them, the others to VINIC, or else to the first.
+// Ruling 86: built-in names mean the NIC that the file gives them to, the others VINIC, or else the first.
 TEST(Configuration, built_in_names_that_nobody_has) {
   const Configuration with_vinic = good("nics:\n- name: san0\n  aliases: [nic0]\n- name: VINIC\n");
   EXPECT_EQ(with_vinic.find("nic0")->name, "san0");

@@ -114,7 +114,7 @@ class Node {
   }
   void connect(VIP_VI_HANDLE vi, unsigned host, std::string_view discriminator = "service") {
     VIP_RETURN result = VIP_NO_MATCH;
-    while (result == VIP_NO_MATCH) {  // as programs do (wild.md item 3)
+    while (result == VIP_NO_MATCH) {  // as programs do
       result = request(vi, host, discriminator);
       if (result == VIP_NO_MATCH) rest(1);
     }

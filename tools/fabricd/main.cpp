@@ -60,8 +60,8 @@ int yield_to_another(const Options& options, fabricd::Starter& starter, const st
   return any_will_do ? fabricd::success : fabricd::failure;
 }
 
-// What kept it from serving. At the return nothing of it is left: who hears the reason finds no socket
-// that still listens.
+// Why it could not serve. At the return nothing of it is left: a starter that gets the reason finds no listening
+// socket.
 std::string run_service(fabricd::Instance instance, const Options& options, const RuntimeDirectory& directory,
                         fabricd::Starter& starter) {
   boost::asio::io_context io(1);
@@ -105,20 +105,21 @@ void describe_fcoe(CLI::App& app, Options& options) {
   fabricd::FcoeConfig& fcoe = options.service.fcoe;
   app.add_option(
          "--fcoe", options.interfaces,
-         "be an FCF (FCoE forwarder) on this Ethernet interface, for hosts there; may stand several times. "
+         "be an FCF (FCoE forwarder) on this Ethernet interface, for hosts there; may be given several times. "
          "udp:LOCAL:REMOTE: Ethernet frames in UDP datagrams between these ports of 127.0.0.1, needs no privileges")
       ->type_name("IF")
       ->allow_extra_args(false)
       ->check(check_interface);
   app.add_option("--mtu", fcoe.mtu,
-                 "FCoE: frames are no larger, though the interface could; 2158 and more carry full FC frames")
+                 "FCoE: the largest Ethernet payload, if the interface allows more; full FC frames need 2158")
       ->check(CLI::Range(fc2::drivers::least_fcoe_mtu, fc2::drivers::greatest_fcoe_mtu));
-  app.add_option("--vlan", fcoe.fcf.vlan,
-                 "FCoE: serve this VLAN, by tagged frames, and tell it to hosts that ask (default: untagged frames)")
+  app.add_option(
+         "--vlan", fcoe.fcf.vlan,
+         "FCoE: serve this VLAN with tagged frames, and announce it to hosts that ask (default: untagged frames)")
       ->type_name("ID")
       ->check(CLI::Range(1, 4094));
   app.add_option("--ethernet-priority", options.ethernet_priority,
-                 "FCoE: 802.1p priority of what is sent, see the manual page")
+                 "FCoE: 802.1p priority of sent frames, see the manual page")
       ->check(CLI::Range(0, 7))
       ->capture_default_str();
   app.add_option("--fc-map", options.fc_map, "FCoE: prefix of the ports' MAC addresses (default: 0EFC00)")
@@ -160,14 +161,14 @@ std::string check_allowed(const std::string& text) {
 void describe_limits(CLI::App& app, Options& options) {
   fc2::fcoe::FipLimits& limits = options.service.fcoe.fcf.limits;
   app.add_option("--allow", options.allowed,
-                 "FCoE: who may log in, a host by its MAC address, a port by its Port_Name or Node_Name; may stand "
-                 "several times. "
+                 "FCoE: who may log in, a host by its MAC address, a port by its Port_Name or Node_Name; may be "
+                 "given several times. "
                  "Default: everybody")
       ->type_name("MAC|NAME")
       ->allow_extra_args(false)
       ->check(check_allowed);
   app.add_option("--requests-per-second", limits.requests_per_second,
-                 "FCoE: solicitations and FLOGIs that are taken from one MAC address; 0: any number")
+                 "FCoE: solicitations and FLOGIs accepted from one MAC address; 0: no limit")
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();
   app.add_option("--logins-per-host", limits.logins_per_enode,
@@ -189,13 +190,13 @@ void take_fcoe(Options& options) {
 
 void describe(CLI::App& app, Options& options) {
   app.set_version_flag("--version", std::string("fcvi-fabricd ") + FCVI_VERSION);
-  app.add_option(
-      "--runtime-directory", options.runtime_directory,
-      "where it and its clients meet (default: $FCVI_RUNTIME_DIR, else $XDG_RUNTIME_DIR/fcvi, else /tmp/fcvi-UID)");
-  app.add_option("--idle-seconds", options.service.idle_seconds, "end when there was no link for so long; 0: never")
+  app.add_option("--runtime-directory", options.runtime_directory,
+                 "folder of the socket, lock and log (default: $FCVI_RUNTIME_DIR, else $XDG_RUNTIME_DIR/fcvi, else "
+                 "/tmp/fcvi-UID)");
+  app.add_option("--idle-seconds", options.service.idle_seconds, "end when there was no link for this time; 0: never")
       ->check(CLI::Range(0, 86'400))
       ->capture_default_str();
-  app.add_option("--max-ports", options.service.max_ports, "links at once")
+  app.add_option("--max-ports", options.service.max_ports, "the most links at once")
       ->check(CLI::Range(1, 60'000))
       ->capture_default_str();
   app.add_flag("--daemonize", options.daemonize, "leave the terminal; log to fabricd.log in the runtime directory");
@@ -231,11 +232,11 @@ int main(int argc, char** argv) {
   describe_fcoe(app, options);
   describe_limits(app, options);
   CLI::App* status =
-      app.add_subcommand("status", "print who is linked to the service that runs, and this user's NICs on Ethernet");
+      app.add_subcommand("status", "print the ports of the running service, and this user's NICs on Ethernet");
   status->add_flag("--json", options.json, "as JSON");
-  app.add_subcommand("stop", "end the service that runs; success when none does");
+  app.add_subcommand("stop", "end the running service; succeeds if there is none");
   app.add_subcommand("capture", "write the frames of every port into a file until interrupted")
-      ->add_option("FILE", options.capture_file, "pcapng, for Wireshark")
+      ->add_option("FILE", options.capture_file, "pcapng")
       ->required();
   try {
     app.parse(argc, argv);

@@ -96,7 +96,7 @@ CLI::App* add_command(CLI::App& app, CommandOptions& options) {
       "blocks of hundreds of frames late by seconds or out of order, instead of single frames past each timer");
   command->add_option(
       "--positions", options.positions,
-      "where faults begin: so many frames, the first, the last and evenly between; 0: each frame; 12 with --disorder");
+      "number of frames where faults begin, from the first to the last, evenly; 0: each frame; 12 with --disorder");
   command
       ->add_option("--fault", options.faults,
                    "run just this list of faults: lose:7, duplicate:7+2s, delay:7+10s, reorder:7+1, reverse:7x300")
@@ -104,7 +104,7 @@ CLI::App* add_command(CLI::App& app, CommandOptions& options) {
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("--ladder", options.ladder, "with --fault: draw the run into this file (SVG)");
-  command->add_option("--seed", options.overrides.seed, "what chance starts from, instead of the scenario's seed");
+  command->add_option("--seed", options.overrides.seed, "seed of all random numbers, instead of the scenario's");
   command->add_option("--set", options.overrides.assignments, "KEY=VALUE: change a value of the scenario")
       ->expected(1)
       ->allow_extra_args(false)

@@ -113,10 +113,10 @@ int decode(const std::string& path) {
 void add_run(CLI::App& app, RunOptions& options) {
   CLI::App* run = app.add_subcommand("run", "run one scenario and check its expectations");
   run->add_option("SCENARIO", options.scenario, "scenario file (YAML; see fcvi-sim(1))")->required();
-  run->add_option("--seed", options.overrides.seed, "what chance starts from, instead of the scenario's seed");
-  run->add_option("--capture", options.capture, "write the frames to this file (pcapng, FCoE; for Wireshark)");
+  run->add_option("--seed", options.overrides.seed, "seed of all random numbers, instead of the scenario's");
+  run->add_option("--capture", options.capture, "write the frames to this file (pcapng with FCoE frames)");
   run->add_option("--ladder", options.ladder, "draw the connections into this file (SVG)");
-  run->add_option("--file", options.overrides.file, "what transfers without data of their own move");
+  run->add_option("--file", options.overrides.file, "data of transfers that have none of their own");
   run->add_option("--set", options.overrides.assignments,
                   "KEY=VALUE: change a value of the scenario, e.g. topology.latency=1ms or ports.client.capture=false")
       ->expected(1)

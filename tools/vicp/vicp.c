@@ -6,7 +6,7 @@
  *   send:  the block is part of the message;
  *   write: RDMA Write into the receiver's slot, then the message;
  *   read:  the message, then the receiver's RDMA Read from the sender's slot.
- * Unreliable Delivery may lose messages: what is not answered goes again.
+ * Unreliable Delivery may lose messages: a block without an answer is sent again.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "vicp.h"
@@ -28,9 +28,9 @@ static const char usage[] =
     "Copies a file between processes and hosts over VI connections. Either end may be started first.\n"
     "\n"
     "  -l, --level LEVEL          unreliable, delivery or reception. Sender: delivery unless given;\n"
-    "                             receiver: what the sender wants unless given\n"
+    "                             receiver: the sender's unless given\n"
     "  -m, --mode MODE            sender: send (default), write (RDMA Write), read (RDMA Read; not with unreliable)\n"
-    "  -d, --discriminator TEXT   receiver: what senders must name after HOST: (default vicp)\n"
+    "  -d, --discriminator TEXT   receiver: the name that senders give after HOST: (default vicp)\n"
     "      --nic NAME             the VI NIC to open (default VINIC)\n"
     "  -t, --timeout SECONDS      how long to wait for the other end (sender 10, receiver for ever)\n"
     "  -q, --quiet                no progress bar and no summary\n"

@@ -16,7 +16,7 @@ inline constexpr VIP_UINT16 host_address_bytes = sizeof(wire::IpAddress::bytes);
 
 /// The host alone, without the discriminator. nullopt unless the host address has 16 bytes.
 std::optional<wire::IpAddress> host_from_api(const VIP_NET_ADDRESS& address);
-/// For a host address that a call fills in. Programs leave HostAddressLen at 0 (wild.md ruling 2): they have the room.
+/// For a host address that a call fills in. Programs leave HostAddressLen at 0 (ruling 100): they have the room.
 inline bool has_room_for_host(const VIP_NET_ADDRESS& address) {
   return address.HostAddressLen == 0 || address.HostAddressLen >= host_address_bytes;
 }

@@ -85,7 +85,7 @@ void ErrorReporter::run() {
   }
 }
 
-/// Where a handler ended it, another one goes on when there is something to tell.
+/// If a handler ended it, another thread continues with the next error.
 void ErrorReporter::thread_ends() {
   started_ = false;
   if (!waiting_.empty()) start();

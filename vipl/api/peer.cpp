@@ -29,7 +29,7 @@ VIP_RETURN request(VIP_VI_HANDLE handle, const VIP_NET_ADDRESS* local_address, c
   return to_api(result);
 }
 
-/// The result is told once: from then on the VI is no longer one that is being connected.
+/// The result is returned once: from then on the VI has no request any more.
 VIP_RETURN take_result(ViObject* vi, const std::shared_ptr<Pending<vi::ConnectOperation>>& operation,
                        vipl::NicObject& nic, VIP_VI_ATTRIBUTES* attributes) {
   if (vi != nullptr && vi->peer_request == operation) vi->peer_request.reset();

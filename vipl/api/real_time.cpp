@@ -47,7 +47,7 @@ class RealTime final : public Runtime {
     return futex_wait(point.epoch(), key, deadline);
   }
   void set_alarm(TimeNs at, TimeNs now) override;
-  /// One message of 64 KiB, some ten microseconds: nobody's call is kept longer by other VIs' traffic.
+  /// One message of 64 KiB, some ten microseconds: no call is delayed longer by other VIs' traffic.
   [[nodiscard]] std::size_t slice_events() const override { return 256; }
   void call_service() override {
     boost::asio::post(io_, [this] { engine_->serve(); });
@@ -83,13 +83,13 @@ class RealTime final : public Runtime {
   TimeNs alarm_ = runtime::never;         // when it fires
   Engine* engine_ = nullptr;
   boost::asio::steady_timer nap_timer_{io_};  // the thread's own
-  int quiet_rounds_ = 0;                      // of it, without anybody who naps
+  int quiet_rounds_ = 0;                      // of it, without a napping thread
   std::uint32_t last_epoch_ = 0;
   TimeNs nap_round_ = Patience::nap / 2;
   std::atomic<bool> ends_naps_{false};
 };
 
-// The first who naps has the thread begin; it goes on while somebody does.
+// The first napping thread starts it; it continues while any thread naps.
 void RealTime::nap(EventCount& point, std::uint32_t key) {
   if (!ends_naps_.load(std::memory_order_relaxed) && !ends_naps_.exchange(true))
     boost::asio::post(io_, [this] { quiet_rounds_ = 0, end_naps_later(); });

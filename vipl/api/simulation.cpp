@@ -22,8 +22,8 @@ struct Program {
   bool runnable = true;
 };
 
-/// Who has the baton may touch everything; only it is guarded by a mutex. Programs pass it on where they wait, and hold
-/// no lock there.
+/// The holder of the baton may use everything; only the baton is guarded by a mutex. Programs pass it on where they
+/// wait, and hold no lock there.
 class VirtualTime final : public Runtime {
  public:
   VirtualTime() : host_(&add_program()), running_(host_) {}
@@ -48,7 +48,7 @@ class VirtualTime final : public Runtime {
     program.point = nullptr;
     program.runnable = true;
   }
-  /// Gives the baton to who comes next after the present holder, and returns when that one has it back.
+  /// Gives the baton to the program after its holder, and returns when the holder has it back.
   void pass_baton(bool come_back);
   Program& choose_next();
   [[nodiscard]] Program* next_runnable();

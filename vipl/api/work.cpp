@@ -14,8 +14,8 @@ namespace {
 
 using Handler = WorkPort::Handler;
 
-/// VI-DG 5.5: whoever polls the status sees zero from now on. A descriptor that is not where it should be is not
-/// touched, nor one whose memory is gone: the engine will say Post Descriptor Error. False: the VI is gone.
+/// VI-DG 5.5: a program that polls the status sees zero from now on. A descriptor at a wrong place is not touched, nor
+/// one whose memory is gone: the engine will report Post Descriptor Error. False: the VI is gone.
 bool clear_status(Domain& domain, ViObject& vi, bool receive_queue, void* owner, std::uint64_t address,
                   VIP_MEM_HANDLE memory) {
   const vipl::MemoryGate::Reader reader(domain.memory_gate());
@@ -88,7 +88,7 @@ VIP_RETURN notify(VIP_VI_HANDLE handle, bool receive_queue, VIP_PVOID context, H
   WorkPort& queue = vi->port(receive_queue);
   const bool has_completion_queue = queue.has_completion_queue(), empty = queue.empty();
   const VIP_NIC_HANDLE nic = vi->nic_handle.load();
-  if (!queue.is_owned_by(handle)) return VIP_INVALID_PARAMETER;  // what was read belongs to somebody else
+  if (!queue.is_owned_by(handle)) return VIP_INVALID_PARAMETER;  // the memory belongs to another VI by now
   if (has_completion_queue) return VIP_ERROR_RESOURCE;
   if (empty) return VIP_DESCRIPTOR_ERROR;
   return queue.notifiers().add(queue, handle, nic, {handler, context}) ? VIP_SUCCESS : VIP_INVALID_PARAMETER;

@@ -29,7 +29,7 @@ constexpr std::size_t max_name_bytes = 63;  // VIP_NIC_ATTRIBUTES.Name, less its
 constexpr runtime::TimeNs hour = 3600 * runtime::second;
 constexpr std::uint64_t max_memory_bytes = std::uint64_t{1} << 48;
 
-// wild.md item 6: what programs of the time call their only NIC.
+// Ruling 86: what existing programs call their only NIC.
 constexpr std::array<std::string_view, 8> built_in_names{"VINIC",       "VINIC0",      "/dev/clanvi0", "/dev/via_eth0",
                                                          "/dev/via_lo", "/etc/via_lo", "nic0",         "clan0"};
 

@@ -40,7 +40,7 @@ void Engine::end() {
 // --- data plane ------------------------------------------------------------------------------------------
 
 void Engine::ring(Bell& bell) {
-  // Who serves it clears the mark first, and then looks: it sees this submission, or the mark was clear.
+  // The server clears the mark first and then looks: it sees this submission, or the mark was clear.
   if (!bell.rung_.exchange(true)) {
     bell.next_ = rung_.load();
     while (!rung_.compare_exchange_weak(bell.next_, &bell)) {}
@@ -69,7 +69,7 @@ bool Engine::poll(TimeNs now) {
   return found;
 }
 
-// First what is due: what comes in meets a clock that is right.
+// Due events first, so that input is processed at the right time.
 bool Engine::poll_inside() {
   settle();
   if (more_) return true;
@@ -102,8 +102,8 @@ void Engine::remove_input(runtime::Input& input) {
 }
 
 void Engine::after_unlock(bool more) {
-  // All accesses are sequentially consistent: who rings and does not get the lock is before this look at the bells. Who
-  // waits for the lock serves them; a second time is left to the service thread, so that no caller stays for ever.
+  // All accesses are sequentially consistent: a ring without the lock comes before this look at the bells. A thread
+  // that waits for the lock serves them; the rest is left to the service thread, so that no caller stays for ever.
   bool served = false;
   while (rung_.load() != nullptr && control_calls_.load() == 0) {
     if (served) return call_service();

@@ -31,7 +31,7 @@ using Place = jmp_buf;
 #define GO_TO_PLACE(place) _longjmp(place, 1)
 #endif
 
-/// Where a thread goes on when its access fails.
+/// Where a thread continues when its access fails.
 struct Landing {
   std::uintptr_t first, last;  // what it touches
   Landing* outer;              // of the access that a signal handler of the program interrupted
@@ -80,7 +80,7 @@ bool same(const struct sigaction& one, const struct sigaction& other) {
   return one.sa_flags == other.sa_flags && one.sa_sigaction == other.sa_sigaction;
 }
 
-// A full list forgets the latest but one: who comes after is most likely to know the others.
+// A full list drops the last but one: later handlers most likely know the others.
 void remember(Formers& list, const struct sigaction& action) {
   const std::size_t count = list.count.load(std::memory_order_relaxed);
   if (count != 0 && same(list.actions[count - 1], action)) return;
@@ -177,7 +177,7 @@ void unblock(const int signal) {
   pthread_sigmask(SIG_UNBLOCK, &own, nullptr);
 }
 
-/// The thread goes on in land() as if the access had called it. The return from the signal restores mask and stack.
+/// The thread continues in land() as if the access had called it. The return from the signal restores mask and stack.
 void go_on_in_land(int signal, void* context) {
   auto& machine = static_cast<ucontext_t*>(context)->uc_mcontext;
 #if defined(__x86_64__)
@@ -221,7 +221,7 @@ extern "C" {  // the linker's
     __stop_vi_caught_accesses[];
 }
 
-/// Where the thread goes on; 0: the instruction there is none of ours.
+/// Where the thread continues; 0: the instruction is not in the table.
 std::uintptr_t goes_on_at(std::uintptr_t instruction) {
   const auto target = [](const std::int32_t& offset) {
     return number(&offset) + static_cast<std::uintptr_t>(std::intptr_t{offset});

@@ -56,7 +56,7 @@ WorkPort::Posted WorkPort::post(void* owner, const Submission& submission) {
       posted - dequeued_.load(std::memory_order_relaxed) - refused_.load(std::memory_order_relaxed);
   if (outstanding >= overrun_room * limit_) return Posted::Full;
   submissions_.make_room();
-  posted_.store(posted + 1);  // first: whoever dequeues it finds it counted
+  posted_.store(posted + 1);  // first: it is counted before it can be dequeued
   submissions_.push(submission);
   return Posted::Success;
 }
@@ -70,7 +70,7 @@ Taken WorkPort::take(void* owner, Completion& completion) {
   }
   dequeued_.fetch_add(1);
   engine_.add_untaken(-1);
-  // Who waits behind the last one learns that the queue is empty now.
+  // Threads that wait for more return: the queue is empty now.
   if (arrivals_.has_waiters() && empty()) engine_.runtime().notify_all(arrivals_);
   return completion.error ? Taken::Error : Taken::Success;
 }
@@ -102,15 +102,15 @@ void WorkPort::refuse() {
 }
 
 void WorkPort::complete(const Completion& completion) {
-  // An entry for each descriptor that waits. A program that dequeues without looking at the completion queue leaves
-  // entries there: they stand for the next descriptors, so that their number stays bounded. Who takes such an entry
-  // meanwhile finds this descriptor: it was pushed before this look at the entries. Those that wait are counted
-  // before it can be dequeued: it has an entry although somebody who polls takes it at once (VI-DG 3.5.7), and none
-  // passes for another.
+  // An entry for each descriptor that waits. A program that dequeues without the completion queue leaves entries there:
+  // they count for the next descriptors, so that their number stays bounded. A thread that takes such an entry
+  // meanwhile finds this descriptor, which was pushed before this look at the entries. Waiting descriptors are counted
+  // before this one can be dequeued: it has an entry even if a poller takes it at once (VI-DG 3.5.7), and no entry
+  // counts for another.
   const std::uint64_t waiting = ++completed_ - dequeued_.load();
   completions_.push(completion);
   engine_.add_untaken(1);
-  // Who polls is woken once, when all is there: on one core it runs at once, and one woken too early would sleep again.
+  // A napping poller is woken once, at the end: on one core it runs at once, and would sleep again if woken too early.
   CompletionPort* const queue = queue_.load(std::memory_order_relaxed);
   if (queue != nullptr && (entries_.load() & entry_mask) < waiting) {
     entries_.fetch_add(one_entry);

@@ -51,7 +51,7 @@ class Judge {
     one_loss_costs_one_message();
     endpoints_agree();
   }
-  /// What the faults did to frames is what the fabric may do, and harms nobody.
+  /// The faults did to frames only what the fabric may do, which harms no program.
   [[nodiscard]] bool judges_order() const { return only_overtaken() || only_late(); }
 
  private:
@@ -227,7 +227,7 @@ bool Judge::logged_out() const {
                      [&](const Logout& logout) { return logout.at >= connection_.began; });
 }
 
-/// An out-of-order fabric does what it is there for (FC-VI 8.1), and loses nothing; no login ends by it.
+/// An out-of-order fabric reorders (FC-VI 8.1) and loses nothing; no login ends by it.
 bool Judge::only_overtaken() const {
   return !record_.in_order && !connection_.rejected && connection_.phase == ConnectionRecord::Phase::Faults &&
          std::all_of(record_.faults.begin(), record_.faults.end(),
@@ -260,7 +260,7 @@ bool Judge::only_late() const {
   return all < std::min(record_.frame_lifetime, record_.ulp_timeout);
 }
 
-/// A DISCONNECT_RQST that overtakes what was sent before it ends that.
+/// A DISCONNECT_RQST that overtakes earlier messages ends them.
 runtime::TimeNs Judge::first_disconnect() const {
   runtime::TimeNs first = runtime::never;
   for (const End& each : connection_.ends)
@@ -269,7 +269,7 @@ runtime::TimeNs Judge::first_disconnect() const {
   return first;
 }
 
-// VI-DG 3.3.3: who is rejected hears so, or, with faults, nothing; never that it is connected.
+// VI-DG 3.3.3: a rejected client is told so, or, with faults, nothing; never that it is connected.
 void Judge::answer_is_kept(int side) {
   if (!connection_.rejected) return;
   for (const StateChange& change : end(side).states)
