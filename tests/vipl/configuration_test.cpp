@@ -142,9 +142,10 @@ TEST(Configuration, errors_of_the_file) {
 TEST(Configuration, errors_of_a_nic) {
   EXPECT_EQ(nic_error("  nodename: x"), "n.yaml:3:3: unknown key \"nodename\" in nics[0]; did you mean \"node_name\"?");
   EXPECT_EQ(nic_error("  transport: locl"),
-            "n.yaml:3:3: transport: expected one of local, in_process, fcoe, got \"locl\"; did you mean \"local\"?");
+            "n.yaml:3:3: transport: expected one of local, in_process, fcoe, loopback, got \"locl\"; did you mean "
+            "\"local\"?");
   EXPECT_EQ(nic_error("  transport: [local]"),
-            "n.yaml:3:3: transport: expected one of local, in_process, fcoe, got a list");
+            "n.yaml:3:3: transport: expected one of local, in_process, fcoe, loopback, got a list");
   EXPECT_EQ(nic_error("  node_name: a b"),
             "n.yaml:3:3: node_name: expected a host name (letters, digits, '.', '-', '_', ':'), got \"a b\"");
   EXPECT_EQ(nic_error("  addresses: 10.0.0.1"), "n.yaml:3:3: addresses: expected a list, got \"10.0.0.1\"");

@@ -69,6 +69,14 @@ VIP_RETURN choose(const VIP_CHAR* name, Chosen& chosen) {
   return VIP_SUCCESS;
 }
 
+/// Why there is no sense in waiting for it; empty: there is.
+std::string why_unusable(const vipl::Device& device) {
+  const std::size_t most = device.capabilities().max_addresses;
+  if (device.addresses().size() > most)
+    return std::to_string(device.addresses().size()) + " addresses, its transport takes " + std::to_string(most);
+  return device.failure();
+}
+
 VIP_RETURN open(const VIP_CHAR* name, VIP_NIC_HANDLE* nic) {
   if (name == nullptr || nic == nullptr) return VIP_INVALID_PARAMETER;
   Chosen chosen;
@@ -79,7 +87,7 @@ VIP_RETURN open(const VIP_CHAR* name, VIP_NIC_HANDLE* nic) {
   Call call(&vipl::Domain::get());
   vipl::Domain& domain = call.domain();
   vipl::Device& device = domain.device(chosen.configuration, chosen.identity);
-  if (const std::string failure = device.failure(); !failure.empty()) {
+  if (const std::string failure = why_unusable(device); !failure.empty()) {
     vipl::log().error("{}: {}", device.name(), failure);
     domain.forget(device);
     return VIP_ERROR_RESOURCE;
