@@ -20,7 +20,7 @@ class EarlyFrames {
     [[nodiscard]] std::span<const std::uint8_t> payload() const { return received.data_field.subspan(header.size()); }
   };
   /// What one costs of the pool.
-  static constexpr std::size_t frame_bytes = sizeof(fc2::Frame) + sizeof(Entry);
+  static constexpr std::size_t frame_bytes = kept_frame_bytes + sizeof(Entry);
 
   explicit EarlyFrames(ReorderPool::Share& share) : share_(share) {}
   /// False: the pool has no room for it.
