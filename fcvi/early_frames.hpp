@@ -19,7 +19,7 @@ class EarlyFrames {
     [[nodiscard]] IuFrame iu() const { return {received, header, received.data_field.subspan(header.size())}; }
   };
   /// What one costs of the pool.
-  static constexpr std::size_t frame_bytes = sizeof(fc2::Frame) + sizeof(Entry);
+  static constexpr std::size_t frame_bytes = kept_frame_bytes + sizeof(Entry);
 
   explicit EarlyFrames(ReorderPool::Share& share) : share_(share) {}
   /// False: the pool has no room for it.

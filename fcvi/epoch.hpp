@@ -54,7 +54,7 @@ struct OpenMessage {
   /// What one costs of the pool: with what the map adds, and a frame that is held.
   static constexpr std::size_t pool_bytes();
   static constexpr std::size_t held_bytes =
-      sizeof(fc2::Frame) + 2 * sizeof(Held);  // the vector may have twice as many places
+      kept_frame_bytes + 2 * sizeof(Held);  // the vector may have twice as many places
 
   ReceivedMessage message;
   Arrivals arrivals;                           // of its bytes; frontier() tells SCexp

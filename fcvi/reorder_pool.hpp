@@ -3,9 +3,14 @@
 #include <cstdint>
 #include <map>
 
+#include "fc2_fabric/frame/frame.hpp"
 #include "wire/types.hpp"
 
 namespace fcvi {
+
+/// What a frame that is kept counts, with a round share for its descriptor: when a pool is full must not depend on what
+/// else a descriptor comes to hold.
+inline constexpr std::size_t kept_frame_bytes = fc2::max_frame_bytes + 64;
 
 /// Who asks gets memory if afterwards its peer holds no more than is free, and its stream no more than its peer could
 /// still take: one stream alone has a third of the pool, one peer half of it, and whoever comes later finds room. So

@@ -298,7 +298,7 @@ TEST_P(Synonyms, receiving_frameOf65536FramesAgo) {
     ++fakes;
     EXPECT_EQ(frame.fc.seq_cnt.value, 5);
     const auto seq_id = frame.fc.seq_id;
-    frame.frame.bytes = old->bytes;
+    std::ranges::copy(old->bytes, frame.frame.bytes.begin());
     frame.fc = *wire::FcHeader::parse(old->content());
     frame.fc.seq_id = seq_id;
     frame.rewrite();

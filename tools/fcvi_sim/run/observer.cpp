@@ -136,13 +136,13 @@ void Observer::fault(runtime::TimeNs at, const FaultSpec& fault, std::size_t ind
 
 /// From there on the wire has another IU.
 void Observer::rewritten(const fc2::FaultAction& action, const fc2::Frame& frame) {
-  fc2::Frame changed = frame;
-  for (const fc2::FramePatch& patch : action.patches) fc2::rewrite(changed, patch);
-  const auto before = faults::facts_of(frame), after = faults::facts_of(changed);
+  const fc2::FramePtr changed = frame.pool->copy(frame);
+  for (const fc2::FramePatch& patch : action.patches) fc2::rewrite(*changed, patch);
+  const auto before = faults::facts_of(frame), after = faults::facts_of(*changed);
   WireIu* iu = before && (before->first || scenario_.expectations.wire_frames) ? iu_of(before->header) : nullptr;
   if (iu == nullptr || !after) return;
   iu->facts = *after;
-  std::copy_n(changed.bytes.begin(), iu->bytes.size(), iu->bytes.begin());
+  std::copy_n(changed->bytes.begin(), iu->bytes.size(), iu->bytes.begin());
 }
 
 // --- connections -------------------------------------------------------------------------------------------------
