@@ -10,10 +10,10 @@
 namespace farp {
 class AddressEntry;
 
-/// What an entry needs of its resolver.
+/// What an entry needs from its resolver.
 class EntryOwner {
  public:
-  /// The entry was found, or not: those who wait for it are to be told, once the machine rests.
+  /// The entry was found, or not: its listeners are to be told once the machine rests.
   virtual void settled(AddressEntry& entry, bool found) = 0;
   [[nodiscard]] virtual bool is_own(const wire::IpAddress& address) const = 0;
   virtual void send_farp_request(const wire::IpAddress& address) = 0;
@@ -36,7 +36,7 @@ class AddressEntry final : private machines::address_resolution::Context,
   [[nodiscard]] const wire::IpAddress& address() const { return address_; }
   [[nodiscard]] std::span<const wire::FcId> n_port_ids() const { return n_port_ids_; }
   [[nodiscard]] bool maps_to(wire::FcId id) const;
-  /// Nobody waits for its answer.
+  /// No listener waits for its answer.
   [[nodiscard]] bool idle() const {
     namespace ar = machines::address_resolution;
     return !machine_.is_any_of<ar::QueryingNameServer, ar::AwaitFarpReply>();

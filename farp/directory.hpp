@@ -1,5 +1,5 @@
-// Which FC-VI ports the fabric has, with the names and addresses that they registered: asks its Name Server.
-// GPN_FT for TYPE 58h, then GNN_ID and GIPP_ID for each port, GSNN_NN for each node, a few requests at a time.
+// Lists the FC-VI ports of the fabric with the names and addresses that they registered. Asks the Name Server: GPN_FT
+// for TYPE 58h, then GNN_ID and GIPP_ID for each port, GSNN_NN for each node, a few requests at a time.
 #pragma once
 #include <memory>
 #include <span>
@@ -34,7 +34,7 @@ struct DirectoryEntry {
 enum class DirectoryFailure {
   NoNameServer,  // the port is not logged in with one, or was logged out meanwhile
   NoAnswer,      // a request timed out again and again, or the whole listing
-  BadAnswer,     // the Name Server rejects what is asked, or nobody understands its answer
+  BadAnswer,     // the Name Server rejects the request, or its answer cannot be parsed
   TooMany,       // ports than max_ports, or requests than the N_Port can have under way
 };
 std::string_view to_string(DirectoryFailure failure);
@@ -42,7 +42,7 @@ std::string_view to_string(DirectoryFailure failure);
 /// Exactly one call answers each list(); it may come from inside, and may ask again or forget others.
 class DirectoryListener {
  public:
-  /// In the order of the Name Server, this port itself included. A port that goes away meanwhile is left out.
+  /// In the order of the Name Server, this port included. A port that goes away meanwhile is left out.
   virtual void directory_listed(std::span<const DirectoryEntry> ports) = 0;
   virtual void directory_failed(DirectoryFailure failure) = 0;
 
@@ -56,9 +56,9 @@ class Directory {
   explicit Directory(fc2::NPort& port, DirectoryConfig config = {});
   ~Directory();
 
-  /// All that is registered at this time is found. Those who ask while a listing is under way share the next one.
+  /// Finds all that is registered at this time. Listeners that ask while a listing is under way share the next one.
   void list(DirectoryListener& listener);
-  /// The listener goes away, or no longer cares.
+  /// The listener is destroyed, or needs no answer any more.
   void forget(DirectoryListener& listener);
 
  private:

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "fc2_fabric/node/remote_port.hpp"
+#include "farp/message_bytes.hpp"
 #include "wire/ct/accept.hpp"
 #include "wire/ct/gipp_id.hpp"
 #include "wire/ct/gnn_id.hpp"
@@ -13,17 +14,6 @@
 
 namespace farp {
 namespace ct = wire::ct;
-namespace {
-
-template <class Message>
-std::vector<std::uint8_t> bytes_of(const Message& message) {
-  std::vector<std::uint8_t> bytes(message.size());
-  message.write(bytes);
-  return bytes;
-}
-
-}  // namespace
-
 void DirectoryListing::start() {
   const fc2::RemotePort* server = port_.find_remote_port(wire::well_known::name_server);
   const bool available = port_.online() && server != nullptr && server->logged_in();

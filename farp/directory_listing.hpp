@@ -1,4 +1,4 @@
-// One listing of the Directory: its requests, and what came of them so far.
+// One listing of the Directory: its requests, and the answers so far.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -15,7 +15,7 @@ namespace farp {
 
 class ListingOwner {
  public:
-  /// Comes once. The listing must stay until the call has returned.
+  /// Called once. The listing must stay until the call has returned.
   virtual void listing_ended(std::optional<DirectoryFailure> failure) = 0;
 
  protected:
@@ -28,7 +28,7 @@ class DirectoryListing final : private runtime::Event {
       : owner_(owner), port_(port), config_(config) {}
   ~DirectoryListing() override { abort_all(); }
 
-  /// May end at once.
+  /// May call the owner at once.
   void start();
   /// Pre: it ended without failure.
   [[nodiscard]] std::vector<DirectoryEntry> entries() const;
@@ -63,7 +63,7 @@ class DirectoryListing final : private runtime::Event {
   Task retire(const Request& request);
   void answered(const Task& task, Bytes iu);
   void failed(Task task, fc2::ExchangeFailure failure);
-  /// False: this is no answer to the question.
+  /// False: this does not answer the question.
   bool take(const Task& task, Bytes iu);
   bool take_ports(Bytes iu);
   bool take_node_name(const Task& task, Bytes iu);

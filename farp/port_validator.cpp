@@ -41,8 +41,8 @@ class PortValidator::Check final : private fc2::ExchangeUser {
   }
   // Not logged in yet: it is enough that a port is there.
   [[nodiscard]] bool is_awaited() const { return !remote_->logged_in(); }
-  // What is lost is asked again, as long as one answer may take. No exchange is free: nothing is known, and the login
-  // stays.
+  // What is lost is asked again, as long as one answer may take. No exchange is free: nothing is known, and
+  // the login stays.
   void request(wire::FcId d_id, wire::RCtl r_ctl, wire::Type type, std::span<const std::uint8_t> payload) {
     const runtime::TimeNs now = port_.scheduler().now();
     if (ends_ == never_asked) ends_ = now + 2 * port_.r_a_tov(), repeated_ = 0;
@@ -90,8 +90,8 @@ class PortValidator::Check final : private fc2::ExchangeUser {
   static constexpr runtime::TimeNs never_asked = 0;
   runtime::TimeNs ends_ = never_asked;  // of the question that is asked
   int repeated_ = 0;
-  // Our own link was away, and the login asks by ADISC already. Who was away with us and is not back yet is not gone
-  // (FC-VI 7.7.5).
+  // Our own link was away, and the login asks by ADISC already. Who was away with us and is not back yet is not
+  // gone (FC-VI 7.7.5).
   const bool asks_itself_;
 };
 

@@ -1,4 +1,5 @@
-// After a state change notification: are the ports that we are logged in with still who they were (FC-VI 7.7.1, 7.7.5)?
+// After a state change notification: checks that the ports that we are logged in with are still the same
+// (FC-VI 7.7.1, 7.7.5).
 #pragma once
 #include <map>
 #include <memory>
@@ -10,13 +11,15 @@
 
 namespace farp {
 
-/// Each port that the notification affects and that is logged in here is looked up in the Name Server (GPN_ID): one
-/// that is gone, or has another Port_Name, is logged out implicitly, and its connections end. One that is there answers
-/// ADISC with the names of its login, or is logged out as well: its own login may have gone meanwhile. A login that is
-/// under way with a port that is gone fails: frames to it are discarded without a word (class 3). A port that its login
-/// validates already, after our own link was away, may have lost its link with us and come back after us: that it is
-/// gone is for its ADISC to find out. A port that comes back, and may believe in its login all the same (FC-VI 7.7.5:
-/// its addresses did not change), is told by LOGO that there is none.
+/// Looks up each port that the notification affects and that is logged in here in the Name Server (GPN_ID).
+/// - A port that is gone, or has another Port_Name, is logged out implicitly, and its connections end.
+/// - A port that is there is asked by ADISC. If it does not answer with the names of its login, it is logged out as
+///   well: its own login may have ended meanwhile.
+/// - A login that is under way with a port that is gone fails: frames to it are discarded silently (class 3).
+/// - A port whose login is already being validated, after our own link was down, may have lost its link with us and
+///   return after us: its ADISC decides whether it is gone.
+/// - A port that comes back and may still believe in its login (FC-VI 7.7.5: its addresses did not change) is told by
+///   LOGO that there is none.
 class PortValidator {
  public:
   static constexpr std::size_t max_checks_at_once = 16;  // others wait
@@ -24,7 +27,7 @@ class PortValidator {
   explicit PortValidator(fc2::NPort& port);
   ~PortValidator();
   void state_changed(const wire::els::Rscn& rscn);
-  /// That port is logged out already.
+  /// That port is already logged out.
   void forget(wire::FcId id);
   void stop();
 
@@ -36,7 +39,7 @@ class PortValidator {
   fc2::NPort& port_;
   std::set<wire::FcId> waiting_;
   std::map<wire::FcId, std::unique_ptr<Check>> checks_;
-  std::set<wire::FcId> gone_;  // logged out without a word, since nobody was there to hear it
+  std::set<wire::FcId> gone_;  // logged out silently, since they were not there
 };
 
 }  // namespace farp

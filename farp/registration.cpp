@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "fc2_fabric/node/remote_port.hpp"
+#include "farp/message_bytes.hpp"
 #include "wire/ct/rft_id.hpp"
 #include "wire/ct/ripp_id.hpp"
 #include "wire/ct/rnn_id.hpp"
@@ -14,13 +15,6 @@
 namespace farp {
 namespace {
 namespace well_known = wire::well_known;
-
-template <class Message>
-std::vector<std::uint8_t> bytes_of(const Message& message) {
-  std::vector<std::uint8_t> bytes(message.size());
-  message.write(bytes);
-  return bytes;
-}
 
 std::string symbolic(const std::string& name) { return name.substr(0, wire::ct::SymbolicName::max_length); }
 }  // namespace

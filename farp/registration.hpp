@@ -1,6 +1,6 @@
-// Makes the port known after each fabric login: PLOGI with the Name Server, RIPP_ID for each own address, the symbolic
-// names that it has, and last RFT_ID, so that who asks for the ports of FC-VI finds them complete; then SCR with the
-// Fabric Controller. One request at a time: simple servers take no more.
+// Registers the port after each fabric login: PLOGI with the Name Server, RIPP_ID for each own address, its symbolic
+// names, and last RFT_ID, so that a list of FC-VI ports shows it complete; then SCR with the Fabric Controller. One
+// request at a time: simple servers accept no more.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -14,7 +14,7 @@ namespace farp {
 
 class Registration final : private fc2::ExchangeUser {
  public:
-  /// `on_ready`: the port can be found by others, as well as this fabric allows.
+  /// `on_ready`: other ports can find this one, as far as this fabric allows.
   Registration(fc2::NPort& port, const ResolverConfig& config, std::function<void()> on_ready)
       : port_(port), config_(config), on_ready_(std::move(on_ready)) {}
   ~Registration() { stop(); }
@@ -22,7 +22,7 @@ class Registration final : private fc2::ExchangeUser {
   void fabric_logged_in();
   void name_server_logged_in();
   void name_server_unavailable();
-  /// The fabric or the Name Server logged us out: all that was registered is gone.
+  /// The fabric or the Name Server logged us out: all registrations are gone.
   void stop();
   [[nodiscard]] bool ready() const { return ready_ && port_.online(); }
 

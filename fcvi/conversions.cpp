@@ -114,11 +114,6 @@ machines::peer_arbitration::Resp1 arbitrated(const std::optional<wire::fcvi::Con
   }
 }
 
-vi::Return conflict_between(const vi::ViAttributes& ours, const vi::ViAttributes& theirs) {
-  if (ours.reliability != theirs.reliability) return vi::Return::InvalidReliabilityLevel;
-  return ours.max_transfer_size_bytes != theirs.max_transfer_size_bytes ? vi::Return::InvalidMtu : vi::Return::Success;
-}
-
 std::optional<wire::fcvi::ConnectionStatus> status_of(machines::connect_responder::Answer answer) {
   using machines::connect_responder::Answer;
   switch (answer) {

@@ -35,8 +35,6 @@ machines::connect_originator::Verdict verdict_of(const std::optional<wire::fcvi:
 /// The same for the arbitration between peers, row by row of Table 2.
 machines::peer_arbitration::Resp1 arbitrated(const std::optional<wire::fcvi::ConnectionStatus>& status,
                                              machines::connect_originator::Verdict verdict);
-/// InvalidReliabilityLevel or InvalidMtu where the attributes of two VIs cannot connect (VI-DG 6.7); else Success.
-vi::Return conflict_between(const vi::ViAttributes& ours, const vi::ViAttributes& theirs);
 std::optional<wire::fcvi::ConnectionStatus> status_of(machines::connect_responder::Answer answer);
 
 }  // namespace fcvi

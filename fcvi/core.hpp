@@ -8,11 +8,11 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "fcvi/connection_ids.hpp"
-#include "fcvi/connection_points.hpp"
 #include "fcvi/handle_table.hpp"
 #include "fcvi/peer_pool.hpp"
 #include "fcvi/provider.hpp"
 #include "fcvi/reorder_pool.hpp"
+#include "vi/connection_points.hpp"
 #include "vi/vi.hpp"
 #include "wire/fcvi/device_header.hpp"
 
@@ -41,7 +41,7 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   fc2::NPort& port() { return port_; }
   runtime::Scheduler& scheduler() { return port_.scheduler(); }
   farp::Resolver& resolver() { return resolver_; }
-  ConnectionPoints& connection_points() { return connection_points_; }
+  vi::ConnectionPoints& connection_points() { return connection_points_; }
   PeerPool& peer_pool() { return peer_pool_; }
   [[nodiscard]] const ProviderConfig& config() const { return config_; }
   [[nodiscard]] bool is_own(const wire::IpAddress& host) const;
@@ -134,7 +134,7 @@ class Core final : public fc2::DataFrameUser, private fc2::PortListener, private
   farp::Resolver& resolver_;
   ProviderConfig config_;
   HandleTable handles_;
-  ConnectionPoints connection_points_;
+  vi::ConnectionPoints connection_points_;
   PeerPool peer_pool_;
   std::map<const vi::Vi*, ConnectionOptions> options_;  // of VIs that have their own
   std::map<const vi::Vi*, PeerReport> told_by_peer_;

@@ -9,7 +9,9 @@ bool EarlyFrames::add(const fc2::ReceivedFrame& received, const wire::fcvi::Devi
   if (!share_.take(received.header.s_id, frame_bytes)) return false;
   if (entries_.full()) entries_.set_capacity(std::max(first_capacity, 2 * entries_.capacity()));
   entries_.push_back(Entry{std::move(*received.owner), received, header});
-  entries_.back().received.owner = nullptr;
+  Entry& kept = entries_.back();
+  kept.received.data_field = kept.frame->leave_place(kept.received.data_field);
+  kept.received.owner = nullptr;
   return true;
 }
 

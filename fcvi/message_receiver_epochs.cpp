@@ -220,7 +220,8 @@ bool MessageReceiver::hold(OpenMessage& open, const fc2::ReceivedFrame& frame, s
                            std::span<const std::uint8_t> payload) {
   const auto need = open.has_target ? need_of(open) : ReorderPool::Need::Share;
   if (!charge(open, OpenMessage::held_bytes, need)) return false;
-  open.held.push_back({std::move(*frame.owner), offset, payload});
+  const auto kept = (*frame.owner)->leave_place(payload);
+  open.held.push_back({std::move(*frame.owner), offset, kept});
   return true;
 }
 

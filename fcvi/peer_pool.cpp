@@ -6,12 +6,12 @@ namespace fcvi {
 
 PeerRequest& PeerPool::add(std::unique_ptr<PeerRequest> request) {
   const vi::NetAddress& remote = request->remote();
-  return *requests_.emplace(key_of(remote, remote), std::move(request))->second;
+  return *requests_.emplace(vi::PeerKey::of(remote), std::move(request))->second;
 }
 
 PeerRequest* PeerPool::match(const wire::fcvi::ConnectRqst& request, wire::FcId source) {
   const auto [first, last] =
-      requests_.equal_range(key_of(local_address(request.payload), remote_address(request.payload)));
+      requests_.equal_range(vi::PeerKey::asked_by(local_address(request.payload), remote_address(request.payload)));
   for (auto candidate = first; candidate != last; ++candidate)
     if (candidate->second->may_match(request, source)) return candidate->second.get();
   return nullptr;
@@ -33,10 +33,10 @@ void PeerPool::superseded_resp1_received(std::uint64_t setup, machines::peer_arb
   for (auto& [key, request] : requests_) request->superseded_resp1_received(setup, resp1, port);
 }
 
-void PeerPool::retire(const PeerRequest& request) { retired_.push_back(key_of(request.remote(), request.remote())); }
+void PeerPool::retire(const PeerRequest& request) { retired_.push_back(vi::PeerKey::of(request.remote())); }
 
 void PeerPool::bury() {
-  for (const Key& key : retired_) {
+  for (const vi::PeerKey& key : retired_) {
     const auto [first, last] = requests_.equal_range(key);
     for (auto request = first; request != last;)
       request = request->second->is_over() ? requests_.erase(request) : std::next(request);

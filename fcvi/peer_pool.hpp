@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fcvi/peer_request.hpp"
+#include "vi/peer_key.hpp"
 
 namespace fcvi {
 
@@ -24,18 +25,8 @@ class PeerPool {
   void bury();
 
  private:
-  /// What has to match: host and discriminator of RemoteAddr.
-  struct Key {
-    wire::IpAddress host;
-    std::array<std::uint8_t, vi::NetAddress::max_discriminator_bytes> discriminator;
-    friend auto operator<=>(const Key&, const Key&) = default;
-  };
-  static Key key_of(const vi::NetAddress& host, const vi::NetAddress& discriminator) {
-    return {host.host, discriminator.discriminator};
-  }
-
-  std::multimap<Key, std::unique_ptr<PeerRequest>> requests_;  // equal ones in order of arrival
-  std::vector<Key> retired_;                                   // of those that are over, each once
+  std::multimap<vi::PeerKey, std::unique_ptr<PeerRequest>> requests_;  // equal ones in order of arrival
+  std::vector<vi::PeerKey> retired_;                                   // of those that are over, each once
 };
 
 }  // namespace fcvi

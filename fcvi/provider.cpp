@@ -9,6 +9,19 @@ Provider::Provider(fc2::NPort& port, farp::Resolver& resolver, ProviderConfig co
     : core_(std::make_unique<Core>(port, resolver, config)) {}
 Provider::~Provider() = default;
 
+/// FC-VI 5.7, 7.2: a frame has 2112 bytes, 32 of them the device header; 16 addresses are what a name server keeps
+/// of a port.
+vi::Capabilities Provider::capabilities() const {
+  constexpr std::uint32_t device_header_bytes = 32;
+  constexpr std::size_t registered_addresses = 16;
+  return {.native_mtu_bytes = fc2::max_data_field_bytes - device_header_bytes,
+          .max_transfer_size_bytes = 0xFFFFFFFF,
+          .max_discriminator_bytes = vi::NetAddress::max_discriminator_bytes,
+          .levels = vi::all_levels,
+          .rdma_read_levels = vi::reliable_levels,
+          .max_addresses = registered_addresses};
+}
+
 vi::Return Provider::attach(vi::Vi&) { return vi::Return::Success; }
 void Provider::detach(vi::Vi& vi) { core_->detach(vi); }
 

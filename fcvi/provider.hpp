@@ -65,11 +65,7 @@ struct PeerReport {
   std::optional<wire::fcvi::Reason> reason;  // Table 12; of a DISCONNECT_RESP 4Bh, Disconnect Accept
 };
 
-/// Why the connection of a VI ended, for people.
-struct EndCause {
-  std::string_view text;   // empty: it did not, or nobody knows
-  bool peer_left = false;  // the peer disconnected or went away, and reported no error
-};
+using vi::EndCause;
 
 class Provider final : public vi::Transport {
  public:
@@ -77,6 +73,7 @@ class Provider final : public vi::Transport {
   ~Provider() override;
 
   // vi::Transport; see there
+  [[nodiscard]] vi::Capabilities capabilities() const override;
   vi::Return attach(vi::Vi& vi) override;
   void detach(vi::Vi& vi) override;
   void connect_request(vi::Vi& vi, const vi::NetAddress& local, const vi::NetAddress& remote, vi::TimeNs timeout_ns,
@@ -90,6 +87,7 @@ class Provider final : public vi::Transport {
   void disconnect(vi::Vi& vi, vi::Operation& operation) override;
   void send_posted(vi::Vi& vi) override;
   void stopped(vi::Vi& vi, vi::StopCause cause) override;
+  [[nodiscard]] EndCause cause_of_end(const vi::Vi& vi) const override { return end_cause(vi); }
 
   /// For the next Connection Setup of this VI, until the VI is destroyed.
   void set_options(const vi::Vi& vi, ConnectionOptions options);

@@ -21,6 +21,7 @@ A file describes the calls of one clause of VI-DG chapter 3:
     ## Blocking
     ## Threads        (may be left out: the common sentence)
     ## Notes          (may be left out: what else VI-DG says, where we differ, and why)
+    ## Example        (may be left out: C, indented by four spaces)
 
 Calls, VIP_ constants and types are set by themselves; `so` marks an argument or a structure's member.
 Anything that does not agree with the header is an error that names file and line.
@@ -34,8 +35,8 @@ from typing import NamedTuple
 
 DATE = "November 21, 2026"
 PHASES = ("Early Adopter", "Functional", "Full Conformance")
-SECTIONS = ("Arguments", "States", "Returns", "Blocking", "Threads", "Notes")
-OPTIONAL = ("Threads", "Notes")
+SECTIONS = ("Arguments", "States", "Returns", "Blocking", "Threads", "Notes", "Example")
+OPTIONAL = ("Threads", "Notes", "Example")
 ANY_THREAD = "Any thread may call it at any time, a handler of the library too."
 
 
@@ -242,6 +243,13 @@ def conformance(page, header):
     return lines + ([".Pp", *set_paragraphs(notes, page, header)] if notes else [])
 
 
+def example(page):
+    """C as it stands, without its indentation."""
+    lines = page.sections.get("Example", [])
+    code = textwrap.dedent("\n".join(lines)).strip("\n")
+    return [".Bd -literal -offset indent", *(escape(line) for line in code.split("\n")), ".Ed"] if code else []
+
+
 def see_also(page):
     references = [f".Xr {name} 3 ," for name in sorted(page.keys.get("see", "").split(), key=str.lower)]
     return [*references, ".Xr vipl 7"]
@@ -260,12 +268,13 @@ def make_page(page, header, version):
         ("BLOCKING", set_paragraphs(page.sections["Blocking"], page, header)),
         ("THREADS", set_paragraphs(page.sections.get("Threads", [ANY_THREAD]), page, header)),
         ("CONFORMANCE", conformance(page, header)),
+        ("EXAMPLES", example(page)),
         ("SEE ALSO", see_also(page)),
     ]
     lines = [f'.\\" Made by man/generate.py from man/calls/{page.where.split(":")[0]}: change that one.',
              f".Dd {DATE}", f".Dt {page.name.upper()} 3", f".Os fcvi {version}"]
     for title, body in sections:
-        lines += [f".Sh {title}", *body]
+        lines += [f".Sh {title}", *body] if body else []
     return "\n".join(lines) + "\n"
 
 

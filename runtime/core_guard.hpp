@@ -1,31 +1,31 @@
-// How a driver's handlers come to use the protocol core, which knows no threads and no clock.
+// How the handlers of a driver enter the protocol core, which knows no threads and no clock.
 #pragma once
 
 namespace runtime {
 
-/// A socket that brings frames. Its own thread is told when something is there; who polls for what comes need not wait
-/// for it.
+/// A socket that brings frames. The io_context's thread is told when there is input; a program that polls can read it
+/// without that thread.
 class Input {
  public:
-  /// Inside the core: takes what is there, with one system call that does not block, and acts upon it. May end itself,
-  /// and so be removed. False: nothing was there.
+  /// Inside the core: reads what is there, with one system call that does not block, and processes it. May destroy
+  /// itself, and so be removed. False: nothing was there.
   virtual bool read_now() = 0;
 
  protected:
   ~Input() = default;
 };
 
-/// One for each core, implemented by what runs it. Outlives every driver of that core, and their io_context.
+/// One for each core, implemented by its driver. Outlives every driver of that core, and their io_context.
 class CoreGuard {
  public:
-  /// Become the only user of the core, and bring its clock up to now.
+  /// Become the only user of the core, and set its clock to now.
   virtual void enter() = 0;
-  /// Let the core settle, set the timer for its next event, let go.
+  /// Let the core settle, set the timer for its next event, release it.
   virtual void leave() = 0;
-  /// Inside, after input was read and before it is acted upon: what programs submitted before takes effect first. A
-  /// peer sends when it was told that a receive is posted; the post must not be overtaken.
+  /// Inside, after input was read and before it is processed: what programs submitted earlier takes effect first. A
+  /// peer sends when it has learned that a receive is posted; its message must not be processed before that post.
   virtual void catch_up() {}
-  /// Inside: of those that can be read by others than the io_context's thread.
+  /// Inside: inputs that other threads than the io_context's may read.
   virtual void add_input(Input&) {}
   virtual void remove_input(Input&) {}
 

@@ -1,4 +1,4 @@
-// Events in time order. The only clock of the protocol core: a driver decides how time passes (virtual, or real).
+// Events in time order. The protocol core's only clock: a driver decides how time passes (virtual, or real).
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -9,7 +9,7 @@ namespace runtime {
 
 class Scheduler;
 
-/// Something that happens at a time. Owned by whoever it happens to; at most once in the schedule.
+/// An event that happens at a time. Owned by its user; at most once in the schedule.
 class Event {
  public:
   Event(const Event&) = delete;

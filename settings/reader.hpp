@@ -1,5 +1,5 @@
-// Reads a tree's values with their types, units and ranges. Every error is thrown as BadInput: caught where the whole
-// file is loaded.
+// Reads the values of a tree with their types, units and ranges. Every error is thrown as BadInput and caught where the
+// whole file is loaded.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -18,7 +18,7 @@ struct Range {
   std::uint64_t max = std::numeric_limits<std::uint64_t>::max();
 };
 
-/// One name of a set, and what it stands for.
+/// One name of a set, and the value that it means.
 template <class T>
 struct Choice {
   std::string_view name;
@@ -38,7 +38,7 @@ std::uint64_t read_line_rate(const Tree& tree, std::string_view key);
 wire::Wwn read_name(const Tree& tree, std::string_view key);
 wire::IpAddress read_address(const Tree& tree, std::string_view key);
 const std::vector<Tree>& read_list(const Tree& tree, std::string_view key);
-/// Throws the message of read_choice: what was expected, and the nearest.
+/// Throws the message of read_choice: what was expected, and the nearest name.
 [[noreturn]] void fail_choice(const Tree& tree, std::string_view key, const std::vector<std::string_view>& known);
 
 template <class T, std::size_t Size>
@@ -51,15 +51,15 @@ T read_choice(const Tree& tree, std::string_view key, const Choice<T> (&choices)
   fail_choice(tree, key, known);
 }
 
-/// A mapping whose keys are all known: construct with them, then ask for each.
+/// A mapping whose keys are all known: construct it with them, then ask for each.
 class MapReader {
  public:
-  /// `what` names the mapping in messages: "ports[1]". Nothing at all counts as an empty mapping.
+  /// `what` names the mapping in messages: "ports[1]". An absent value counts as an empty mapping.
   MapReader(const Tree& tree, std::string what, std::vector<std::string_view> known);
   [[nodiscard]] const Tree* find(std::string_view key) const { return tree_.find(key); }
   [[nodiscard]] const Tree& require(std::string_view key) const;
   [[nodiscard]] const Tree& tree() const { return tree_; }
-  /// Where the key is present, `target` = read(value, key, arguments...).
+  /// If the key is present, `target` = read(value, key, arguments...).
   template <class T, class Read, class... Arguments>
   void optional(std::string_view key, T& target, Read read, Arguments... arguments) const {
     if (const Tree* value = find(key); value != nullptr) target = static_cast<T>(read(*value, key, arguments...));

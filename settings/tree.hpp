@@ -1,4 +1,4 @@
-// A YAML file (a scenario, a NIC configuration) as a tree of values that know where they came from, for messages; --set
+// A YAML file (a scenario, a NIC configuration) as a tree of values that know their place in it, for messages. --set
 // changes it before it is read.
 #pragma once
 #include <boost/assert/source_location.hpp>
@@ -33,15 +33,15 @@ struct Tree {
   [[nodiscard]] std::string describe() const;
 };
 
-/// How exactly messages tell the place: by line, or by line and column.
+/// How exactly messages give the place: by line, or by line and column.
 enum class Places { Lines, Columns };
 
-/// `name` stands for the file in messages. Errors: YAML syntax, a key twice in a mapping, too many values.
+/// `name` names the file in messages. Errors: YAML syntax, a key twice in a mapping, too many values.
 Result<Tree> parse_yaml(const std::string& text, const std::string& name, Places places = Places::Lines);
-/// `assignment` is "key.key=value"; items of lists go by position from 0 or by their name. Makes keys that
-/// are missing (the reader refuses what it does not know), never items.
+/// `assignment` is "key.key=value"; items of lists are named by position from 0 or by their name. Adds missing keys
+/// (the reader refuses unknown ones), never items.
 Result<void> assign(Tree& root, std::string_view assignment);
-/// The known word that is most like `word`, or empty when none is near.
+/// The known word that is most like `word`, or empty if none is near.
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& known);
 
 }  // namespace settings

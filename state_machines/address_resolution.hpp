@@ -1,6 +1,6 @@
-// From a host address (IP) to the N_Port_IDs behind it (FC-VI 7.4 to 7.7): Name Server first, FARP else.
+// Maps a host address (IP) to its N_Port_IDs (FC-VI 7.4 to 7.7): by the Name Server, else by FARP.
 //
-// One object per IP address in the cache. The owner keeps the list of N_Port_IDs and of those who wait.
+// One object per IP address in the cache. The owner keeps the list of N_Port_IDs and of the listeners.
 #pragma once
 
 #include "state_machines/fsm.hpp"
@@ -23,8 +23,8 @@ class Context : public fsm::Context {
  public:
   virtual void query_name_server() = 0;  // GID_IPP (FC-VI 7.6); counts one try
   virtual void broadcast_farp() = 0;     // FARP-REQ, FC-VI 7.5 items 1 to 10; counts one try
-  // CT time-out: 2 x R_A_TOV for the last try, less for those before. Expires as NameServerTimeout; replaces the other
-  // timer.
+  // CT time-out: 2 x R_A_TOV for the last try, less for earlier ones. Expires as NameServerTimeout; replaces
+  // the other timer.
   virtual void start_query_timer() = 0;
   // The owner's choice, expires as FarpTimeout; replaces the other timer.
   virtual void start_farp_timer() = 0;
@@ -34,9 +34,9 @@ class Context : public fsm::Context {
   virtual void add_address() = 0;       // the Responding N_Port_ID of the FARP-REPLY
   virtual void forget_addresses() = 0;  // FC-VI 7.7.1: not valid any more
   virtual void forget_query() = 0;      // the answer to GID_IPP is no longer awaited: abort, never feed it
-  virtual void report_resolved() = 0;   // to all who wait
-  virtual void report_failed() = 0;     // to all who wait: VIP_NOT_REACHABLE
-  virtual void count_stale() = 0;       // a reply that nobody awaits
+  virtual void report_resolved() = 0;   // to all listeners
+  virtual void report_failed() = 0;     // to all listeners: VIP_NOT_REACHABLE
+  virtual void count_stale() = 0;       // a reply that is not awaited
   [[nodiscard]] virtual bool name_server_available() const = 0;  // logged in with FFFFFCh
   [[nodiscard]] virtual bool retries_left() const = 0;           // for the current way of asking
 };

@@ -1,16 +1,14 @@
-// The originator of a Connection Setup (FC-VI 5.3.2, 5.3.3, 8.5, C.3, C.5): CONNECT_RQST, RESP1, RESP2,
-// RESP3.
+// The originator of a Connection Setup (FC-VI 5.3.2, 5.3.3, 8.5, C.3, C.5): CONNECT_RQST, RESP1, RESP2, RESP3.
 //
-// One object per Connection Setup; its one retry stays in the same object. A setup may outlive the
-// application's call (T1 < T3): in the states of the lower half it no longer belongs to an endpoint and only
-// ends its Exchange in order.
+// One object per Connection Setup, with its one retry. A setup may outlive the application's call (T1 < T3): in the
+// states of the lower half it no longer belongs to an endpoint and only ends its Exchange in order.
 #pragma once
 
 #include "state_machines/fsm.hpp"
 
 namespace machines::connect_originator {
 
-// What a FCVI_CONNECT_RESP1 or RESP3 says: CONN_STS and Reason Code (Table 12), by what follows from it.
+// The result in a FCVI_CONNECT_RESP1 or RESP3: CONN_STS and Reason Code (Table 12), grouped by their consequences.
 enum class Verdict : std::uint8_t {
   Accept,           // CONN_STS = 0
   NoMatch,          // 01h No Discriminator Match, 03h No Waiting Remote Connectionpoint
@@ -19,13 +17,13 @@ enum class Verdict : std::uint8_t {
   TransportError,   // 22h Connect Reject - Transport Error
   OtherError,       // 20h, 21h, and every other code
 };
-// What our FCVI_CONNECT_RESP2 says.
+// The result in our FCVI_CONNECT_RESP2.
 enum class Resp2 : std::uint8_t {
   Accept,              // CONN_STS = 0: we are connected
   AcknowledgeRefusal,  // CONN_STS = 0, FCVI_HANDLE FFFFFFFFh (FC-VI 5.3.3)
   ConnectTimeout,      // CONN_STS = 1, 02h: the application waits no longer (FC-VI C.5.2)
 };
-// How the application's connect call ends.
+// The result of the application's connect call.
 enum class ConnectOutcome : std::uint8_t {
   Success,       // VIP_SUCCESS
   NoMatch,       // VIP_NO_MATCH
@@ -70,14 +68,13 @@ class Context : public fsm::Context {
   virtual void stop_t3() = 0;
   // ABTS (FC-VI 8.5.3 a). AbortFinished follows in any case: posted at once if the Exchange is over already.
   virtual void abort_exchange() = 0;
-  // CSerr (FC-VI 8.5.3 a b, C.2): discard all frames with this FCVI_CONNECTION_ID for R_A_TOV, do not reuse
-  // it.
+  // CSerr (FC-VI 8.5.3 a b, C.2): discard all frames with this FCVI_CONNECTION_ID for R_A_TOV, do not reuse it.
   virtual void quarantine_connection_id() = 0;
   // RESP3 came (FC-VI C.5.1, C.5.10.1, Annex F): Descriptors may complete, Message Responses may be sent.
   virtual void allow_send_completions() = 0;
   virtual void complete_request(ConnectOutcome) = 0;  // the application's call returns
-  // Peer to peer: nobody waits there yet. The endpoint stays Pending Connect and T1 runs on, now for whoever
-  // waits for the peer's own request (FC-VI 5.3.3).
+  // Peer to peer: the peer has no request yet. The endpoint stays Pending Connect and T1 goes on, now for the wait for
+  // the peer's own request (FC-VI 5.3.3).
   virtual void leave_waiting_for_peer() = 0;
   // vi_endpoint SetupSucceeded; reception is enabled before RESP2 (C.5.5).
   virtual void endpoint_connected() = 0;
@@ -86,12 +83,13 @@ class Context : public fsm::Context {
   virtual void endpoint_retrying() = 0;   // vi_endpoint SetupRetried
   virtual void endpoint_failed() = 0;     // vi_endpoint SetupFailed
   virtual void endpoint_lost() = 0;       // vi_endpoint ConnectionLost
-  // The login was an old one of the peer (it restarted, and answered with LOGO): log in again, then SetupRequested.
-  // What was asked or asked again under it is asked once more; a retry stays the one retry (8.5.4).
+  // The login was an old one of the peer (it restarted, and answered with LOGO): log in again, then feed
+  // SetupRequested. A request or retry that was sent under the old login is sent once more; a retry remains the
+  // one retry (8.5.4).
   virtual void renew_login() = 0;
   virtual void release() = 0;      // the setup is over; do not destroy the machine inside this call
   virtual void count_stale() = 0;  // late, duplicate or crossing: harmless, counted
-  // We are online, and it was not renewed before in this setup.
+  // We are online, and this setup has not renewed the login before.
   [[nodiscard]] virtual bool login_renewable() const = 0;
   [[nodiscard]] virtual bool peer_to_peer() const = 0;  // Connection Mode 010b (Table 8)
 };
@@ -231,8 +229,8 @@ struct Def {
 
 using Machine = fsm::Machine<Def>;
 
-// The setup still acts for its endpoint: DisconnectRequested, EndpointErrored and SupersededByPeer concern it
-// only then.
+// The setup still acts for its endpoint: DisconnectRequested, EndpointErrored and SupersededByPeer concern
+// it only then.
 [[nodiscard]] inline bool owns_endpoint(const Machine& machine) {
   return machine.is_any_of<AwaitResp1, AwaitRetryAbort, AwaitResp1Retry, AwaitResp3Connected>();
 }

@@ -1,15 +1,14 @@
 // The responder of a Connection Setup (FC-VI 5.3.2, 8.5.3 d, C.4, C.5): it received the CONNECT_RQST.
 //
-// One object per Connection Setup that was received; a retried request (RETRY bit) of the same
-// FCVI_RQST_HANDLE comes back to the same object. It lives as long as the connection, to answer a late retry
-// (C.4 rules 9 and 10).
+// One object per received Connection Setup; a retried request (RETRY bit) of the same FCVI_RQST_HANDLE goes to the same
+// object. It lives as long as the connection, to answer a late retry (C.4 rules 9 and 10).
 #pragma once
 
 #include "state_machines/fsm.hpp"
 
 namespace machines::connect_responder {
 
-// What we answer in RESP1, or in RESP3 when a setup that we accepted must still be refused (Table 12).
+// Our answer in RESP1, or in RESP3 when a setup that we accepted must still be refused (Table 12).
 enum class Answer : std::uint8_t {
   Accept,                    // CONN_STS = 0
   NoDiscriminatorMatch,      // 01h
@@ -20,7 +19,7 @@ enum class Answer : std::uint8_t {
   ProtocolError,             // 21h
   TransportError,            // 22h
 };
-// How the application's VipConnectAccept ends.
+// The result of the application's VipConnectAccept.
 enum class AcceptOutcome : std::uint8_t {
   Success,       // VIP_SUCCESS
   Timeout,       // VIP_TIMEOUT: the client stopped waiting, or T2
@@ -29,7 +28,7 @@ enum class AcceptOutcome : std::uint8_t {
 };
 
 // --- events
-// A Connectionpoint waits and matches; a peer-to-peer setup goes on with AcceptRequested at once.
+// A Connectionpoint waits and matches; a peer-to-peer setup continues with AcceptRequested at once.
 struct RqstMatched {};
 struct RqstRefused {
   Answer answer = Answer::NoWaitingConnectionpoint;
@@ -69,7 +68,7 @@ class Context : public fsm::Context {
   virtual void adopt_retry() = 0;
   virtual void start_t2() = 0;  // 2 x FCVI_ULP_TIMEOUT = 2 x R_A_TOV (FC-VI 8.3, C.5.2)
   virtual void stop_t2() = 0;
-  // ABTS: nothing of it is waited for any more, and the connection stands (C.4 rule 6 a).
+  // ABTS: no answer to it is awaited, and the connection stands (C.4 rule 6 a).
   virtual void abort_exchange() = 0;
   // Discard all frames with this FCVI_CONNECTION_ID for R_A_TOV (FC-VI C.2, C.5.9.2).
   virtual void set_cserr() = 0;

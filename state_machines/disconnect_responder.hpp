@@ -1,7 +1,7 @@
-// What a received DISCONNECT_RQST meets (FC-VI 5.3.5, 8.6.3 b, C.5.9.2, D.1 rules 3 and 6, D.2).
+// The answer to a received DISCONNECT_RQST (FC-VI 5.3.5, 8.6.3 b, C.5.9.2, D.1 rules 3 and 6, D.2).
 //
-// One object per local FCVI_HANDLE, from the moment a setup uses it until it may be used again. A request for
-// a handle that is not defined is put to an object in NoConnection.
+// One object per local FCVI_HANDLE, from the moment a setup uses it until it may be used again. A request for an
+// undefined handle is fed to an object in NoConnection.
 #pragma once
 
 #include "state_machines/fsm.hpp"
@@ -31,8 +31,7 @@ struct PortLoggedOut {};
 // --- effects
 class Context : public fsm::Context {
  public:
-  // FCVI_DISCONNECT_RESP in the Exchange of the request; CONN_SETUP_ABORT and VI_APP_DISCON as received
-  // (5.9.4.6).
+  // FCVI_DISCONNECT_RESP in the Exchange of the request; CONN_SETUP_ABORT and VI_APP_DISCON as received (5.9.4.6).
   virtual void send_disconnect_resp(ResponseReason) = 0;
   // connect_originator or connect_responder DisconnectReceived: T2 cleared, Error.
   virtual void abort_setup() = 0;

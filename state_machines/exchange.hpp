@@ -29,7 +29,7 @@ struct SequenceSent {
   bool transfers_initiative = false;
   bool last_of_exchange = false;
 };
-// A user gives up: response timeout, Sequence error, ACK with Abort Sequence 01b (8.4.2 a, b).
+// A user aborts: response timeout, Sequence error, ACK with Abort Sequence 01b (8.4.2 a, b).
 struct AbortRequested {};
 struct AbtsReceived {};       // the peer aborts
 struct BaAccReceived {};      // answer to our ABTS
@@ -50,12 +50,11 @@ class Context : public fsm::Context {
   virtual void stop_abort_timer() = 0;
   virtual void start_quarantine_timer() = 0;  // R_A_TOV
   virtual void stop_quarantine_timer() = 0;
-  // Tell the user, once per Exchange, that it is aborted; frames that still come are discarded here.
+  // Tell the user, once per Exchange, that it was aborted; later frames of it are discarded here.
   virtual void report_aborted(AbortCause) = 0;
   // Second-level recovery: log the port out (FC-FS; ends all FC-VI Connections with it, FC-VI 7.7.1).
   virtual void request_port_logout() = 0;
-  // The Exchange is over, its id may be used again at once (FC-VI 5.4). Do not destroy the machine in this
-  // call.
+  // The Exchange is over, its id may be used again at once (FC-VI 5.4). Do not destroy the machine in this call.
   virtual void release() = 0;
   virtual void discard_frame() = 0;  // a frame of an Exchange that is being aborted: drop and count
   virtual void count_stale() = 0;    // late, duplicate or crossing: harmless, counted
@@ -145,7 +144,7 @@ struct Def {
   // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"FC-FS: Recovery_Qualifier",                      Recovering,        BaAccReceived,      Quarantined,       Do<StopAbortTimer, StartQuarantine, ReportAcknowledged>, none>,
   On<"FC-FS: the peer has no such Exchange",           Recovering,        BaRjtReceived,      Quarantined,       Do<StopAbortTimer, StartQuarantine, ReportRejected>,     none>,
-  On<"FC-VI C.3 rule 2 b), FC-FS: explicit logout",    Recovering,        AbortTimeout,       Closed,            Do<ReportUnanswered, Release, RequestPortLogout>,        LogsOutSilentPort>,
+  On<"FC-VI C.3 rule 2 b), FC-FS: explicit logout",    Recovering,        AbortTimeout,       Closed,            Do<RequestPortLogout, ReportUnanswered, Release>,        LogsOutSilentPort>,
   On<"impl: no logout wanted, the id rests",           Recovering,        AbortTimeout,       Quarantined,       Do<StartQuarantine, ReportUnanswered>,                   Not<LogsOutSilentPort>>,
   On<"FC-FS: ABTS of both cross",                      Recovering,        AbtsReceived,       none,              SendBaAcc,                                               none>,
   On<"FC-VI 8.5.3 a) discard",                         Recovering,        FirstFrameReceived, none,              DiscardFrame,                                            none>,

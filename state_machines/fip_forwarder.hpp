@@ -1,5 +1,5 @@
-// One ENode at an FCF (FC-BB-5 FIP): its login at a F_Port, and whether it is alive. The owner takes a F_Port for a
-// FLOGI before it feeds FlogiReceived, and tells the answers of requests that it passed to that F_Port.
+// One ENode at an FCF (FC-BB-5 FIP): its login at an F_Port, and whether it is alive. The owner takes an F_Port for a
+// FLOGI before it feeds FlogiReceived, and feeds the answers to requests that it passed to that F_Port.
 #pragma once
 
 #include "state_machines/fsm.hpp"
@@ -28,12 +28,12 @@ class Context : public fsm::Context {
   virtual void start_supervision() = 0;  // 2.5 periods from now; restarts
   virtual void stop_supervision() = 0;
   virtual void send_clear_virtual_links() = 0;  // for all of its VN_Ports
-  virtual void report_departure() = 0;  // to whoever runs the fabric: the ENode left without LOGO, and is not told
-  virtual void forget_vn_ports() = 0;   // frames of their addresses are forged from here on
-  virtual void detach_f_port() = 0;     // implicit logout of all of them, which RSCNs tell
+  virtual void report_departure() = 0;          // for the log: the ENode left without LOGO, and is not notified
+  virtual void forget_vn_ports() = 0;           // frames of their addresses are forged from here on
+  virtual void detach_f_port() = 0;             // implicit logout of all of them, which RSCNs tell
   [[nodiscard]] virtual bool has_f_port() const = 0;
-  // Its latest solicitation came behind its latest keep-alive: it has forgotten its login (its carrier was away), and
-  // FLOGI follows.
+  // Its latest solicitation came after its latest keep-alive: it has forgotten its login (its carrier was lost),
+  // and FLOGI follows.
   [[nodiscard]] virtual bool looks_for_fcf() const = 0;
 };
 

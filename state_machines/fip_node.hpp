@@ -1,5 +1,5 @@
-// An ENode on one Ethernet interface (FC-BB-5 FIP): VLAN and FCF discovery, choice of an FCF, the life of the login of
-// its first N_Port. Which FCF is best, and that an FCF is gone after 2.5 advertisement periods, its owner finds out.
+// An ENode on one Ethernet interface (FC-BB-5 FIP): VLAN and FCF discovery, choice of an FCF, the login of its first
+// N_Port. Its owner decides which FCF is best, and that an FCF is gone after 2.5 advertisement periods.
 #pragma once
 
 #include "state_machines/fsm.hpp"
@@ -9,7 +9,7 @@ namespace machines::fip_node {
 // --- events
 struct LinkUp {};  // the Ethernet's carrier. Alternates with LinkDown
 struct LinkDown {};
-struct VlanNotified {};     // an FCF told of VLANs that were not known
+struct VlanNotified {};     // an FCF announced VLANs that were not known
 struct FcfBecameUsable {};  // an advertisement: takes logins, and full frames come through
 struct FcfLost {};          // the selected one: silent for 2.5 periods (FC-BB-5)
 struct Timeout {};          // of the timer that the state started
@@ -24,17 +24,17 @@ class Context : public fsm::Context {
  public:
   virtual void send_vlan_request() = 0;         // to All-FCF
   virtual void send_solicitation() = 0;         // to All-FCF, on every VLAN that is known
-  virtual void solicit_new_vlans() = 0;         // to All-FCF, on those that were just told
+  virtual void solicit_new_vlans() = 0;         // to All-FCF, on newly announced ones
   virtual void start_solicitation_timer() = 0;  // one timer, three durations
   virtual void start_choice_timer() = 0;
   virtual void start_retry_timer() = 0;
   virtual void stop_timer() = 0;
   virtual void select_fcf() = 0;    // the best that is usable now
   virtual void take_link_up() = 0;  // of the first N_Port: its FLOGI comes later, not from inside
-  // Of all N_Ports: their logins with others stand until the next FLOGI shows whether all is as before, or none comes
-  // (FC-VI 7.7.5). The FCF is not selected any more.
+  // Of all N_Ports: their logins with others stand until the next FLOGI shows whether all is unchanged, or until there
+  // is none (FC-VI 7.7.5). The FCF is no longer selected.
   virtual void interrupt_links() = 0;
-  // Those of the ENode every FKA_ADV_PERIOD unless the D bit is set, those of the VN_Ports every 90 s.
+  // The ENode's every FKA_ADV_PERIOD unless the D bit is set, the VN_Ports' every 90 s.
   virtual void start_keep_alives() = 0;
   virtual void stop_keep_alives() = 0;
   [[nodiscard]] virtual bool wants_vlans() const = 0;

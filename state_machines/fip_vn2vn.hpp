@@ -1,5 +1,5 @@
-// A VN2VN node claims an N_Port_ID on an Ethernet without fabric (FC-BB-6 FIP; timed as Linux does). Fed with what
-// concerns the N_Port_ID that it probes, claims or owns; neighbours with other addresses are its owner's.
+// A VN2VN node claims an N_Port_ID on an Ethernet without fabric (FC-BB-6 FIP; timed as Linux does). It gets the events
+// of the N_Port_ID that it probes, claims or owns; its owner handles neighbours with other addresses.
 #pragma once
 
 #include "state_machines/fsm.hpp"
@@ -10,11 +10,11 @@ namespace machines::fip_vn2vn {
 struct LinkUp {};  // the Ethernet's carrier. Alternates with LinkDown
 struct LinkDown {};
 struct Timeout {};  // of the timer that the state started
-// Somebody probes for our N_Port_ID; `ours_wins`: our Port_Name is the higher one.
+// Another node probes for our N_Port_ID; `ours_wins`: our Port_Name is the higher one.
 struct ProbeHeard {
   bool ours_wins = false;
 };
-struct ProbeAnswered {};  // Probe Reply: somebody has it
+struct ProbeAnswered {};  // Probe Reply: another node has it
 struct ClaimHeard {
   bool ours_wins = false;
 };  // Claim Notification or Beacon with our N_Port_ID
@@ -25,7 +25,7 @@ class Context : public fsm::Context {
   virtual void choose_first_id() = 0;    // the configured one, or the latest that was ours
   virtual void choose_another_id() = 0;  // counts a collision
   virtual void send_probe() = 0;         // Probe Request, to All-VN2VN
-  virtual void send_probe_reply() = 0;   // to who probed
+  virtual void send_probe_reply() = 0;   // to the node that probed
   virtual void send_claim() = 0;         // Claim Notification, to All-VN2VN
   virtual void send_beacon() = 0;
   virtual void start_probe_timer() = 0;   // one timer: 100 ms
@@ -36,7 +36,7 @@ class Context : public fsm::Context {
   virtual void take_link_up() = 0;  // the N_Port is online with this address
   virtual void take_link_down() = 0;
   virtual void interrupt_link() = 0;  // down, but the address may prove to be the same again (FC-VI 7.7.5)
-  // Choosing another would be one more than the limit of the last 10 s.
+  // Another choice would exceed the limit of collisions in the last 10 s.
   [[nodiscard]] virtual bool too_many_collisions() const = 0;
 };
 

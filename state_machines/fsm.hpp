@@ -1,8 +1,7 @@
-// The kit of every machine in this folder: rows that carry their clause, and a machine object of one byte.
+// The kit of every machine in this folder: rows with their clause, and a machine object of one byte.
 //
-// Light on purpose: it includes Boost.MSM's functor rows and no more. The back-end stands in
-// `fsm_backend.hpp`, which only the `.cpp` of each machine includes. `README.md` tells how to read a table
-// and how to add a row.
+// Light on purpose: it includes Boost.MSM's functor rows and no more. The back-end is in `fsm_backend.hpp`, which only
+// the `.cpp` of each machine includes. `README.md` tells how to read a table and how to add a row.
 #pragma once
 
 #include <boost/mp11/algorithm.hpp>
@@ -47,8 +46,7 @@ template <auto Value>
 }
 }  // namespace detail
 
-// The name of an enumerator, for the small dense enums (at most 16 values) of the machines; "?" for a foreign
-// value.
+// The name of an enumerator, for the small dense enums (at most 16 values) of the machines; "?" for another value.
 template <class Enum>
 requires std::is_enum_v<Enum>
 [[nodiscard]] constexpr std::string_view to_string(Enum value) {
@@ -68,8 +66,8 @@ struct Clause {
   constexpr Clause(const char (&literal)[N]) { std::copy_n(literal, N, text); }  // NOLINT: implicit by design
 };
 
-// What fired, told to Context::on_row before the actions of the row run. One object per row: compare by
-// address.
+// The row that fired, passed to Context::on_row before the actions of the row run. One object per row:
+// compare by address.
 struct Row {
   std::string_view machine;
   std::string_view source;
@@ -81,14 +79,11 @@ struct Row {
 
 // The base of every machine's Context, which names all effects that the machine may have.
 //
-// Rules for whoever implements one:
-// - An effect never calls process() of the same machine (asserted), not by the detour of another machine
-// either, and
-//   never destroys it: post to an outbox. Machine::processing() tells.
-// - start_x() restarts a timer that runs already; stop_x() may be called when it does not run. After
-// stop_x(), and after
-//   the row of its expiry, the timer's event never arrives: an expiry that raced with the stop is dropped by
-//   the owner.
+// Rules for implementations:
+// - An effect never calls process() of the same machine (asserted), not even through another machine, and never
+//   destroys it: it posts to an outbox. Machine::processing() tells whether an event is being processed.
+// - start_x() restarts a running timer; stop_x() may be called when it does not run. After stop_x(), and after the row
+//   of its expiry, the timer's event never arrives: the owner drops an expiry that raced with the stop.
 // - Effects do not throw. Predicates have no effect.
 // - A Context may be a short-lived adapter on the stack: the machine keeps no reference to it.
 class Context {
@@ -98,10 +93,10 @@ class Context {
   Context& operator=(const Context&) = default;
   virtual ~Context() = default;
 
-  // A row fired: traces and clause coverage hang here.
+  // A row fired: for traces and clause coverage.
   virtual void on_row(const Row&) {}
-  // No row accepted the event: the table's author held it to be impossible. Count it, trace it, never ignore
-  // it silently.
+  // No row accepted the event: the table's author considered it impossible. Count it, trace it, never
+  // ignore it silently.
   virtual void unexpected(std::string_view machine, std::string_view state, std::string_view event) = 0;
 };
 
@@ -110,7 +105,7 @@ enum class Outcome : std::uint8_t {
   Unexpected,  // no row for this state and event, or every guard refused: Context::unexpected was called
 };
 
-// Base of all states: what the back-end asks of a state, without the headers of boost::msm::front::state.
+// The base of all states: what the back-end needs of a state, without the headers of boost::msm::front::state.
 struct State {
   using needs_sm = boost::mpl::bool_<false>;
   using flag_list = boost::mpl::vector0<>;
@@ -136,8 +131,7 @@ struct Traced {
   }
 };
 
-// One row of a transition table. A target `none` makes it internal: the state stays, nothing is left or
-// entered.
+// One row of a transition table. A target `none` makes it internal: the state stays, nothing is left or entered.
 template <Clause Reference, class S, class E, class T, class A = none, class G = none>
 struct On : boost::msm::front::Row<S, E, T, Traced<On<Reference, S, E, T, A, G>, A>, G> {
   using UserAction = A;
@@ -147,8 +141,7 @@ struct On : boost::msm::front::Row<S, E, T, Traced<On<Reference, S, E, T, A, G>,
   static constexpr bool internal = std::is_same_v<T, none>;
 };
 
-// --- actions and guards
-// -------------------------------------------------------------------------------------------
+// --- actions and guards ----------------------------------------------------------------------------------------
 
 // FSM_ACTION(StartT3, context.start_t3()): one verb, no decision. `context` and `event` are in scope.
 #define FSM_ACTION(Name, ...) \
@@ -227,8 +220,7 @@ struct Not {
   }
 };
 
-// --- what a table tells about itself
-// ------------------------------------------------------------------------------
+// --- what a table tells about itself ---------------------------------------------------------------------------
 
 template <class TableRow>
 using source_of = typename TableRow::Source;
@@ -270,15 +262,13 @@ inline constexpr Row row_of{Def::name,
                             TableRow::clause,
                             mp::mp_find<rows_of<Def>, TableRow>::value};
 
-// --- the machine
-// --------------------------------------------------------------------------------------------------
+// --- the machine -----------------------------------------------------------------------------------------------
 
 namespace testing {
 struct Access;
 }
 
-// One byte. A hundred thousand connections hold several of these each; the back-end is built on the stack per
-// event.
+// One byte. A hundred thousand connections hold several of these each; the back-end is built on the stack per event.
 //
 // `Def` has: name, Context, initial_state, transition_table.
 template <class Def>
@@ -297,7 +287,7 @@ class Machine {
   [[nodiscard]] bool is_any_of() const {
     return (is<States>() || ...);
   }
-  // An effect is running: another machine's effect that wants to feed this one must post the event instead.
+  // An effect is running: an effect of another machine that would feed this one must post the event instead.
   [[nodiscard]] bool processing() const { return (state_ & busy) != 0; }
   [[nodiscard]] std::string_view state_name() const { return state_name_at<Def>(index()); }
   [[nodiscard]] static constexpr std::string_view name() { return Def::name; }

@@ -1,5 +1,4 @@
-// The only header that includes Boost.MSM's back-end. Included by the one .cpp of each machine, and by nobody
-// else.
+// The only header that includes Boost.MSM's back-end. Only the .cpp of each machine includes it.
 #pragma once
 
 #include "state_machines/fsm.hpp"
@@ -9,6 +8,7 @@
 #include <boost/msm/front/state_machine_def.hpp>
 
 #include <tuple>
+#include <utility>
 
 #ifdef FCVI_MUTATION  // one row may be changed at run time (tools/mutation)
 #include "state_machines/fsm_mutation.hpp"
@@ -17,16 +17,41 @@
 namespace fsm {
 
 namespace detail {
+
+// A row by its number: the back-end's types and symbols name their rows over and over, and an On<> has a long name.
+template <class Def, std::size_t Number>
+struct Numbered {
+  using On = mp::mp_at_c<rows_of<Def>, Number>;
+  using Source = typename On::Source;
+  using Evt = typename On::Evt;
+  using Target = typename On::Target;
+  using row_type_tag = typename On::row_type_tag;
+
+  template <class Event, class Machine, class From, class To, class AllStates>
+  static boost::msm::back::HandledEnum action_call(Machine& machine, const Event& event, From& from, To& to,
+                                                   AllStates&) {
+    typename On::Action{}(event, machine, from, to);
+    return boost::msm::back::HANDLED_TRUE;
+  }
+  template <class Event, class Machine, class From, class To, class AllStates>
+  static bool guard_call(Machine& machine, const Event& event, From& from, To& to, AllStates&) {
+    return typename On::Guard{}(event, machine, from, to);
+  }
+};
+
+template <class Def, std::size_t... Numbers>
+mp::mp_list<Numbered<Def, Numbers>...> number_rows(std::index_sequence<Numbers...>);
+
 #ifdef FCVI_MUTATION
 template <class Def>
 using table_of = mutation::table_of<Def>;
 #else
 template <class Def>
-using table_of = rows_of<Def>;
+using table_of = decltype(number_rows<Def>(std::make_index_sequence<mp::mp_size<rows_of<Def>>::value>{}));
 #endif
 }  // namespace detail
 
-// A machine definition as Boost.MSM wants it: no queue, no deferral, no exceptions.
+// A machine definition as Boost.MSM needs it: no queue, no deferral, no exceptions.
 template <class Def>
 struct FrontEnd : boost::msm::front::state_machine_def<FrontEnd<Def>> {
   using transition_table = detail::table_of<Def>;
@@ -36,7 +61,7 @@ struct FrontEnd : boost::msm::front::state_machine_def<FrontEnd<Def>> {
 
   explicit FrontEnd(typename Def::Context& effects) : context(&effects) {}
 
-  // Silent here: Machine::process reports this and the refusal of all guards alike.
+  // Does nothing here: Machine::process reports this and the refusal of all guards in the same way.
   template <class Event, class Machine>
   void no_transition(const Event&, Machine&, int) {}
 
@@ -68,7 +93,7 @@ constexpr bool same_numbering(mp::mp_list<States...>) {
   return ((back_end_index<BackEnd, States>::value == state_index<Def, States>)&&...);
 }
 
-// Its explicit instantiation takes the address of process() for every event, and so emits them all.
+// Its explicit instantiation takes the address of process() for every event, and so instantiates them all.
 template <class Def, class Events>
 struct Emit;
 template <class Def, class... Events>

@@ -1,9 +1,7 @@
-// The tables of a mutation build (CMake option FCVI_MUTATION): each row can be changed at run time, to show
-// that a test misses it. Nothing else includes this header; without the option the back-end sees the tables
-// themselves.
+// The tables of a mutation build (CMake option FCVI_MUTATION): each row can be changed at run time, to find out whether
+// a test notices. Nothing else includes this header; without the option the back-end sees the tables themselves.
 //
-// What to change is told from outside (`choice_of`, tests/mutation/active.cpp): one row and one way per
-// process.
+// `choice_of` (tests/mutation/active.cpp) decides what to change: one row and one way per process.
 #pragma once
 
 #include "state_machines/fsm.hpp"
@@ -39,7 +37,7 @@ template <class Def, class R>
          std::string(name_of<event_of<R>>()) + "/" + label<typename R::UserGuard>();
 }
 
-// What this process does with the row. Asked once per row.
+// The change of the row in this process. Called once per row.
 [[nodiscard]] Choice choice_of(const std::string& row_key);
 // The row fired for the first time in this process.
 void first_fired(const std::string& row_key);
@@ -66,8 +64,7 @@ struct Flatten<Do<Actions...>> {
 template <class R>
 using actions_of = typename Flatten<typename R::UserAction>::type;
 
-// The first state of the machine behind the row's own target that is neither this nor the state it comes
-// from.
+// The first state of the machine after the row's own target that is neither that target nor the row's source.
 template <class Def, class R>
 [[nodiscard]] constexpr std::size_t wrong_target() {
   constexpr std::size_t count = mp::mp_size<states_of<Def>>::value;
@@ -123,8 +120,8 @@ template <class R, class Event, class Machine, class Source, class Target>
     return typename R::UserGuard{}(event, machine, source, target);
 }
 
-// Another row of the same state and event is inverted and takes the event. The back-end tries the last row
-// first: without this an inverted row would come too late, and be no more than a removed one.
+// Another row of the same state and event is inverted and takes the event. The back-end tries the last row first:
+// without this an inverted row would be tried too late, and be no more than a removed one.
 template <class Def, class R>
 struct TakenBeside {
   template <class Other>
@@ -142,7 +139,7 @@ struct TakenBeside {
   }
 };
 
-// Stays: this is the row's twin without a target, which takes its place under Kind::Stay.
+// Stays: the row's twin without a target, which replaces it under Kind::Stay.
 template <class Def, class R, bool Stays>
 struct Guard {
   template <class Event, class Machine, class Source, class Target>

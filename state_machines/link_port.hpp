@@ -1,9 +1,9 @@
 // One end of a link: which primitive sequence it transmits, and whether frames may pass (FC-FS, FC_Port states AC, LR1
 // to LR3, LF1, LF2, OL1 to OL3; FC-VI 7.7).
 //
-// A primitive sequence is transmitted until another one is: the owner tells of a change, and feeds what the other end
-// changed to. NOS, which the far end may take long to see, is told again and again. Link Reset keeps every login (FC-VI
-// 7.7.1); NOS and OLS do not pass unnoticed.
+// A primitive sequence is transmitted until another one replaces it: the owner reports each change to the far end, and
+// feeds the far end's changes. NOS is repeated, since the far end may take long to see it. Link Reset keeps every login
+// (FC-VI 7.7.1); NOS and OLS are reported.
 #pragma once
 
 #include "state_machines/fsm.hpp"
@@ -20,9 +20,9 @@ struct SignalLost {};   // light, or word synchronization for longer than R_T_TO
 struct SignalFound {};  // again, after SignalLost
 struct Timeout {};      // R_T_TOV without the answer that the state waits for
 // Only in Active:
-struct LinkTimeout {};       // no credit for E_D_TOV (LR_TOV), or somebody asks for a reset
+struct LinkTimeout {};       // no credit for E_D_TOV (LR_TOV), or a reset was requested
 struct OfflineRequested {};  // the port leaves the link, and comes back
-// Only at the beginning:
+// Only at the start:
 struct InitializationSkipped {};  // both ends were through with it before they were joined
 
 // --- effects
@@ -33,11 +33,11 @@ class Context : public fsm::Context {
   virtual void send_lrr() = 0;
   virtual void send_ols() = 0;
   virtual void send_nos() = 0;
-  // Frames wait; buffer-to-buffer credit in both directions is as at login again: what is owed counts no more.
+  // Frames wait; buffer-to-buffer credit in both directions is as after login: outstanding R_RDYs are forgotten.
   virtual void reset_link() = 0;
   virtual void start_timer() = 0;  // R_T_TOV
   virtual void stop_timer() = 0;
-  // No login survives unchecked (FC-VI 7.7.2 to 7.7.5); may come again while the link is not active.
+  // No login survives without validation (FC-VI 7.7.2 to 7.7.5); may be repeated while the link is not active.
   virtual void report_offline() = 0;
   virtual void report_active() = 0;  // frames may pass; after a mere reset too
 };
@@ -59,7 +59,7 @@ FSM_ACTION(SendLr, context.reset_link(); context.send_lr(); context.start_timer(
 FSM_ACTION(SendLrr, context.reset_link(); context.send_lrr(); context.start_timer());
 FSM_ACTION(SendIdle, context.reset_link(); context.send_idle(); context.start_timer());
 FSM_ACTION(SendOls, context.report_offline(); context.send_ols(); context.start_timer());
-FSM_ACTION(AnswerOls, context.report_offline(); context.reset_link(); context.send_lr(); context.start_timer());
+FSM_ACTION(AnswerOls, context.reset_link(); context.report_offline(); context.send_lr(); context.start_timer());
 FSM_ACTION(SendNos, context.report_offline(); context.send_nos(); context.start_timer());
 using fsm::none, fsm::On;
 

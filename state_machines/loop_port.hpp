@@ -1,5 +1,5 @@
-// A port of an arbitrated loop while the loop is initialized (FC-AL): the port of the lowest name becomes loop master,
-// its LIFA, LIPA, LIHA and LISA go round, and each port claims an AL_PA in the first of them that it can.
+// A port of an arbitrated loop while the loop is initialized (FC-AL): the port with the lowest name becomes loop
+// master; its LIFA, LIPA, LIHA and LISA go round, and each port claims an AL_PA in the first of them that it can.
 #pragma once
 
 #include "state_machines/fsm.hpp"
@@ -20,10 +20,10 @@ struct ClsReceived {};    // the master ends the initialization; its own comes b
 // --- effects
 class Context : public fsm::Context {
  public:
-  virtual void forward() = 0;     // what was received, to the next port
+  virtual void forward() = 0;     // the received signal, to the next port
   virtual void send_lism() = 0;   // with our name
   virtual void send_claim() = 0;  // the next of LIFA, LIPA, LIHA, LISA, with all that was claimed, and our own claim
-  virtual void claim() = 0;       // in what was received, unless we have an AL_PA
+  virtual void claim() = 0;       // in the received signal, unless we have an AL_PA
   virtual void send_cls() = 0;
   virtual void forget_claim() = 0;
   virtual void report_interrupted() = 0;    // FC-VI 7.7.3, 7.7.4

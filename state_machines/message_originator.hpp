@@ -1,12 +1,11 @@
-// One VI Message at its originator (FC-VI 5.2, 8.4, B.2.6, Annex E, C.5.5): from the send Descriptor to its
-// completion.
+// One VI Message at its originator (FC-VI 5.2, 8.4, B.2.6, Annex E, C.5.5): from the send Descriptor to its completion.
 #pragma once
 
 #include "state_machines/fsm.hpp"
 
 namespace machines::message_originator {
 
-// How the Descriptor completes (VI-DG 5.2 status bits).
+// The result of the Descriptor (VI-DG 5.2 status bits).
 enum class Completion : std::uint8_t {
   Success,
   Flushed,                // Descriptor Flushed
@@ -34,11 +33,11 @@ struct ReadDataReceived {
   bool last = false;                        // Last_Sequence: the Message is whole
   Completion status = Completion::Success;  // not Success: one frame without payload (ruling 18)
 };
-// RESP3 came, and the turn of this Message: its completion may be delivered (FC-VI C.5.1, Annexes E and F).
+// RESP3 came, and it is this Message's turn: its completion may be delivered (FC-VI C.5.1, Annexes E and F).
 struct ClearToSend {};
 struct ResponseTimeout {};  // FCVI_ULP_TIMEOUT (B.2.6.2 rule 9)
 struct ExchangeError {};    // rules 8a to 8e, a gap in the read data, or the peer's ABTS
-// Memory of the Descriptor was deregistered while frames were made from it, or put in it.
+// Memory of the Descriptor was deregistered while its data was sent or received.
 struct LocalProtectionError {};
 struct ConnectionEnded {};  // the endpoint left Connected: error, disconnect, logout
 
@@ -50,8 +49,8 @@ class Context : public fsm::Context {
   virtual void place_read_data() = 0;     // copy the frame into the Descriptor's memory
   virtual void complete(Completion) = 0;  // the Descriptor; the owner keeps the order (Annex E)
   virtual void abort_exchange() = 0;      // ABTS
-  // Endpoint to Error, set Herr (8.4.2 e); not for Unreliable Delivery. Post it: it ends in ConnectionEnded
-  // for all.
+  // Endpoint to Error, set Herr (8.4.2 e); not for Unreliable Delivery. Post it: it feeds ConnectionEnded
+  // to all Messages.
   virtual void fail_connection() = 0;
   virtual void set_merr() = 0;                      // Unreliable Delivery: the Message is errored (B.2.6.1)
   virtual void count_stale() = 0;                   // late, duplicate or crossing: harmless, counted
@@ -94,8 +93,7 @@ FSM_GUARD(ReportsTransportErrors, context.reports_transport_errors());
 using fsm::All, fsm::Do, fsm::none, fsm::Not, fsm::On, fsm::to_string;
 using OneWay = All<Not<Read>, Not<NeedsResponse>>;
 using TwoWay = All<Not<Read>, NeedsResponse>;
-// The order matters: the Descriptor that met the error completes with it before the connection's end flushes
-// the rest.
+// The order matters: the Descriptor that had the error completes with it before the connection's end flushes the rest.
 using Fail = Do<AbortExchange, CompleteTransportError, FailConnection>;
 
 struct Def {

@@ -17,14 +17,14 @@
 
 namespace machines::message_responder {
 
-// Why a Message fails here.
+// Why a Message fails at this end.
 enum class ReceiveError : std::uint8_t {
   QueueEmpty,  // no receive Descriptor posted (Remote Descriptor Error)
   TooSmall,    // the receive Descriptor is too short (ruling 19: Length 0)
   Protection,  // memory of the Descriptor, or of the RDMA target or source
   Transport,   // frames are missing
 };
-// FC-VI B.2.5: what was detected for the expected Message.
+// FC-VI B.2.5: the kind of loss for the expected Message.
 enum class Loss : std::uint8_t {
   FrameGap,       // SCrcv != SCexp (rules 6c, 6d, ruling 15)
   SequenceError,  // rules 6a, 6b
@@ -48,18 +48,18 @@ struct FrameReceived {  // the next frame of the open Message
   bool needs_response = false;
 };
 struct ReadRequested {};  // FCVI_READ_RQST, source memory granted
-struct ClaimRefused {     // first frame of the expected Message, but what it needs is not there
+struct ClaimRefused {     // first frame of the expected Message, without the descriptor or memory that it needs
   ReceiveError error = ReceiveError::QueueEmpty;
   bool last = true;             // the initiative is ours: a response may go
   bool needs_response = false;  // Reliable Reception, or RDMA Read
 };
-// Memory of the open Message was deregistered between two frames (that of a refused one is not looked at).
+// Memory of the open Message was deregistered between two frames (that of a refused Message is not checked).
 struct MemoryLost {
   bool last = false;  // found with the last frame: the initiative is ours
   bool needs_response = false;
 };
 struct MessageGap {  // Mrcv > Mexp
-  // SCrcv = 0: afterwards the owner feeds the frame again, as that of the expected Message.
+  // SCrcv = 0: afterwards the owner feeds the frame again, as one of the expected Message.
   bool first_frame = false;
 };
 struct StaleMessage {    // Mrcv < Mexp
@@ -70,12 +70,12 @@ struct FrameLost {
   // Frames of it came before, and its Descriptor or target is known (rule 3a). An open Message says so itself.
   bool begun = false;
 };
-// Out-of-order fabric: a frame came before one that is missing (rules 4c, 6e).
+// Out-of-order fabric: a frame arrived before an earlier one (rules 4c, 6e).
 struct FramesOvertaken {};
 struct ConnectionFailed {};  // the endpoint went to Error: vi_endpoint disable_traffic()
 struct Disconnected {};      // our Disconnect was answered
 struct DiscardExpired {};    // R_A_TOV since Herr
-// Implicit or explicit; feed it after the endpoint learned it (ConnectionFailed comes first).
+// Implicit or explicit; feed it after the endpoint has learned of it (ConnectionFailed comes first).
 struct PortLoggedOut {};
 
 // --- effects
@@ -96,8 +96,7 @@ class Context : public fsm::Context {
   virtual void expect_next_message() = 0;  // Mexp := Mexp + 1, SCexp := 0
   // Merr for the expected Message for R_A_TOV (rule 2), Mexp := Mexp + 1, SCexp := 0 (rules 6a, 6c).
   virtual void mark_message_errored() = 0;
-  // Rule 4a: Merr for Mexp <= M < Mrcv, and for Mrcv if `with_received`; Mexp := Mrcv, or Mrcv + 1; SCexp :=
-  // 0.
+  // Rule 4a: Merr for Mexp <= M < Mrcv, and for Mrcv if `with_received`; Mexp := Mrcv, or Mrcv + 1; SCexp := 0.
   virtual void mark_messages_missing(bool with_received) = 0;
   // Drop and count the frame; class 2: ACK with Abort Sequence Condition 01b (rules 1a, 2a; 8.4.2 h).
   virtual void discard_frame() = 0;
@@ -114,7 +113,7 @@ class Context : public fsm::Context {
 struct Closed : fsm::State {};            // not connected
 struct Expecting : fsm::State {};         // the first frame of Message Mexp comes next
 struct Receiving : fsm::State {};         // Message Mexp is open
-struct Refusing : fsm::State {};          // Message Mexp is refused; its last frame brings the initiative to say so
+struct Refusing : fsm::State {};          // Message Mexp is refused; its last frame gives us the initiative to say so
 struct Herr : fsm::State {};              // all frames are discarded: neither R_A_TOV nor the Disconnect is over
 struct HerrElapsed : fsm::State {};       // ... R_A_TOV is over, the Disconnect is not
 struct HerrDisconnected : fsm::State {};  // ... the Disconnect is over, R_A_TOV is not

@@ -1,9 +1,9 @@
-// One request in the peer pool: which Connection Setup makes its connection, ours or the peer's (FC-VI 5.3.3, 5.3.4,
-// Table 2, Annex A, C.4; VI-DG 3.3.6, 6.7).
+// One request in the peer pool: decides which Connection Setup makes its connection, ours or the peer's (FC-VI 5.3.3,
+// 5.3.4, Table 2, Annex A, C.4; VI-DG 3.3.6, 6.7).
 //
 // One object per VipConnectPeerRequest. It stands above connect_originator (our CONNECT_RQST) and connect_responder
-// (the peer's), which keep the rules of their Exchanges. Several N_Ports may stand behind the peer's address, so that a
-// request may come from another port than the one that we ask.
+// (the peer's), which keep the rules of their Exchanges. Several N_Ports may have the peer's address, so that a request
+// may come from another port than the one that we ask.
 #pragma once
 
 #include "state_machines/fsm.hpp"
@@ -12,7 +12,7 @@ namespace machines::peer_arbitration {
 
 // Our Port_Name against the peer's (FC-VI 5.3.4); within one N_Port the FCVI_HANDLEs instead (5.3.4, loopback).
 enum class PortNames : std::uint8_t { OursHigher, OursLower, Equal };
-// The rows of Table 2: what the peer's RESP1 to our request says.
+// The rows of Table 2: the peer's RESP1 to our request.
 enum class Resp1 : std::uint8_t {
   Accept,                    // CONN_STS = 0
   NoDiscriminatorMatch,      // 01h
@@ -22,7 +22,7 @@ enum class Resp1 : std::uint8_t {
   ProtocolError,             // 21h
   Other,
 };
-// What our RESP1 to the peer's request says, other than Accept.
+// Our RESP1 to the peer's request, other than Accept.
 enum class Answer : std::uint8_t {
   NoDiscriminatorMatch,  // 01h: the peer waits on
   ConnectReject,         // 04h, with our attributes
@@ -68,8 +68,8 @@ struct LinkLost {};  // our own link is down
 // --- effects
 class Context : public fsm::Context {
  public:
-  // Our own set-up, if there is one, goes on without the endpoint and ends its Exchange in order: connect_originator
-  // SupersededByPeer, or nothing more if no CONNECT_RQST is out. No SearchDue comes any more.
+  // Our own set-up, if there is one, continues without the endpoint and ends its Exchange in order: connect_originator
+  // SupersededByPeer, or nothing more if no CONNECT_RQST was sent. No SearchDue comes any more.
   virtual void withdraw_setup() = 0;
   virtual void accept_request() = 0;  // RESP1 "Accept": connect_responder AcceptRequested
   virtual void answer_request(Answer) = 0;
@@ -82,7 +82,7 @@ class Context : public fsm::Context {
   virtual void endpoint_failed() = 0;     // vi_endpoint SetupFailed, at an unreliable level SetupRefused (VI-DG 3.3.7)
   virtual void endpoint_erred() = 0;      // vi_endpoint SetupFailed at every level (FC-VI 8.2 b)
   virtual void complete_request(PeerOutcome) = 0;  // the request leaves the pool
-  // ReliabilityLevel, MaxTransferSize and QoS of the peer's request are those of our VI (VI-DG 6.7).
+  // ReliabilityLevel, MaxTransferSize and QoS of the peer's request equal those of our VI (VI-DG 6.7).
   [[nodiscard]] virtual bool attributes_match() const = 0;
 };
 
@@ -203,7 +203,7 @@ struct Def {
 
 using Machine = fsm::Machine<Def>;
 
-// A request that comes in may be for this one; else it is for the next in the pool.
+// An incoming request may be for this one; else it is for the next in the pool.
 [[nodiscard]] inline bool is_free(const Machine& machine) { return machine.is_any_of<Waiting, Requesting>(); }
 
 }  // namespace machines::peer_arbitration

@@ -1,8 +1,7 @@
-// The login of one N_Port with another, or with the Fabric (FC-LS FLOGI, PLOGI, LOGO; FC-VI 5.6, 7.7, 8.4.2
-// g).
+// The login of one N_Port with another, or with the Fabric (FC-LS FLOGI, PLOGI, LOGO; FC-VI 5.6, 7.7, 8.4.2 g).
 //
-// One object for the Fabric login, one per remote port. The owner answers by itself a login whose service
-// parameters it refuses, and feeds LoginReceived only for one that it would accept.
+// One object for the Fabric login, one per remote port. The owner itself rejects a login whose service parameters are
+// not acceptable, and feeds LoginReceived only for acceptable ones.
 #pragma once
 
 #include "state_machines/fsm.hpp"
@@ -42,10 +41,9 @@ class Context : public fsm::Context {
   virtual void reject_login() = 0;
   virtual void send_logout() = 0;    // LOGO
   virtual void accept_logout() = 0;  // LS_ACC to LOGO, also without a login (FC-LS)
-  // The answer to our outstanding FLOGI, PLOGI or LOGO is no longer awaited: abort that Exchange and never
-  // feed it.
+  // The answer to our outstanding FLOGI, PLOGI or LOGO is no longer awaited: abort that Exchange and never feed it.
   virtual void forget_request() = 0;
-  // The same without an ABTS: the peer rejects it by itself, since its own PLOGI won.
+  // The same without an ABTS: the peer rejects our request, since its own PLOGI won.
   virtual void leave_request() = 0;
   virtual void start_timer() = 0;        // ELS time-out: 2 x R_A_TOV for the last try (FC-LS), less for those before
   virtual void start_retry_delay() = 0;  // E_D_TOV, the same timer; counts one retry
@@ -55,13 +53,11 @@ class Context : public fsm::Context {
   virtual void validate_addresses() = 0;
   virtual void report_logged_in() = 0;
   virtual void report_login_failed(LoginFailure) = 0;
-  // The login ended, implicitly or explicitly: all FC-VI Connections and Exchanges with that port end
-  // (FC-VI 7.7.1).
+  // The login ended, implicitly or explicitly: all FC-VI Connections and Exchanges with that port end (FC-VI 7.7.1).
   virtual void report_logged_out() = 0;
   virtual void report_logout_complete() = 0;  // to the user of LogoutRequested
   virtual void report_suspended() = 0;        // transmit no FC-VI IU until resumed (FC-VI 7.7.3)
-  // Active Exchanges continue (FC-VI 7.7.3 to 7.7.5); also the answer to a LoginRequested that came
-  // meanwhile.
+  // Active Exchanges continue (FC-VI 7.7.3 to 7.7.5); also the answer to a LoginRequested that came meanwhile.
   virtual void report_resumed() = 0;
   [[nodiscard]] virtual bool retries_left() const = 0;
   // The peer's Port_Name is the higher one: its login wins over ours when both cross (FC-LS).

@@ -1,8 +1,7 @@
-// One Sequence at its recipient (FC-FS, FC-VI 5.5, 8.4.1 b-d): assembles frames, finds gaps.
+// One Sequence at its recipient (FC-FS, FC-VI 5.5, 8.4.1 b-d): assembles frames, detects gaps.
 //
-// The owner classifies each frame by SEQ_ID and SEQ_CNT before it calls; the machine never sees a number. One
-// object per Exchange: a Sequence that ends makes room for the next one (Sequences of an Exchange do not
-// overlap, FC-VI 5.2.1).
+// The owner compares SEQ_ID and SEQ_CNT of each frame before it calls; the machine never sees a number. One object per
+// Exchange: when a Sequence ends the next one uses it (Sequences of an Exchange do not overlap, FC-VI 5.2.1).
 #pragma once
 
 #include "state_machines/fsm.hpp"
@@ -30,13 +29,11 @@ struct ExchangeAborted {};  // ABTS sent or received, or the port logged out
 // --- effects
 class Context : public fsm::Context {
  public:
-  // Hand the frame up; note its time, from which the sequence timer counts (the timer need not be touched per
-  // frame).
+  // Hand the frame up; note its time, from which the sequence timer counts (the timer need not be touched per frame).
   virtual void deliver() = 0;
   // The Sequence is whole: the IU is complete (FC-VI 5.5: one IU is one Sequence).
   virtual void report_sequence() = 0;
-  // The Sequence is lost: class 2 answers with Abort Sequence Condition 01b (FC-VI 8.4.2 h), the user takes
-  // its rules.
+  // The Sequence is lost: class 2 answers with Abort Sequence Condition 01b (FC-VI 8.4.2 h), the user takes its rules.
   virtual void report_sequence_error(SequenceError) = 0;
   // E_D_TOV after the latest frame (FC-FS).
   virtual void start_sequence_timer() = 0;

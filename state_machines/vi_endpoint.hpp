@@ -1,9 +1,8 @@
-// The state of a VI (FC-VI 8.2 a-e; VI-ARCH 5; VI-DG 3.3.5): what may flow, and what happens to posted
-// Descriptors.
+// The state of a VI (FC-VI 8.2 a-e; VI-ARCH 5; VI-DG 3.3.5): what may flow, and what happens to posted Descriptors.
 //
 // The four states of VI-ARCH 5 and FC-VI's Pending Connect Retry. The transport's machines
-// (connect_originator, connect_responder, disconnect_originator) decide when; this one decides what it means
-// to the application.
+// (connect_originator, connect_responder, disconnect_originator) decide when the state changes; this one
+// decides what that means to the application.
 #pragma once
 
 #include "state_machines/fsm.hpp"
@@ -29,8 +28,7 @@ struct SetupFailed {};       // error Reason Code, or the retry failed; the call
 struct ConnectionLost {};
 struct LocalError {};  // an error that a Descriptor reports: format, length, protection, no Descriptor
 // A descriptor that cannot be posted, overrun, or memory that is gone at completion (VI-DG 6.3.1): the caller reports
-// it. Before there is a connection the state is all that else tells of it: an attempt to connect is refused (VI-ARCH
-// 5.1).
+// it. Before there is a connection only the state shows it: an attempt to connect is refused (VI-ARCH 5.1).
 struct CatastrophicError {};
 struct DisconnectRequested {};   // VipDisconnect
 struct DisconnectAnswered {};    // DISCONNECT_RESP came, or no answer is needed (the port is logged out)
@@ -44,13 +42,11 @@ class Context : public fsm::Context {
   // Back to Idle without a connection: reception may have been enabled.
   virtual void withdraw_reception() = 0;
   virtual void disable_traffic() = 0;  // Error: both directions (FC-VI 8.1, VI-ARCH 5.4), Herr (8.4.2 f)
-  // Complete all posted Descriptors of both queues with Descriptor Flushed, in order (VI-DG 3.3.5,
-  // VI-ARCH 5.4).
+  // Complete all posted Descriptors of both queues with Descriptor Flushed, in order (VI-DG 3.3.5, VI-ARCH 5.4).
   virtual void flush_descriptors() = 0;
   // Asynchronous VIP_ERROR_CONN_LOST (VI-DG 3.8; ruling 13). Not for whoever called VipDisconnect.
   virtual void report_connection_lost() = 0;
-  // Have the transport send the DISCONNECT_RQST (disconnect_originator). DisconnectAnswered or -Unanswered
-  // follows.
+  // Have the transport send the DISCONNECT_RQST (disconnect_originator). DisconnectAnswered or -Unanswered follows.
   virtual void request_disconnect() = 0;
   virtual void complete_disconnect(DisconnectOutcome) = 0;  // the waiting VipDisconnect returns
   virtual void refuse_request() = 0;                        // VIP_INVALID_STATE

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import cpp_source
 
-FOLDERS = ["runtime", "wire", "state_machines", "fc2_fabric", "farp", "vi", "fcvi", "settings", "vipl", "tools", "examples",
+FOLDERS = ["runtime", "wire", "state_machines", "fc2_fabric", "farp", "vi", "fcvi", "loopback", "settings", "vipl", "tools", "examples",
            "tests"]
 COLUMNS = 120
 SKIPPED = 77

@@ -1,24 +1,27 @@
 #include "vi/nic.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 
 namespace vi {
 namespace {
 
-bool is_known(ReliabilityLevel level) {
-  switch (level) {
-    case ReliabilityLevel::UnreliableDelivery:
-    case ReliabilityLevel::ReliableDelivery:
-    case ReliabilityLevel::ReliableReception: return true;
-  }
-  return false;  // a consumer can write any number
+/// One level that the transport has; a consumer can write any number.
+bool offers(const Capabilities& transport, ReliabilityLevel level) {
+  return std::has_single_bit(bit_of(level)) && (bit_of(level) & transport.levels) != 0;
+}
+
+NicLimits within(NicLimits limits, const Capabilities& transport) {
+  limits.max_transfer_size_bytes = std::min(limits.max_transfer_size_bytes, transport.max_transfer_size_bytes);
+  return limits;
 }
 
 }  // namespace
 
 Nic::Nic(Transport& transport, Listener& listener, NicLimits limits, const MemoryGuard* guard)
-    : transport_(transport), listener_(listener), limits_(limits), memory_(limits.memory, guard) {}
+    : transport_(transport), listener_(listener), capabilities_(transport.capabilities()),
+      limits_(within(limits, capabilities_)), memory_(limits.memory, guard) {}
 
 // VipCloseNic: whatever the VIs have under way, the transport forgets them.
 Nic::~Nic() {
@@ -90,7 +93,7 @@ Return Nic::set_memory_attributes(std::uint64_t address, wire::MemHandle handle,
 }
 
 Return Nic::check(ViAttributes& attributes) const {
-  if (!is_known(attributes.reliability)) return Return::InvalidReliabilityLevel;
+  if (!offers(capabilities_, attributes.reliability)) return Return::InvalidReliabilityLevel;
   if (attributes.max_transfer_size_bytes > limits_.max_transfer_size_bytes) return Return::InvalidMtu;
   if (!is_valid(attributes.ptag)) return Return::InvalidPtag;
   if (attributes.max_transfer_size_bytes == 0) attributes.max_transfer_size_bytes = limits_.max_transfer_size_bytes;

@@ -9,7 +9,7 @@
 
 namespace vi {
 
-/// Each limit has a name (design rule 5); VipQueryNic reports them (VI-DG 4.5).
+/// Each limit has a name (design rule 5); VipQueryNic reports them (VI-DG 4.5). A NIC has no more than its transport.
 struct NicLimits {
   MemoryLimits memory = {};
   std::uint32_t max_vis = 1u << 16;
@@ -17,8 +17,8 @@ struct NicLimits {
   std::uint32_t max_segments_per_descriptor = 1024;  // the address segment included; at least 252 + 1
   std::uint32_t max_completion_queues = 4096;
   std::uint32_t max_completion_queue_entries = 1u << 20;
-  std::uint32_t max_transfer_size_bytes = 0xFFFFFFFF;  // FC-VI 5.7
-  bool strict_tags = false;                            // ruling 22
+  std::uint32_t max_transfer_size_bytes = 0xFFFFFFFF;
+  bool strict_tags = false;  // ruling 22
 };
 
 class Nic {
@@ -58,6 +58,7 @@ class Nic {
   Transport& transport() { return transport_; }
   Listener& listener() { return listener_; }
   [[nodiscard]] const NicLimits& limits() const { return limits_; }
+  [[nodiscard]] const Capabilities& capabilities() const { return capabilities_; }
   [[nodiscard]] std::size_t vi_count() const { return vis_.size(); }
   [[nodiscard]] std::size_t completion_queue_count() const { return queues_.size(); }
 
@@ -69,6 +70,7 @@ class Nic {
 
   Transport& transport_;
   Listener& listener_;
+  const Capabilities capabilities_;
   NicLimits limits_;
   MemoryTable memory_;
   std::vector<std::unique_ptr<CompletionQueue>> queues_;

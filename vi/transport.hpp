@@ -1,10 +1,31 @@
 // What the VI model asks of a transport (FC-VI now, TCP later), and what a transport tells the consumer.
 #pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
 #include "vi/types.hpp"
 
 namespace vi {
 class CompletionQueue;
 class Vi;
+
+/// What a transport can do: what stands above it asks here and knows no transport. The defaults are the model's own
+/// limits.
+struct Capabilities {
+  std::uint32_t native_mtu_bytes = 0;  // message data of one packet; VIP_NIC_ATTRIBUTES.NativeMTU
+  std::uint32_t max_transfer_size_bytes = 0xFFFFFFFF;
+  std::uint16_t max_discriminator_bytes = NetAddress::max_discriminator_bytes;
+  ReliabilityLevels levels = all_levels;
+  ReliabilityLevels rdma_read_levels = reliable_levels;  // a VI of another level must not enable it
+  std::size_t max_addresses = 1;                         // that one NIC can have
+};
+
+/// Why the connection of a VI ended, for people.
+struct EndCause {
+  std::string_view text;   // empty: it did not, or nobody knows
+  bool peer_left = false;  // the peer disconnected or went away, and reported no error
+};
 
 /// A consumer's call under way. The transport calls done() once; it is a signal: implementations wake
 /// somebody and return, and must not call back into the model. Lives until done() was called.
@@ -56,10 +77,14 @@ enum class StopCause : std::uint8_t { Descriptor, Nic };
 class Transport {
  public:
   virtual ~Transport() = default;
+  /// The same for ever.
+  [[nodiscard]] virtual Capabilities capabilities() const { return {}; }
   /// A VI was created / is about to be destroyed: Idle with empty queues, or in any state when its NIC goes. Calls
   /// under way are done() then; neither the VI nor its consumer's memory is touched any more.
   virtual Return attach(Vi& vi) = 0;
   virtual void detach(Vi& vi) = 0;
+
+  /// `local` of this and the following calls: InvalidParameter where its host is no address of this transport.
 
   /// Client side. The VI is Idle. timeout_ns > 0, or runtime::never.
   virtual void connect_request(Vi& vi, const NetAddress& local, const NetAddress& remote, TimeNs timeout_ns,
@@ -86,10 +111,16 @@ class Transport {
 
   /// A send descriptor was posted to a connected VI; called for each. Call Vi::begin_send, now or later.
   virtual void send_posted(Vi& vi) = 0;
+  /// A receive descriptor was posted, in any state but Error; called for each. For transports that tell their peer how
+  /// many there are.
+  virtual void receive_posted(Vi& /*vi*/) {}
   /// The model itself took the VI to Error: a bad descriptor, a post error, an error completion. Both queues
   /// are flushed and traffic is off; whatever the transport has under way for the VI is to be dropped. May be
   /// called from within Vi::begin_send, complete_send and complete_receive.
   virtual void stopped(Vi& /*vi*/, StopCause /*cause*/) {}
+
+  /// From the loss on, when the consumer hears of it too, until the VI is Idle again.
+  [[nodiscard]] virtual EndCause cause_of_end(const Vi& /*vi*/) const { return {}; }
 };
 
 }  // namespace vi

@@ -81,4 +81,9 @@ NetAddress NetAddress::make(const wire::IpAddress& host, std::span<const std::ui
   return address;
 }
 
+Return conflict_between(const ViAttributes& ours, const ViAttributes& theirs) {
+  if (ours.reliability != theirs.reliability) return Return::InvalidReliabilityLevel;
+  return ours.max_transfer_size_bytes != theirs.max_transfer_size_bytes ? Return::InvalidMtu : Return::Success;
+}
+
 }  // namespace vi

@@ -36,6 +36,12 @@ std::string_view to_string(Return value);
 /// VI-DG 4.6: one bit each, so that a NIC can tell a set of them.
 enum class ReliabilityLevel : std::uint16_t { UnreliableDelivery = 1, ReliableDelivery = 2, ReliableReception = 4 };
 std::string_view to_string(ReliabilityLevel value);
+/// Several of them, as VIP_NIC_ATTRIBUTES tells them.
+using ReliabilityLevels = std::uint16_t;
+constexpr ReliabilityLevels bit_of(ReliabilityLevel level) { return static_cast<ReliabilityLevels>(level); }
+inline constexpr ReliabilityLevels reliable_levels =
+    bit_of(ReliabilityLevel::ReliableDelivery) | bit_of(ReliabilityLevel::ReliableReception);
+inline constexpr ReliabilityLevels all_levels = bit_of(ReliabilityLevel::UnreliableDelivery) | reliable_levels;
 constexpr bool is_reliable(ReliabilityLevel level) { return level != ReliabilityLevel::UnreliableDelivery; }
 
 /// VI-DG 4.8. Pending Connect Retry (FC-VI 8.2 c) shows as ConnectPending.
@@ -65,6 +71,9 @@ struct ViAttributes {
   bool enable_rdma_write = false;
   bool enable_rdma_read = false;
 };
+
+/// InvalidReliabilityLevel or InvalidMtu where the attributes of two VIs cannot connect (VI-DG 6.7); else Success.
+Return conflict_between(const ViAttributes& ours, const ViAttributes& theirs);
 
 /// Host address and discriminator (VI-DG 4.9). The discriminator keeps the consumer's own length, 0 to 128
 /// bytes.

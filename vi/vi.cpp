@@ -75,9 +75,12 @@ Return Vi::post_send(std::uint64_t address, wire::MemHandle handle) {
 
 Return Vi::post_receive(std::uint64_t address, wire::MemHandle handle) {
   const WorkQueue::Index index = receive_.tail();
-  if (post(receive_, address, handle) && state() == State::Error) {
+  if (!post(receive_, address, handle)) return Return::Success;
+  if (state() == State::Error) {
     finish(receive_, index, status::flushed, {.length_bytes = 0});  // VI-ARCH 5.4
     fail_by_status(0);
+  } else {
+    nic_.transport().receive_posted(*this);
   }
   return Return::Success;
 }

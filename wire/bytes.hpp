@@ -12,6 +12,9 @@ namespace wire {
 using Bytes = std::span<const std::uint8_t>;
 using MutableBytes = std::span<std::uint8_t>;
 
+/// Lengths of Fibre Channel payloads and FIP descriptors count words.
+inline constexpr std::size_t word_size = 4;
+
 /// The smallest unsigned type that holds Size bytes.
 template <std::size_t Size>
 using UnsignedOf = std::conditional_t<

@@ -1,5 +1,4 @@
-// Compile-time field layouts: a message lists its fields once; parse, write and to_string follow from the
-// list.
+// Compile-time field layouts: a message lists its fields once; parse, write and to_string follow from the list.
 //
 //   struct Adisc {
 //     FcId hard_address; ...
@@ -286,8 +285,7 @@ struct Layout {
   }
 };
 
-/// A member of Size bytes at Offset: unsigned integer, enum, strong type, byte array, or message with a
-/// layout.
+/// A member of Size bytes at Offset: unsigned integer, enum, strong type, byte array, or message with a layout.
 template <std::size_t Offset, std::size_t Size, class Message, class Value>
 [[nodiscard]] constexpr auto field(Value Message::*member, const char* name) {
   if constexpr (Nested<Value>)
@@ -343,8 +341,8 @@ template <std::size_t Size, class... Items>
   return Layout<Size, Items...>{{items...}};
 }
 
-/// The fields of a message from bytes that begin with it, whose size the caller has checked; constants are
-/// not verified.
+/// The fields of a message from bytes that begin with it, whose size the caller has checked; constants
+/// are not verified.
 template <class Message>
 [[nodiscard]] inline Message read(const std::uint8_t* from) noexcept {
   Message message;

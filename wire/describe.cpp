@@ -126,8 +126,7 @@ std::string payload_text(const FcHeader& header, Bytes data_field) {
   return line;
 }
 
-/// Frames of a sequence after its first begin in the middle of the message. FC-VI frames do not: all have a
-/// header.
+/// Frames of a sequence after its first begin in the middle of the message. FC-VI frames do not: all have a header.
 bool is_continuation(const FcHeader& header) {
   return header.type != Type::fc_vi && !named_by_r_ctl(header.r_ctl) && header.has(f_ctl::relative_offset_present) &&
          header.parameter != 0;

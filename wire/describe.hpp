@@ -12,9 +12,9 @@ namespace wire {
 /// never fails. `data_field`: as in the frame, Device_Header included; may be cut short.
 [[nodiscard]] std::string_view message_name(const FcHeader& header, Bytes data_field);
 
-/// One line for any bytes: who to whom, the message with its fields, or why it does not parse.
+/// One line for any bytes: source and destination, the message with its fields, or why it does not parse.
 [[nodiscard]] std::string describe(Bytes fc_frame);
-/// Its beginning: who to whom, and the numbers of Exchange and Sequence.
+/// The beginning of that line: source and destination, and the numbers of Exchange and Sequence.
 [[nodiscard]] std::string describe_route(const FcHeader& header);
 /// The same for a whole Ethernet frame, FCoE or FIP.
 [[nodiscard]] std::string describe_ethernet(Bytes ethernet_frame);

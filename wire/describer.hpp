@@ -10,7 +10,7 @@
 
 namespace wire {
 
-/// What the carrier of a frame tells of it. What it does not tell is not set.
+/// The facts that the carrier of a frame gives. Unknown ones are not set.
 struct Carriage {
   std::optional<Sof> sof = {};
   std::optional<Eof> eof = {};
@@ -32,7 +32,7 @@ class PartialIus {
   using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint16_t, std::uint8_t, bool>;
   struct Sequence {
     std::vector<std::uint8_t> device_header, bytes;
-    std::map<std::size_t, std::size_t> parts;  // begin and end of what is here; none touches another
+    std::map<std::size_t, std::size_t> parts;  // begin and end of the received parts; no two are adjacent
     std::optional<std::size_t> size;           // once the last frame came
     std::vector<std::uint8_t> whole;
     void add(std::size_t offset, Bytes part);

@@ -22,8 +22,7 @@ struct FcoeFrame {
   std::uint32_t crc = 0;  // as received
   Eof eof{};
 
-  /// The structure only: a wrong CRC, or an SOF or EOF code without a name, parses. Version and type must be
-  /// FCoE's.
+  /// The structure only: a wrong CRC, or an SOF or EOF code without a name, parses. Version and type must be FCoE's.
   [[nodiscard]] static Result<FcoeFrame> parse(Bytes ethernet_frame);
   [[nodiscard]] bool crc_ok() const;
   [[nodiscard]] std::string to_string() const;

@@ -33,7 +33,7 @@ struct ParseError {
 template <class T>
 using Result = boost::system::result<T, ParseError>;
 
-/// Result::value() on an error is a programmer's error; this is what it ends in.
+/// Result::value() on an error is a programmer's error, which ends here.
 [[noreturn]] void throw_exception_from_error(const ParseError& error, const boost::source_location& location);
 
 }  // namespace wire

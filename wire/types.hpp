@@ -76,8 +76,7 @@ struct FcviHandle {
 };
 inline constexpr FcviHandle FcviHandle::unassigned{0xFFFFFFFF};
 
-/// FCVI_MSG_ID (FC-VI 5.9.6): the first message is 1; after FFFFFFFFh comes 0. Order across the wrap:
-/// serial_less.
+/// FCVI_MSG_ID (FC-VI 5.9.6): the first message is 1; after FFFFFFFFh comes 0. Order across the wrap: serial_less.
 struct MsgId {
   std::uint32_t value = 0;
   static const MsgId first;
@@ -135,8 +134,7 @@ concept StrongInteger = requires(const T& t) {
 /// IPv4-mapped as "10.0.0.1", any other as RFC 5952 says.
 [[nodiscard]] std::string to_string(const IpAddress& address);
 
-/// `left` comes before `right` in serial-number arithmetic (RFC 1982); false where they are half the circle
-/// apart.
+/// `left` comes before `right` in serial-number arithmetic (RFC 1982); false where they are half the circle apart.
 [[nodiscard]] constexpr bool serial_less(MsgId left, MsgId right) {
   const std::uint32_t ahead = right.value - left.value;
   return ahead != 0 && ahead < 0x80000000U;

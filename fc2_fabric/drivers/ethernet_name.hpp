@@ -1,5 +1,5 @@
-// What people write for an Ethernet interface, and the port that it means: "eth0" a packet socket, "udp:..." a cable of
-// UDP datagrams.
+// The name of an Ethernet interface in options and configurations, and its port: "eth0" is a packet socket, "udp:..." a
+// cable of UDP datagrams.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -15,12 +15,12 @@ inline constexpr std::uint16_t least_fcoe_mtu = 1500, greatest_fcoe_mtu = 9216;
 inline constexpr std::uint16_t udp_mtu = 2500;  // FC-BB-5: jumbo frames of 2.5 KB carry a full FC frame
 
 struct EthernetName {
-  /// What parse() takes, for messages.
+  /// The forms that parse() accepts, for messages.
   static constexpr std::string_view expected =
       "an interface's name (1 to 15 characters), udp:LOCAL:REMOTE (ports on 127.0.0.1) or "
       "udp:ADDRESS:PORT:ADDRESS:PORT (local "
       "end, remote end; IPv4)";
-  /// nullopt: the text is none of these.
+  /// nullopt: the text has none of these forms.
   [[nodiscard]] static std::optional<EthernetName> parse(std::string_view text);
 
   std::string text;  // as it was written

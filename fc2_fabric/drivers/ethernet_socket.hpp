@@ -1,4 +1,4 @@
-// What the Ethernet drivers share: one frame per message of a socket, in batches, nothing blocks.
+// The common part of the Ethernet drivers: one frame per message of a socket, in batches, nothing blocks.
 #pragma once
 #include <memory>
 
@@ -10,7 +10,7 @@
 
 namespace fc2::drivers {
 
-/// What a driver needs to come into the core; all of it outlives the driver. The io_context may run in any one thread.
+/// What a driver needs to enter the core; all of it outlives the driver. One thread, any, runs the io_context.
 struct CoreAccess {
   boost::asio::io_context& io;
   runtime::CoreGuard& guard;
@@ -18,9 +18,9 @@ struct CoreAccess {
   FramePool& pool;
 };
 
-/// What is sent waits until the core settles, or the batch is full, and then goes to the kernel with one system call,
-/// straight from the pooled buffers. While the kernel takes no more the port pauses. Made, used and destroyed inside
-/// the core.
+/// Frames to be sent wait until the core settles or the batch is full, and then go to the kernel with one system call,
+/// directly from the pooled buffers. While the kernel takes no more the port pauses. Created, used and destroyed
+/// inside the core.
 class EthernetSocket : public fcoe::EthernetPort {
  public:
   ~EthernetSocket() override;
@@ -30,11 +30,11 @@ class EthernetSocket : public fcoe::EthernetPort {
   static constexpr std::size_t max_waiting = 256;  // from batch_frames on the port is paused; FIP may still come
 
  protected:
-  /// Takes over the descriptor.
+  /// Takes ownership of the descriptor.
   EthernetSocket(fcoe::EthernetInterface interface, int descriptor, const CoreAccess& access);
   [[nodiscard]] int descriptor() const;
   [[nodiscard]] Scheduler& scheduler() const;
-  /// A system call failed for another reason than lack of room: ENETDOWN and its like.
+  /// A system call failed for another reason than lack of room, for example ENETDOWN.
   virtual void socket_failed(int error) = 0;
 
  private:

@@ -1,4 +1,4 @@
-// A real-time core for whoever has Fibre Channel ports in it: with the pool of their frames.
+// A real-time core for programs with Fibre Channel ports: with the pool of their frames.
 #pragma once
 #include "fc2_fabric/frame/frame.hpp"
 #include "runtime/drivers/real_time_core.hpp"

@@ -1,4 +1,4 @@
-// A capture file. Written under a temporary name and renamed when complete: never a half-written file in place.
+// A capture file. It is written under a temporary name and renamed when complete, so that it is never half-written.
 #pragma once
 #include <cstdio>
 #include <string>
@@ -10,14 +10,14 @@ namespace fc2::drivers {
 class FileSink final : public ByteSink {
  public:
   FileSink() = default;
-  ~FileSink();  // without commit(): removes what was written
+  ~FileSink();  // without commit(): removes the temporary file
   FileSink(const FileSink&) = delete;
   FileSink& operator=(const FileSink&) = delete;
 
-  /// False and error() set when the file cannot be made.
+  /// False and error() set if the file cannot be created.
   bool open(std::string path);
   void write(std::span<const std::uint8_t> bytes) override;
-  /// Flushes and puts the file in place. False and error() set when anything was not written.
+  /// Flushes and renames the file. False and error() set if anything was not written.
   bool commit();
   [[nodiscard]] const std::string& error() const { return error_; }
 

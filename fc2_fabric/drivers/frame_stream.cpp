@@ -11,18 +11,6 @@
 
 namespace fc2::drivers {
 
-void FrameStream::Buffer::compact() {
-  if (begin == 0) return;
-  std::memmove(bytes.get(), bytes.get() + begin, size());
-  end = size();
-  begin = 0;
-}
-
-void FrameStream::Buffer::take(std::size_t count) {
-  begin += count;
-  if (begin == end) begin = end = 0;
-}
-
 std::shared_ptr<FrameStream> FrameStream::make(boost::asio::io_context& io, runtime::CoreGuard& guard,
                                                Scheduler& scheduler, FramePool& pool, StreamUser& user,
                                                int descriptor) {
@@ -60,7 +48,7 @@ void FrameStream::fail(std::string reason) {
 
 void FrameStream::tell_failure() {
   StreamUser* user = user_;
-  out_.take(out_.size());
+  out_.clear();
   const auto self = shared_from_this();  // the user may let go
   close();
   user->stream_closed(failure_);
@@ -94,40 +82,36 @@ bool FrameStream::read_now() {
 
 // Never more than one call: others wait for the core too.
 bool FrameStream::fill() {
-  in_.compact();
-  const ssize_t count =
-      ::recv(descriptor_.native_handle(), in_.bytes.get() + in_.end, buffer_bytes - in_.end, MSG_DONTWAIT);
+  const std::span<std::uint8_t> room = in_.room();
+  const ssize_t count = ::recv(descriptor_.native_handle(), room.data(), room.size(), MSG_DONTWAIT);
   if (count > 0) {
-    in_.end += static_cast<std::size_t>(count);
+    in_.filled(static_cast<std::size_t>(count));
     return true;
   }
   if (count == 0 || errno == ECONNRESET)
-    fail(in_.size() == 0 ? "closed by the other end" : "closed by the other end within a record");
+    fail(in_.empty() ? "closed by the other end" : "closed by the other end within a record");
   else if (errno != EAGAIN && errno != EINTR)
     fail(std::strerror(errno));
   return false;
 }
 
 void FrameStream::deliver() {
-  while (user_ != nullptr && !held_ && !failed_ && in_.size() >= record_header_bytes) {
-    const std::span<const std::uint8_t, record_header_bytes> bytes(in_.bytes.get() + in_.begin, record_header_bytes);
-    if (const char* fault = RecordHeader::fault(bytes)) return fail(std::string("the other end sent ") + fault);
-    const RecordHeader header = RecordHeader::read(bytes);
-    if (in_.size() < record_header_bytes + header.body_bytes) return;
-    deliver_next(header);
+  while (user_ != nullptr && !held_ && !failed_) {
+    const auto record = in_.next();
+    if (record)
+      deliver_record(*record);
+    else if (in_.fault() != nullptr)
+      fail(std::string("the other end sent ") + in_.fault());
+    else
+      return;
   }
 }
 
-void FrameStream::deliver_next(const RecordHeader& header) {
-  const std::span<const std::uint8_t> body(in_.bytes.get() + in_.begin + record_header_bytes, header.body_bytes);
-  in_.take(record_header_bytes + body.size());
-  if (header.kind != RecordKind::Frame) return user_->record_received(header.kind, body);
-  FramePtr frame = pool_.take();
-  frame->sof = header.sof;
-  frame->eof = header.eof;
-  frame->size_bytes = static_cast<std::uint16_t>(body.size());
-  std::memcpy(frame->bytes.data(), body.data(), body.size());
-  user_->frame_received(std::move(frame));
+// A frame that nobody kept was never copied here.
+void FrameStream::deliver_record(const RecordReader::Record& record) {
+  if (record.header.kind != RecordKind::Frame) return user_->record_received(record.header.kind, record.body);
+  user_->frame_received(in_.frame_of(record, pool_));
+  in_.take_back();
 }
 
 void FrameStream::proceed() {
@@ -143,28 +127,24 @@ void FrameStream::deliver_held() {
 
 // --- out ---------------------------------------------------------------------------------------------------------
 
-void FrameStream::append(const RecordHeader& header, std::span<const std::uint8_t> body) {
-  const std::size_t size = record_header_bytes + body.size();
-  if (buffer_bytes - out_.end < size) out_.compact();
-  std::uint8_t* at = out_.bytes.get() + out_.end;
-  header.write(std::span<std::uint8_t, record_header_bytes>(at, record_header_bytes));
-  std::copy(body.begin(), body.end(), at + record_header_bytes);  // also of a null span, as memcpy() is not
-  out_.end += size;
+FramePtr FrameStream::make_frame(FramePool& pool) {
+  FramePtr frame = pool.take();
+  if (!goes_nowhere()) out_.lend_place(*frame);
+  return frame;
 }
 
 void FrameStream::send(FramePtr frame) {
-  if (user_ == nullptr || failed_ || deaf_) return;
-  assert(out_.room() >= max_record_bytes && "a paused output is waited for");
-  append(RecordHeader::of(*frame), frame->content());
+  if (goes_nowhere()) return;
+  assert(out_.has_room() && "a paused output is waited for");
+  out_.add(*frame);
   sent_something();
 }
 
 bool FrameStream::send_record(RecordKind kind, std::span<const std::uint8_t> body) {
-  assert(body.size() <= max_record_body_bytes);
-  if (user_ == nullptr || failed_ || deaf_) return true;
-  wants_room_ = paused() || out_.room() < max_record_bytes;
+  if (goes_nowhere()) return true;
+  wants_room_ = paused() || !out_.has_room();
   if (wants_room_) return false;
-  append({.kind = kind, .body_bytes = static_cast<std::uint32_t>(body.size())}, body);
+  out_.add(kind, body);
   sent_something();
   return true;
 }
@@ -175,22 +155,44 @@ bool FrameStream::send_record(RecordKind kind, std::string_view text) {
   return send_record(kind, body);
 }
 
+void FrameStream::hold_for(wire::FcId id) {
+  held_destinations_.hold(id);
+  tell_held();
+}
+
+void FrameStream::proceed_for(wire::FcId id) {
+  held_destinations_.proceed(id);
+  tell_held();
+}
+
+// Also while frames have to wait: these are a few octets.
+void FrameStream::tell_held() {
+  if (goes_nowhere() || !out_.has_room()) return;
+  const auto first = held_destinations_.untold();
+  if (!first) return;
+  for (auto change = first; change && out_.has_room(); change = held_destinations_.untold()) {
+    out_.add(change->held ? RecordKind::Hold : RecordKind::Proceed, Destination{change->id}.write());
+    held_destinations_.told(*change);
+  }
+  sent_something();
+}
+
 // Together, when the core has settled; at once where the buffer is full.
 void FrameStream::sent_something() {
-  if (out_.room() >= max_record_bytes) {
+  if (out_.has_room()) {
     if (!writing_ && !flush_.pending()) scheduler_.schedule(flush_, scheduler_.now());
     return;
   }
   if (!writing_) flush();
-  if (out_.room() < max_record_bytes) pause();
+  if (!out_.has_room()) pause();
 }
 
 void FrameStream::flush() {
-  while (out_.size() > 0 && !failed_) {
-    const ssize_t count =
-        ::send(descriptor_.native_handle(), out_.bytes.get() + out_.begin, out_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  while (!out_.empty() && !failed_) {
+    const auto bytes = out_.waiting();
+    const ssize_t count = ::send(descriptor_.native_handle(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (count >= 0)
-      out_.take(static_cast<std::size_t>(count));
+      out_.sent(static_cast<std::size_t>(count));
     else if (errno == EAGAIN)
       return arm_write();
     else if (errno == EPIPE || errno == ECONNRESET)
@@ -204,7 +206,7 @@ void FrameStream::flush() {
 // A process that ended may have sent before it did: what it sent is read, and then its end.
 void FrameStream::nobody_hears() {
   deaf_ = true;
-  out_.take(out_.size());
+  out_.clear();
 }
 
 void FrameStream::drain(std::chrono::milliseconds limit) {
@@ -214,7 +216,7 @@ void FrameStream::drain(std::chrono::milliseconds limit) {
     flush();
     if (!failed_ && paused() && out_.room() >= buffer_bytes / 2) resume();  // what waits behind goes, too
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
-    if (out_.size() == 0 || left.count() <= 0) return;
+    if (out_.empty() || left.count() <= 0) return;
     pollfd socket{descriptor_.native_handle(), POLLOUT, 0};
     ::poll(&socket, 1, static_cast<int>(left.count()));
   }
@@ -238,6 +240,7 @@ void FrameStream::writable() {
   writing_ = false;
   if (user_ == nullptr || failed_) return;
   flush();
+  tell_held();
   if (out_.room() < buffer_bytes / 2) return;
   resume();
   if (user_ != nullptr && std::exchange(wants_room_, false)) user_->stream_has_room();

@@ -11,8 +11,9 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 
 #include "runtime/core_guard.hpp"
+#include "fc2_fabric/drivers/held_destinations.hpp"
 #include "fc2_fabric/drivers/link_descriptor.hpp"
-#include "fc2_fabric/drivers/link_records.hpp"
+#include "fc2_fabric/drivers/record_buffer.hpp"
 #include "fc2_fabric/frame/frame_output.hpp"
 #include "fc2_fabric/frame/time.hpp"
 
@@ -50,6 +51,8 @@ class FrameStream final : public FrameOutput,
 
   /// Somebody else hears from here on.
   void set_user(StreamUser& user) { user_ = &user; }
+  /// Its bytes lie in the buffer that is sent from.
+  [[nodiscard]] FramePtr make_frame(FramePool& pool) override;
   void send(FramePtr frame) override;
   /// False: no room for it now; stream_has_room() will tell. Never so for the first few of a connection.
   bool send_record(RecordKind kind, std::span<const std::uint8_t> body);
@@ -57,6 +60,10 @@ class FrameStream final : public FrameOutput,
   /// No more is taken from the socket, nor from what was read already, until proceed().
   void hold() override { held_ = true; }
   void proceed() override;
+  /// The other end is told by a record, as soon as there is room for it.
+  [[nodiscard]] bool holds_by_destination() const override { return true; }
+  void hold_for(wire::FcId id) override;
+  void proceed_for(wire::FcId id) override;
   /// Nothing more will be sent: the other end is told when it has all that was, and closes; then the user hears so.
   void finish();
   /// For the end of the process: returns when all that was sent is in the socket, or after `limit`.
@@ -69,25 +76,17 @@ class FrameStream final : public FrameOutput,
  private:
   FrameStream(boost::asio::io_context& io, runtime::CoreGuard& guard, Scheduler& scheduler, FramePool& pool,
               StreamUser& user, int descriptor);
-  struct Buffer {
-    std::unique_ptr<std::uint8_t[]> bytes = std::make_unique_for_overwrite<std::uint8_t[]>(buffer_bytes);
-    std::size_t begin = 0, end = 0;
-    [[nodiscard]] std::size_t size() const { return end - begin; }
-    [[nodiscard]] std::size_t room() const { return buffer_bytes - size(); }
-    void compact();  // all room at the end
-    void take(std::size_t count);
-  };
-
   // in
   void arm_read();
   void readable();
   bool read_now() override;
   bool fill();
   void deliver();
-  void deliver_next(const RecordHeader& header);
+  void deliver_record(const RecordReader::Record& record);
   void deliver_held();
   // out
-  void append(const RecordHeader& header, std::span<const std::uint8_t> body);
+  [[nodiscard]] bool goes_nowhere() const { return user_ == nullptr || failed_ || deaf_; }
+  void tell_held();
   void sent_something();
   void flush();
   void nobody_hears();
@@ -102,7 +101,9 @@ class FrameStream final : public FrameOutput,
   StreamUser* user_;  // nullptr: closed
   boost::asio::posix::stream_descriptor descriptor_;
   std::optional<LinkDescriptor> known_;  // while that is open
-  Buffer in_, out_;
+  RecordReader in_{buffer_bytes};
+  RecordWriter out_{buffer_bytes};
+  HeldDestinations held_destinations_;
   bool held_ = false, reading_ = false, writing_ = false, wants_room_ = false, failed_ = false, finishing_ = false;
   bool deaf_ = false;  // the other end reads no more; what it sent before still comes
   std::string failure_;

@@ -1,7 +1,6 @@
 #include "fc2_fabric/drivers/link_records.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "wire/bytes.hpp"
 
@@ -31,6 +30,8 @@ std::string_view to_string(RecordKind kind) {
     case RecordKind::Request: return "Request";
     case RecordKind::Reply: return "Reply";
     case RecordKind::Done: return "Done";
+    case RecordKind::Hold: return "Hold";
+    case RecordKind::Proceed: return "Proceed";
   }
   return "?";
 }
@@ -99,6 +100,17 @@ std::optional<Welcome> Welcome::parse(std::span<const std::uint8_t> body) {
   welcome.process_id = static_cast<std::uint32_t>(wire::load_big<4>(body.data() + 8));
   welcome.max_frame_bytes = static_cast<std::uint32_t>(wire::load_big<4>(body.data() + 12));
   return welcome;
+}
+
+std::array<std::uint8_t, Destination::size> Destination::write() const {
+  std::array<std::uint8_t, size> body{};
+  wire::store_big<3>(std::span(body), 1, id.value);
+  return body;
+}
+
+std::optional<Destination> Destination::parse(std::span<const std::uint8_t> body) {
+  if (body.size() != size || body[0] != 0) return std::nullopt;
+  return Destination{{wire::load_big<3>(body.data() + 1)}};
 }
 
 }  // namespace fc2::drivers

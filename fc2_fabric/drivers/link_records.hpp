@@ -1,12 +1,12 @@
-// What passes a local fabric's socket (AF_UNIX, stream): records of one header and a body. Both ends are processes of
-// one machine, but of programs that may have been built apart: the handshake says who speaks, and which version.
-//
+// The protocol of a local fabric's socket (AF_UNIX, stream): records with one header and a body. Both ends are
+// processes of one machine, but may be of different builds: the handshake tells the role and the version.
 //   octet 0     kind             1       SOF code of a frame, else 0
 //   octet 2     EOF code of a frame, else 0      3   reserved, 0
 //   octets 4-7  length of the body in bytes, big-endian
 //
 // Kinds 1 to 3 and the first fields of Hello never change: a program of another version must understand the refusal.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "fc2_fabric/frame/frame.hpp"
+#include "wire/types.hpp"
 
 namespace fc2::drivers {
 
@@ -26,11 +27,12 @@ enum class RecordKind : std::uint8_t {
   Request = 5,  // of a control connection: a word
   Reply = 6,    // a part of the answer, in order
   Done = 7,     // the answer is complete; a text if it failed
+  Hold = 8,     // from the service: no message data for this N_Port_ID ...
+  Proceed = 9,  // ... until this
 };
 std::string_view to_string(RecordKind kind);
 
 inline constexpr std::size_t record_header_bytes = 8;
-inline constexpr std::size_t max_frame_bytes = frame_header_bytes + max_data_field_bytes;
 inline constexpr std::size_t max_record_body_bytes = 4096;  // of every other kind
 inline constexpr std::size_t max_record_bytes = record_header_bytes + max_record_body_bytes;
 static_assert(max_frame_bytes <= max_record_body_bytes);
@@ -46,13 +48,13 @@ struct RecordHeader {
   }
   void write(std::span<std::uint8_t, record_header_bytes> bytes) const;
   [[nodiscard]] static RecordHeader read(std::span<const std::uint8_t, record_header_bytes> bytes);
-  /// What is wrong with it; nullptr: nothing.
+  /// The fault of the header; nullptr: none.
   [[nodiscard]] static const char* fault(std::span<const std::uint8_t, record_header_bytes> bytes);
 };
 
-inline constexpr std::uint16_t protocol_version = 1;
+inline constexpr std::uint16_t protocol_version = 2;  // 2: Hold and Proceed
 
-/// Who calls, and what for. Body: magic "FCVI", version (2), role (1), reserved (1), process id (4), name (the rest).
+/// The client and its role. Body: magic "FCVI", version (2), role (1), reserved (1), process id (4), name (the rest).
 struct Hello {
   enum class Role : std::uint8_t { Port = 1, Control = 2 };
   static constexpr std::size_t max_name_bytes = 64;
@@ -62,7 +64,7 @@ struct Hello {
   std::string name;  // of the program, for people
 
   [[nodiscard]] std::vector<std::uint8_t> write() const;
-  /// Empty when it is no Hello of any version. One of another version has only that field set.
+  /// nullopt if it is no Hello of any version. If it is one of another version, only that field is set.
   [[nodiscard]] static std::optional<Hello> parse(std::span<const std::uint8_t> body);
 };
 
@@ -70,10 +72,19 @@ struct Hello {
 struct Welcome {
   std::uint16_t version = protocol_version;
   std::uint32_t process_id = 0;
-  std::uint32_t max_frame_bytes = drivers::max_frame_bytes;
+  std::uint32_t max_frame_bytes = fc2::max_frame_bytes;
 
   [[nodiscard]] std::vector<std::uint8_t> write() const;
   [[nodiscard]] static std::optional<Welcome> parse(std::span<const std::uint8_t> body);
+};
+
+/// Hold and Proceed. Body: reserved (1), N_Port_ID (3).
+struct Destination {
+  static constexpr std::size_t size = 4;
+  wire::FcId id;
+
+  [[nodiscard]] std::array<std::uint8_t, size> write() const;
+  [[nodiscard]] static std::optional<Destination> parse(std::span<const std::uint8_t> body);
 };
 
 }  // namespace fc2::drivers

@@ -74,6 +74,7 @@ class LocalFabricLink::Core final : public StreamUser, public std::enable_shared
   void record_received(RecordKind kind, std::span<const std::uint8_t> body) override;
   void stream_closed(const std::string& reason) override;
   void welcome(std::span<const std::uint8_t> body);
+  bool pause_or_resume(RecordKind kind, std::span<const std::uint8_t> body);
 
   NPort& port_;
   boost::asio::io_context& io_;
@@ -179,9 +180,21 @@ void LocalFabricLink::Core::give_up_waiting() {
 
 void LocalFabricLink::Core::record_received(RecordKind kind, std::span<const std::uint8_t> body) {
   if (kind == RecordKind::Welcome && !up_) return welcome(body);
+  if (up_ && pause_or_resume(kind, body)) return;
   std::exchange(stream_, nullptr)->close();
   refused_ = kind == RecordKind::Refusal;
   stream_closed(refused_ ? std::string(body.begin(), body.end()) : "the fabric service sent a record out of turn");
+}
+
+// False: it is no such record.
+bool LocalFabricLink::Core::pause_or_resume(RecordKind kind, std::span<const std::uint8_t> body) {
+  const auto destination = Destination::parse(body);
+  if (!destination || (kind != RecordKind::Hold && kind != RecordKind::Proceed)) return false;
+  if (kind == RecordKind::Hold)
+    port_.pause_output(destination->id);
+  else
+    port_.resume_output(destination->id);
+  return true;
 }
 
 void LocalFabricLink::Core::welcome(std::span<const std::uint8_t> body) {

@@ -1,5 +1,5 @@
-// The link of a process's N_Port to the local fabric: connects to fcvi-fabricd, starts it where nobody listens, comes
-// back when it went away.
+// The link of a process's N_Port to the local fabric: connects to fcvi-fabricd, starts it if nobody listens, and
+// reconnects after it has ended.
 #pragma once
 #include <chrono>
 #include <memory>
@@ -17,14 +17,14 @@ struct LocalFabricOptions {
   std::string service_program;    // empty: find_service_program()
   std::string process_name;       // for people; empty: the program's own
   bool start_service = true;
-  int service_idle_seconds = 30;       // told to a service that we start: how long it stays without a link
-  TimeNs connect_limit = 10 * second;  // without a link so long: Unreachable is told
+  int service_idle_seconds = 30;       // passed to a service that we start: how long it stays without a link
+  TimeNs connect_limit = 10 * second;  // after so long without a link the listener gets Unreachable
 };
 
 enum class LinkState : std::uint8_t { Up, Down, Unreachable };
 std::string_view to_string(LinkState state);
 
-/// Told inside the core. `reason`, for people, says why where the state is not Up.
+/// Called inside the core. `reason`, for people, tells why the state is not Up.
 class LinkListener {
  public:
   virtual void link_changed(LinkState state, const std::string& reason) = 0;
@@ -33,9 +33,9 @@ class LinkListener {
   ~LinkListener() = default;
 };
 
-/// Made, used and destroyed inside the core; nothing here blocks. The port's link goes down with it, and at once when
-/// the service dies; then it tries again for as long as it lives. io_context, guard and port outlive it; the io_context
-/// may run in any one thread.
+/// Created, used and destroyed inside the core; never blocks. When the service dies, the port's link goes down at once
+/// and it tries to connect again as long as it lives. Destroying it takes the port's link down. io_context, guard and
+/// port outlive it; one thread, any, runs the io_context.
 class LocalFabricLink {
  public:
   LocalFabricLink(NPort& port, boost::asio::io_context& io, runtime::CoreGuard& guard, LocalFabricOptions options = {},
@@ -45,9 +45,9 @@ class LocalFabricLink {
   LocalFabricLink& operator=(const LocalFabricLink&) = delete;
 
   [[nodiscard]] bool up() const;
-  /// Why there is no link; empty while it is up, and before the first try failed.
+  /// Why there is no link; empty while it is up, and before the first attempt failed.
   [[nodiscard]] const std::string& trouble() const;
-  /// For the end of the process, which does not wait for the link's handlers: returns when what the port sent is in the
+  /// For the end of the process, which does not wait for the link's handlers: returns when the port's frames are in the
   /// socket, or after `limit`.
   void drain(std::chrono::milliseconds limit);
 

@@ -20,8 +20,8 @@ namespace {
 
 constexpr TimeNs watch_interval = 250 * millisecond;
 
-// FCoE and FIP, also behind an 802.1Q tag: accept the whole frame, else nothing. Run by the kernel on every frame of
-// the interface.
+// FCoE and FIP, also behind an 802.1Q tag: accept the whole frame, else nothing. Run by the kernel on every frame
+// of the interface.
 constexpr std::array<sock_filter, 9> filter{{{BPF_LD | BPF_H | BPF_ABS, 0, 0, 12},
                                              {BPF_JMP | BPF_JEQ | BPF_K, 5, 0, 0x8906},
                                              {BPF_JMP | BPF_JEQ | BPF_K, 4, 0, 0x8914},

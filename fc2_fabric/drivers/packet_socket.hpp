@@ -15,12 +15,12 @@ struct PacketSocketOptions {
                                              // share an interface need one each (locally administered)
   std::uint16_t max_mtu = 0xFFFF;            // less than the interface's: frames are no larger than that
   bool promiscuous = false;                  // else addresses are added to the interface's filter
-  std::uint8_t priority = 3;            // 802.1p, 0 to 7: in tags, and the kernel's for what is sent here (SO_PRIORITY)
-  int receive_buffer_bytes = 32 << 20;  // as far as the kernel grants it: what comes while the core is busy
+  std::uint8_t priority = 3;                 // 802.1p, 0 to 7: in tags, and of frames sent here (SO_PRIORITY)
+  int receive_buffer_bytes = 32 << 20;       // as far as the kernel grants it: for frames while the core is busy
   int send_buffer_bytes = 4 << 20;
 };
 
-/// FCoE and FIP frames only, by a filter in the kernel; also what other sockets of this host send there, so that
+/// FCoE and FIP frames only, by a filter in the kernel; also frames that other sockets of this host send there, so that
 /// several processes may share an interface.
 class PacketSocket final : public EthernetSocket {
  public:
@@ -46,7 +46,7 @@ class PacketSocket final : public EthernetSocket {
   bool promiscuous_ = false;
   std::map<wire::MacAddress, std::size_t> wanted_;
   std::uint64_t kernel_drops_ = 0;
-  Timer<PacketSocket, &PacketSocket::watch> watch_timer_{*this};  // the carrier: sockets are not told
+  Timer<PacketSocket, &PacketSocket::watch> watch_timer_{*this};  // polls the carrier: sockets get no event
 };
 
 }  // namespace fc2::drivers

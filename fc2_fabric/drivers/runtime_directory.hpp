@@ -1,16 +1,16 @@
-// Where the fabric service of a user and its clients meet: a directory that only that user can enter.
+// The directory where the fabric service of a user and its clients meet; only that user can enter it.
 #pragma once
 #include <optional>
 #include <string>
 
 namespace fc2::drivers {
 
-/// $FCVI_RUNTIME_DIR, else $XDG_RUNTIME_DIR/fcvi, else /tmp/fcvi-UID. Made with mode 0700 where it is missing. It must
-/// be a directory (no symbolic link), the user's own, and closed to others: whoever can write there could pose as the
-/// fabric.
+/// $FCVI_RUNTIME_DIR, else $XDG_RUNTIME_DIR/fcvi, else /tmp/fcvi-UID. Created with mode 0700 if it is missing. It must
+/// be a directory (no symbolic link), owned by the user, and closed to others, since a process that can write there
+/// could pose as the fabric.
 class RuntimeDirectory {
  public:
-  /// `path`: instead of what the environment says; empty: as above. Empty result: `error` says why, and what to do.
+  /// `path`: replaces the environment's; empty: as above. Without a result `error` says why, and what to do.
   static std::optional<RuntimeDirectory> open(const std::string& path, std::string& error);
   [[nodiscard]] static std::string default_path();
 
@@ -25,10 +25,10 @@ class RuntimeDirectory {
   std::string path_;
 };
 
-/// A stream socket that is connected to the service, non-blocking, closed on exec. -1 with errno: ENOENT or
-/// ECONNREFUSED, nobody listens; EAGAIN, too many are waiting to be accepted; EACCES, somebody else listens there.
+/// A stream socket connected to the service, non-blocking, closed on exec. -1 with errno: ENOENT or ECONNREFUSED,
+/// nobody listens; EAGAIN, too many connections wait to be accepted; EACCES, the listener belongs to another user.
 int connect_to_service(const RuntimeDirectory& directory);
-/// The user of the process at the other end of a Unix socket is ours.
+/// The process at the other end of a Unix socket belongs to our user.
 [[nodiscard]] bool is_own_user(int descriptor);
 
 }  // namespace fc2::drivers

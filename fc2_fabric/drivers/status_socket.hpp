@@ -1,5 +1,5 @@
-// Where a process tells of its NIC whoever asks: fcvi-fabricd status. A Unix socket in the runtime directory; who
-// connects gets one text, and then the end.
+// Answers fcvi-fabricd status about the NIC of a process: a Unix socket in the runtime directory that sends one text to
+// each client and closes.
 #pragma once
 #include <functional>
 #include <memory>
@@ -13,22 +13,21 @@
 
 namespace fc2::drivers {
 
-/// Made and destroyed inside the core. The io_context may run in any one thread, and outlives it as the guard does.
+/// Created and destroyed inside the core. One thread, any, runs the io_context, which outlives it as the guard does.
 class StatusSocket {
  public:
   /// Called inside the core.
   using Answer = std::function<std::string()>;
   StatusSocket(boost::asio::io_context& io, runtime::CoreGuard& guard, const RuntimeDirectory& directory,
                Answer answer);
-  /// Its name goes with it. After a sudden end the name stays: ask() removes it.
+  /// Removes its name. After a sudden end the name stays: ask() removes it.
   ~StatusSocket();
   StatusSocket(const StatusSocket&) = delete;
   StatusSocket& operator=(const StatusSocket&) = delete;
-  /// Empty: nobody can ask, for lack of a descriptor or of a name.
+  /// Empty: there is no socket, for lack of a descriptor or of a name.
   [[nodiscard]] const std::string& path() const;
 
-  /// What each process of this directory tells, in the order of the names; of those that answer within two seconds.
-  /// Blocks.
+  /// The texts of all processes of this directory that answer within two seconds, in the order of their names. Blocks.
   [[nodiscard]] static std::vector<std::string> ask(const RuntimeDirectory& directory);
 
  private:

@@ -1,4 +1,4 @@
-// Ethernet over UDP datagrams: one frame without FCS in each, as QEMU's `-netdev dgram` has it. Needs no privileges.
+// Ethernet over UDP datagrams: one frame without FCS in each, as with QEMU's `-netdev dgram`. Needs no privileges.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -19,7 +19,7 @@ struct UdpEthernetOptions {
   int buffer_bytes = 8 << 20;                                             // each way, as far as the kernel grants it
 };
 
-/// A cable with two ends. Its carrier is always there, also while nobody listens at the other end.
+/// A cable with two ends. Its carrier is always on, also while the other end does not listen.
 class UdpEthernet final : public EthernetSocket {
  public:
   struct Opened {
@@ -28,7 +28,7 @@ class UdpEthernet final : public EthernetSocket {
   };
   [[nodiscard]] static Opened open(const CoreAccess& access, const UdpEthernetOptions& options);
 
-  void listen(const wire::MacAddress&) override {}  // a cable brings everything
+  void listen(const wire::MacAddress&) override {}  // a cable carries all frames
   void ignore(const wire::MacAddress&) override {}
   [[nodiscard]] std::uint64_t kernel_drops() override;
   [[nodiscard]] std::uint16_t local_port() const;

@@ -1,11 +1,11 @@
 // ENode: brings N_Ports to a fabric over Ethernet (FC-BB-5 FIP and FCoE). Drives machines::fip_node.
 //
-// FCFs are looked for on every VLAN that is known; all that has to do with one goes on the VLAN where it was heard.
+// It looks for FCFs on every VLAN that is known; frames of a virtual link use the VLAN where its FCF was heard.
 //
-// It is the link of its N_Ports: when an FCF is selected the link goes up, the port's FLOGI (FDISC, LOGO) leaves inside
-// FIP and its answer comes back as a frame; everything else is FCoE between the VN_Port's MAC and the FCF's. When the
-// virtual links are lost (the FCF is silent, or clears them, or the carrier goes) its N_Ports are interrupted: they log
-// in again, and their logins with others stand if every address proves to be what it was (FC-VI 7.7.5).
+// It is the link of its N_Ports: when an FCF is selected the link goes up; the port's FLOGI (FDISC, LOGO) is sent
+// inside FIP and its answer comes back as a frame; all other frames are FCoE between the VN_Port's MAC and the FCF's.
+// When the virtual links are lost (the FCF is silent, or clears them, or the carrier is lost) its N_Ports are
+// interrupted: they log in again, and their logins with others stand if every address is unchanged (FC-VI 7.7.5).
 #pragma once
 #include <memory>
 #include <optional>
@@ -37,29 +37,29 @@ class ENode final : private EthernetReceiver,
  public:
   /// `port` logs in by FLOGI. Ethernet and N_Ports outlive the ENode. Starts when the Ethernet is up.
   ENode(Scheduler& scheduler, FramePool& pool, EthernetPort& ethernet, NPort& port, ENodeConfig config = {});
-  /// The links go down; fabric and FCF notice by the missing keep-alives. NPort::log_out_of_fabric() first says
-  /// goodbye.
+  /// The links go down; fabric and FCF notice it by the missing keep-alives. To log out
+  /// first, call NPort::log_out_of_fabric().
   ~ENode();
   ENode(const ENode&) = delete;
   ENode& operator=(const ENode&) = delete;
 
   /// A further N_Port that logs in by FDISC (NPortConfig::virtual_n_port) whenever the first is logged in. False: too
-  /// many.
+  /// many of them.
   bool add_virtual_port(NPort& port);
   void remove_virtual_port(NPort& port);
 
-  /// At the FC level of one of its N_Ports. nullptr takes it off.
+  /// At the FC level of one of its N_Ports. nullptr removes it.
   void tap(NPort& port, FrameTap* tap);
   void set_faults(NPort& port, FrameFault* sent, FrameFault* received);
 
-  /// The FCF that is selected; nullptr: none.
+  /// The selected FCF; nullptr: none.
   [[nodiscard]] const KnownFcf* fcf() const { return selected_ ? &*selected_ : nullptr; }
   [[nodiscard]] const std::vector<KnownFcf>& known_fcfs() const { return fcfs_.fcfs(); }
   [[nodiscard]] bool logged_in() const { return machine_.is<machines::fip_node::LoggedIn>(); }
   [[nodiscard]] std::string_view state_name() const { return machine_.state_name(); }
   /// Granted by the FCF; nullopt before.
   [[nodiscard]] std::optional<wire::MacAddress> mac_of(const NPort& port) const;
-  /// Told by FCFs to VLAN Requests since the carrier came, but for those that made room for others.
+  /// Announced by FCFs in answer to VLAN Requests since the carrier came, except evicted ones.
   [[nodiscard]] const std::vector<std::uint16_t>& vlans() const { return vlans_; }
   [[nodiscard]] const FcoeCounters& counters() const { return counters_; }
   /// Of the ENode's own; 0: none was sent.

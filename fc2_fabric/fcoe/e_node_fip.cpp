@@ -151,8 +151,8 @@ int ENode::worth_of(std::uint16_t vlan) const {
   return worth;
 }
 
-// Anybody can send a notification: invented VLANs must not shut out the one that the FCF tells when it is asked the
-// next time.
+// Anybody can send a notification: invented VLANs must not shut out the one that the FCF tells when it is asked
+// the next time.
 bool ENode::make_room_for_vlan() {
   const auto least = std::min_element(vlans_.begin(), vlans_.end(),
                                       [&](auto one, auto other) { return worth_of(one) < worth_of(other); });

@@ -103,6 +103,7 @@ std::uint64_t FcoeCounters::discarded() const {
 }
 
 EthernetFrame encapsulate(const wire::MacAddress& destination, const wire::MacAddress& source, FramePtr frame) {
+  frame->leave_place();  // the trailer stands behind the content
   EthernetFrame ethernet;
   const std::size_t fc_size = frame->size_bytes;
   const std::uint32_t crc = wire::crc32(frame->content());

@@ -1,14 +1,15 @@
-// FC frames in Ethernet frames (FC-BB-5 FCoE), and every reason why a received one is discarded.
+// FC frames in Ethernet frames (FC-BB-5 FCoE), and every reason for which a received one is discarded.
 #pragma once
 #include <array>
 #include <cstdint>
 #include <string_view>
 
 #include "fc2_fabric/fcoe/ethernet_port.hpp"
+#include "fc2_fabric/frame/frame_header.hpp"
 
 namespace fc2::fcoe {
 
-/// Largest FCoE PDU (what follows the Ethernet header) on an interface: no more than a full FC frame needs.
+/// The largest FCoE PDU (all after the Ethernet header) on an interface: at most that of a full FC frame.
 [[nodiscard]] std::uint16_t max_fcoe_size(std::uint16_t mtu);
 /// Largest data field that fits: 1452 bytes at an MTU of 1500, 2112 from 2158 on. What FLOGI and PLOGI announce.
 [[nodiscard]] std::uint16_t data_field_bytes(std::uint16_t mtu);
@@ -31,7 +32,7 @@ enum class FcoeDiscard : std::uint8_t {
   NoResources,       // a table is full, or too many frames wait
   NotLoggedIn,       // to send: the VN_Port has no MAC address
   WrongVlan,         // of a VLAN that is not ours
-  NotAllowed,        // a login of somebody who is not on the allow list
+  NotAllowed,        // a login by a station that is not on the allow list
   TooOften,          // solicitations or FLOGIs of one station, more than the limit
   TooManyLogins,     // of one ENode
   Count,
@@ -48,24 +49,20 @@ class FcoeCounters {
   std::uint64_t frames_in = 0, frames_out = 0;  // FCoE
   std::uint64_t fip_in = 0, fip_out = 0;
   std::uint64_t unexpected_events = 0;  // a machine had no row: a defect of ours
-  std::uint64_t evicted = 0;            // neighbours that made room for others: FCFs, ENodes, VN2VN ports
+  std::uint64_t evicted = 0;            // neighbours evicted from full tables: FCFs, ENodes, VN2VN ports
 
  private:
   std::array<std::uint64_t, static_cast<std::size_t>(FcoeDiscard::Count)> discards_{};
 };
 
-/// Builds header and trailer around the frame, which stays where it is; makes the CRC. A frame that a fault marked
-/// (crc_error) leaves with a wrong one, so that the receiver sees what happened as on a bad link.
+/// Builds header and trailer around the frame, which stays where it is; computes the CRC. A frame with a fault's
+/// crc_error gets a wrong one, so that the receiver sees it as on a bad link.
 [[nodiscard]] EthernetFrame encapsulate(const wire::MacAddress& destination, const wire::MacAddress& source,
                                         FramePtr frame);
 
-/// Why it is no FCoE frame that a receiver may use; FcoeDiscard::Count: it is one.
+/// The reason why it is not an FCoE frame that a receiver may use; FcoeDiscard::Count: it is one.
 [[nodiscard]] FcoeDiscard examine(const EthernetFrame& frame);
-/// The FC frame of one that examine() found good; nothing is copied.
+/// The FC frame of an Ethernet frame that examine() accepted; nothing is copied.
 [[nodiscard]] FramePtr decapsulate(EthernetFrame frame);
-
-/// The two addresses where they stand in a FC frame of at least 24 bytes.
-[[nodiscard]] inline wire::FcId d_id_of(const Frame& frame) { return {wire::load_big<3>(frame.bytes.data() + 1)}; }
-[[nodiscard]] inline wire::FcId s_id_of(const Frame& frame) { return {wire::load_big<3>(frame.bytes.data() + 5)}; }
 
 }  // namespace fc2::fcoe

@@ -15,10 +15,10 @@ struct EthernetInterface {
   std::uint8_t priority = 3;  // 802.1p, 0 to 7: 3 is where FCoE usually has its own, without loss (802.1Qbb)
 };
 
-/// Whoever uses a port. Called inside the core; may send, listen() and ignore() from within.
+/// The user of a port. Called inside the core; may send, listen() and ignore() in the call.
 class EthernetReceiver {
  public:
-  /// Of the EtherTypes FCoE and FIP, of any VLAN; whether it is meant for us is the receiver's to check.
+  /// A frame with EtherType FCoE or FIP, of any VLAN; the receiver checks whether it is the destination.
   virtual void ethernet_received(EthernetFrame frame) = 0;
   /// The carrier came or went.
   virtual void ethernet_link_changed(bool up) = 0;
@@ -35,8 +35,8 @@ struct EthernetCounters {
   std::uint64_t over_long = 0;   // received, longer than max_bytes or the MTU: lost
 };
 
-/// Frames go out in order. A port whose buffers fill up pauses: FCoE senders wait then (Fibre Channel does not drop for
-/// lack of buffers); FIP does not, and may be lost.
+/// Frames go out in order. A port whose buffers fill up pauses: FCoE senders then wait (Fibre Channel does not drop
+/// frames for lack of buffers); FIP senders do not, and their frames may be lost.
 class EthernetPort {
  public:
   virtual ~EthernetPort() = default;
@@ -44,19 +44,19 @@ class EthernetPort {
   EthernetPort& operator=(const EthernetPort&) = delete;
 
   virtual void send(EthernetFrame frame) = 0;
-  /// Frames to this address are wanted too: a VN_Port's MAC, or a group. Counted: ignore() as often takes it off.
+  /// Also receive frames to this address: a VN_Port's MAC, or a group. Counted: as many calls of ignore() end it.
   virtual void listen(const wire::MacAddress& address) = 0;
   virtual void ignore(const wire::MacAddress& address) = 0;
-  /// Frames of this VLAN are wanted too, and will be sent; untagged ones always are.
+  /// Also receive frames of this VLAN, and be ready to send them; untagged ones are always received.
   virtual void use_vlan(std::uint16_t) {}
 
   [[nodiscard]] const EthernetInterface& interface() const { return interface_; }
   [[nodiscard]] const EthernetCounters& counters() const { return counters_; }
-  /// Frames that came and that no buffer below the port could keep.
+  /// Received frames for which no buffer below the port had room.
   [[nodiscard]] virtual std::uint64_t kernel_drops() { return 0; }
   [[nodiscard]] bool up() const { return up_; }
   [[nodiscard]] bool paused() const { return paused_; }
-  /// One at a time; nullptr takes it off. Frames that nobody takes are lost.
+  /// One at a time; nullptr removes it. Without a receiver frames are lost.
   void attach(EthernetReceiver* receiver) { receiver_ = receiver; }
 
  protected:

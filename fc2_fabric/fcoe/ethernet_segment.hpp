@@ -1,5 +1,5 @@
-// An emulated Ethernet in virtual time: a switch with ports, latency, taps and faults. Lossless unless a fault says
-// else.
+// An emulated Ethernet in virtual time: a switch with ports, latency, taps and faults. No frame is lost
+// without a fault.
 #pragma once
 #include <deque>
 #include <map>
@@ -13,7 +13,7 @@ namespace fc2::fcoe {
 class EthernetSegment;
 class SegmentPort;
 
-/// What befalls frames on the segment. Lose one; or carry() it: later, changed, more than once.
+/// A fault of frames on the segment: lose one, or carry() it: later, changed, or more than once.
 class EthernetFault {
  public:
   virtual void befall(EthernetSegment& segment, SegmentPort& from, EthernetFrame frame) = 0;
@@ -29,11 +29,11 @@ class SegmentPort final : public EthernetPort {
   void listen(const wire::MacAddress& address) override { ++wanted_[address]; }
   void ignore(const wire::MacAddress& address) override;
 
-  /// The carrier; ports begin with one.
+  /// The carrier; ports start with one.
   void set_carrier(bool up) { set_up(up); }
-  /// As a NIC whose buffers are full, and again has some.
+  /// As a NIC whose buffers are full, and then free again.
   void set_paused(bool paused) { paused ? pause() : resume(); }
-  /// Takes frames to anybody: an interface in promiscuous mode.
+  /// Receives frames to any destination: an interface in promiscuous mode.
   void set_promiscuous(bool promiscuous) { promiscuous_ = promiscuous; }
   void tap(EthernetTap* tap) { tap_ = tap; }
   [[nodiscard]] bool wants(const wire::MacAddress& address) const { return promiscuous_ || wanted_.contains(address); }
@@ -54,11 +54,11 @@ class EthernetSegment final : private Event {
       : scheduler_(scheduler), pool_(pool), latency_(latency) {}
   /// Stays valid as long as the segment.
   SegmentPort& add_port(EthernetInterface interface);
-  /// One at a time; nullptr takes it off.
+  /// One at a time; nullptr removes it.
   void set_fault(EthernetFault* fault) { fault_ = fault; }
-  /// To everybody but `from` who wants it, `delay` later than others. What `from` says of itself is not checked.
+  /// Delivers to every port that wants it, except `from`, `delay` later than usual. Its source address is not checked.
   void carry(SegmentPort& from, EthernetFrame frame, TimeNs delay = 0);
-  /// Arrives at one port, whatever its destination: for what hostile stations send.
+  /// Delivers to one port, whatever the destination: for frames of hostile stations.
   void inject(SegmentPort& to, wire::Bytes bytes);
   [[nodiscard]] Scheduler& scheduler() { return scheduler_; }
   [[nodiscard]] FramePool& pool() { return pool_; }

@@ -1,5 +1,5 @@
 // FCF: the fabric's ports on Ethernet (FC-BB-5). Couples Ethernet interfaces with a Switch: FIP discovery, logins of
-// ENodes as logins at F_Ports, keep-alives, FCoE frames to and from them.
+// ENodes as logins at F_Ports, keep-alives, FCoE frames in both directions.
 #pragma once
 #include <memory>
 #include <string>
@@ -29,19 +29,18 @@ class Fcf {
   Fcf(const Fcf&) = delete;
   Fcf& operator=(const Fcf&) = delete;
 
-  /// Advertises on it from now on. Stays valid until it is removed.
+  /// Advertises on it from now on. The reference is valid until it is removed.
   FcfInterface& add_interface(EthernetPort& ethernet);
   /// Its virtual links are cleared.
   void remove_interface(FcfInterface& interface);
-  /// Clears all virtual links and advertises no more: ENodes notice at once, and look elsewhere.
+  /// Clears all virtual links and stops advertising: ENodes notice at once and look for another FCF.
   void stop();
 
-  /// Who is logged in, or is remembered and may still come: for the FCF that takes the place of this one, should it
-  /// die.
+  /// Logged-in ENodes, and remembered ones that may still come: for an FCF that replaces this one after a sudden end.
   [[nodiscard]] std::vector<FormerLogin> logins() const;
-  /// Who was logged in at the FCF before this one gets the same F_Port, and with it the same N_Port_ID, if it comes for
-  /// it while its exchanges may go on (FC-VI 7.7.5): it misses advertisements for 2.5 FKA_ADV_PERIOD, and logins end
-  /// R_A_TOV later. Of interfaces that there are, once.
+  /// ENodes that were logged in at the FCF before this one get the same F_Port, and with it the same N_Port_ID, if they
+  /// come while their exchanges may go on (FC-VI 7.7.5): they notice the missing advertisements after 2.5
+  /// FKA_ADV_PERIOD, and logins end R_A_TOV later. For existing interfaces; call it once.
   void remember(const std::vector<FormerLogin>& logins);
 
   [[nodiscard]] const std::vector<std::unique_ptr<FcfInterface>>& interfaces() const { return interfaces_; }

@@ -26,11 +26,11 @@ struct FcfConfig {
       0;  // where FCoE is served, told to those who ask (FIP VLAN discovery); 0: untagged, nobody is told
   std::uint32_t fc_map = wire::default_fc_map;
   TimeNs period = 2 * second;           // FKA_ADV_PERIOD: advertisements and keep-alives; at least 500 ms
-  bool keep_alives = true;              // false: the D bit is set, nobody is missed
+  bool keep_alives = true;              // false: the D bit is set, silence ends no login
   TimeNs vn_port_period = 90 * second;  // between the keep-alives of a VN_Port (FC-BB-5)
   TimeNs login_time = 20 * second;      // for the F_Port's answer to FLOGI or LOGO: 2 x R_A_TOV
-  // Of an interface. For one more, the first that showed no life after its FLOGI makes room; where all did, FLOGI is
-  // rejected.
+  // Per interface. For one more the first that sent nothing since its FLOGI is evicted; if there is none,
+  // FLOGI is rejected.
   std::size_t max_enodes = 1024;
   FipLimits limits{};
   FcfListener* listener = nullptr;  // outlives the FCF
@@ -45,29 +45,29 @@ class FcfInterface final : private EthernetReceiver, private FcfLinkUser {
   FcfInterface& operator=(const FcfInterface&) = delete;
 
   void stop();
-  /// The A bit: whether new logins are taken. Those that are stay.
+  /// The A bit: whether new logins are accepted. Existing ones stay.
   void set_available(bool available) { available_ = available; }
   [[nodiscard]] const EthernetPort& ethernet() const { return ethernet_; }
   [[nodiscard]] std::size_t enode_count() const { return links_.size(); }
   [[nodiscard]] std::size_t vn_port_count() const { return vn_ports_.size(); }
   /// By the ENode's MAC address.
   [[nodiscard]] const std::map<wire::MacAddress, std::unique_ptr<FcfLink>>& links() const { return links_; }
-  /// The link that a VN_Port logged in through; nullptr: none on this interface. For taps, faults and logout.
+  /// The link through which a VN_Port logged in; nullptr: none on this interface. For taps, faults and logout.
   [[nodiscard]] FcfLink* link_of(wire::FcId id);
-  /// The fabric ends the login of one VN_Port (its F_Port logs it out), and tells the ENode so. False: not logged in
-  /// here.
+  /// The fabric ends the login of one VN_Port (its F_Port logs it out) and notifies the ENode. False: not logged in
+  /// on this interface.
   bool log_out(wire::FcId id);
   [[nodiscard]] const FcoeCounters& counters() const { return counters_; }
-  /// An ENode that is or was here.
+  /// An ENode that is or was logged in here.
   struct Former {
     std::size_t f_port = 0;          // its number
     bool believes_in_login = false;  // it had one that was not ended by itself, and has not looked for an FCF since
-    // Its first and latest keep-alive without a login, since it looked for an FCF or was silent.
+    // Its first and latest keep-alive without a login, since its last solicitation or silence.
     TimeNs alive_since = never, alive_until = 0;
   };
   /// By MAC address.
   [[nodiscard]] const std::map<wire::MacAddress, Former>& former_e_nodes() const { return former_e_nodes_; }
-  /// It was logged in there, before this interface began. False: max_enodes are known.
+  /// It was logged in at that F_Port before this interface existed. False: max_enodes are known already.
   bool remember(const wire::MacAddress& e_node, std::size_t f_port);
 
  private:
@@ -130,8 +130,7 @@ class FcfInterface final : private EthernetReceiver, private FcfLinkUser {
   std::map<wire::MacAddress, Former> former_e_nodes_;
   std::deque<wire::MacAddress> oldest_former_;  // of those, each once
   Timer<FcfInterface, &FcfInterface::advertise> advertisement_timer_{*this};
-  Timer<FcfInterface, &FcfInterface::sweep> sweep_timer_{
-      *this};  // links that became idle go when nobody is inside them
+  Timer<FcfInterface, &FcfInterface::sweep> sweep_timer_{*this};  // destroys idle links when no call is inside them
 };
 
 }  // namespace fc2::fcoe

@@ -1,5 +1,5 @@
-// What an FCF knows of one ENode: its login at an F_Port, its VN_Ports, whether it is alive. Drives
-// machines::fip_forwarder.
+// The state of one ENode at an FCF: its login at an F_Port, its VN_Ports, whether it is
+// alive. Drives machines::fip_forwarder.
 #pragma once
 #include <deque>
 #include <optional>
@@ -28,7 +28,7 @@ struct FcfVnPort {
   TimeNs heard = 0;  // its latest keep-alive
 };
 
-/// The interface, as its links see it.
+/// What links need from their interface.
 class FcfLinkUser {
  public:
   virtual FPort* attach_f_port(FcfLink& link) = 0;  // nullptr: the switch has none left
@@ -38,7 +38,7 @@ class FcfLinkUser {
   virtual void link_rejects(FcfLink& link, const wire::fip::EncapsulatedFrame& request) = 0;
   virtual void vn_port_added(FcfLink& link, wire::FcId id) = 0;
   virtual void vn_port_removed(wire::FcId id) = 0;
-  /// Clear Virtual Links goes out: for `port` alone, or, with nullptr, for all of the ENode.
+  /// Clear Virtual Links is sent: for `port` alone, or, with nullptr, for all of the ENode.
   virtual void link_cleared(FcfLink& link, const FcfVnPort* port) = 0;
   virtual void link_event(FcfLink& link, const FcfEvent& event) = 0;  // its ENode and interface are not set
   virtual void link_idle() = 0;                                       // one may be forgotten
@@ -48,7 +48,7 @@ class FcfLinkUser {
   ~FcfLinkUser() = default;
 };
 
-/// FcfInterface finds it in its queue by the hook for as long as its ENode has shown no life since the FLOGI.
+/// FcfInterface has it in its queue by the hook until its ENode has sent something after the FLOGI.
 class FcfLink final
     : private FrameReceiver,
       private machines::fip_forwarder::Context,
@@ -67,23 +67,23 @@ class FcfLink final
   void keep_alive_received();
   void solicitation_received() { solicited_ = scheduler_.now(); }
   void vn_port_keep_alive_received(const wire::fip::VnPort& sender);
-  /// All logins end, and the ENode is told so. `why`, for people, is static text.
+  /// All logins end, and the ENode is notified. `why`, for people, is static text.
   void clear(std::string_view why = "by the fabric");
   /// The same for one VN_Port; that of the FLOGI takes the others with it. False: it is not logged in here.
   bool log_out(wire::FcId id);
-  /// The Ethernet takes frames, or does not.
+  /// The Ethernet takes frames, or takes none.
   void set_paused(bool paused);
 
   [[nodiscard]] const wire::MacAddress& e_node() const { return e_node_; }
   [[nodiscard]] const std::vector<FcfVnPort>& vn_ports() const { return vn_ports_; }
   [[nodiscard]] FPort* f_port() const { return f_port_; }
-  /// When the ENode's latest keep-alive came, or its login was accepted.
+  /// The time of the ENode's latest keep-alive, or of its accepted login.
   [[nodiscard]] TimeNs heard() const { return heard_; }
-  /// While Clear Virtual Links goes out.
+  /// While Clear Virtual Links is sent.
   [[nodiscard]] std::string_view why_cleared() const { return why_cleared_; }
   [[nodiscard]] bool idle() const { return machine_.is<machines::fip_forwarder::Idle>(); }
   [[nodiscard]] std::string_view state_name() const { return machine_.state_name(); }
-  /// FC level, as the N_Ports there see it. nullptr takes it off.
+  /// At the FC level, as the N_Ports there see it. nullptr removes it.
   void tap(FrameTap* tap) {
     link_.from_wire.tap_sender(tap);
     link_.to_wire.tap_receiver(tap);
@@ -93,7 +93,7 @@ class FcfLink final
   [[nodiscard]] FrameOutput& output() { return link_.to_wire; }
 
  private:
-  // What an ENode sent, behind taps and faults.
+  // Frames from an ENode, after taps and faults.
   class Ingress final : public FrameReceiver {
    public:
     explicit Ingress(FcfLink& link) : link_(link) {}
@@ -161,7 +161,7 @@ class FcfLink final
   std::string_view why_cleared_ = "by the fabric";
   TimeNs heard_ = 0;                 // the ENode's latest keep-alive
   TimeNs solicited_ = 0;             // its latest solicitation
-  Outcome outcome_ = Outcome::None;  // told when nobody is inside the F_Port any more
+  Outcome outcome_ = Outcome::None;  // reported when no call is inside the F_Port any more
   Timer<FcfLink, &FcfLink::settle> settle_{*this};
   Timer<FcfLink, &FcfLink::time_out> timer_{*this};
   Timer<FcfLink, &FcfLink::supervise> supervision_{*this};

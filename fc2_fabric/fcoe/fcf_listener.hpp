@@ -1,4 +1,4 @@
-// What an FCF tells whoever runs it.
+// Reports of an FCF to the program that runs it.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -15,7 +15,7 @@ struct FcfEvent {
     LoggedOut,  // by LOGO, or its ENode left without one: `why` says which
     Rejected,   // FLOGI, FDISC or LOGO: `why` is the LS_RJT's explanation, or our own rule
     Cleared,    // Clear Virtual Links goes out
-    Evicted,    // an ENode that showed no life made room for another
+    Evicted,    // an ENode that sent nothing since its FLOGI, for a new one
   };
   Kind kind{};
   wire::MacAddress e_node{};
@@ -26,10 +26,10 @@ struct FcfEvent {
 };
 [[nodiscard]] std::string_view to_string(FcfEvent::Kind kind);
 
-/// Hears from inside the FCF, which must not be destroyed then.
+/// Called inside the FCF, which must not be destroyed then.
 class FcfListener {
  public:
-  /// Fcf::logins() says something new.
+  /// Fcf::logins() has changed.
   virtual void logins_changed() = 0;
   virtual void happened(const FcfEvent&) {}
 

@@ -1,4 +1,4 @@
-// The FCFs that an ENode heard of on one interface (FC-BB-5, FIP discovery).
+// The FCFs that an ENode has heard on one interface (FC-BB-5, FIP discovery).
 #pragma once
 #include <optional>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace fc2::fcoe {
 
-/// An FCF may serve several VLANs by one MAC address: to an ENode these are several FCFs.
+/// An FCF may serve several VLANs with one MAC address: for an ENode these are several FCFs.
 struct FcfAddress {
   FcfAddress(const wire::MacAddress& at = {}, std::uint16_t on = 0) : mac(at), vlan(on) {}
   wire::MacAddress mac;
@@ -16,7 +16,7 @@ struct FcfAddress {
   friend bool operator==(const FcfAddress&, const FcfAddress&) = default;
 };
 
-/// What an advertisement says, and what the ENode found out.
+/// The content of an advertisement, and what the ENode found out itself.
 struct KnownFcf {
   wire::MacAddress mac{};
   std::uint16_t vlan = 0;  // where it was heard; 0: untagged
@@ -36,30 +36,29 @@ struct KnownFcf {
 
 class FcfTable {
  public:
-  /// 2.5 times FKA_ADV_PERIOD without an advertisement, and the FCF is gone (FC-BB-5).
+  /// An FCF expires after 2.5 times FKA_ADV_PERIOD without an advertisement (FC-BB-5).
   [[nodiscard]] static TimeNs patience(TimeNs period) { return period / 2 * 5; }
   static constexpr std::size_t max_fcfs = 32;
   // FKA_ADV_PERIOD (FC-BB-5).
   static constexpr TimeNs least_period = 500 * millisecond, default_period = 8 * second, greatest_period = 90 * second;
 
   /// The FCF that a Discovery Advertisement describes: `fcf.mac` is that of its MAC descriptor. nullopt: it lacks a
-  /// descriptor, has one that it must not have, or a name or address that nobody may use (FC-BB-5; Linux is as strict).
+  /// descriptor, has one that it must not have, or an invalid name or address (FC-BB-5; Linux is as strict).
   [[nodiscard]] static std::optional<KnownFcf> read(const wire::fip::FipMessage& advertisement);
 
   [[nodiscard]] bool full() const { return fcfs_.size() == max_fcfs; }
-  /// Where it is full: forgets the FCF that is the least good for anything, so that any number of invented ones shut
-  /// none out. One that answered no solicitation goes before one that did, then the one that is silent the longest;
-  /// never `in_use`.
+  /// If the table is full: evicts the least useful FCF, so that invented ones cannot keep a real one out. One that
+  /// never answered a solicitation goes before one that did, then the one that has been silent longest; never `in_use`.
   void make_room(const FcfAddress& in_use);
-  /// Takes it in, or renews it. What the ENode found out itself stays as it is. Pre: it is known, or there is room.
+  /// Adds or renews it. What the ENode found out itself stays. Pre: it is known, or there is room.
   KnownFcf& update(const KnownFcf& heard);
   [[nodiscard]] KnownFcf* find(const FcfAddress& address);
-  /// The best that is usable: smallest priority; then the fabric `preferred`; then the lowest Fabric_Name, switch name,
-  /// MAC address and VLAN, so that every ENode of a host comes to the same one.
+  /// The best usable FCF: smallest priority; then the fabric `preferred`; then the lowest Fabric_Name, switch name, MAC
+  /// address and VLAN, so that every ENode of a host selects the same one.
   [[nodiscard]] const KnownFcf* best(wire::Wwn preferred) const;
-  /// When the first expires; `never` without one.
+  /// The time at which the first expires; `never` if there is none.
   [[nodiscard]] TimeNs next_expiry() const;
-  /// Forgets those that expired by `now`, and returns their addresses.
+  /// Removes those that expired by `now`, and returns their addresses.
   std::vector<FcfAddress> expire(TimeNs now);
   void clear() { fcfs_.clear(); }
   [[nodiscard]] const std::vector<KnownFcf>& fcfs() const { return fcfs_; }

@@ -1,4 +1,4 @@
-// Whom an FCF lets log in, and how often one station may ask.
+// Which stations an FCF lets log in, and how often each may ask.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -26,7 +26,7 @@ class FipAdmission {
   explicit FipAdmission(const FipLimits& limits) : limits_(limits) {}
 
   [[nodiscard]] bool allows(const wire::MacAddress& e_node, wire::Wwn port_name, wire::Wwn node_name) const;
-  /// A request of that station came at `now`. False: it asks too often.
+  /// A request of that station came at `now`. False: it exceeds the limit.
   [[nodiscard]] bool take(const wire::MacAddress& source, TimeNs now);
   [[nodiscard]] const FipLimits& limits() const { return limits_; }
 

@@ -1,11 +1,11 @@
 // The Fibre Channel side of a virtual link over Ethernet, with taps and faults as on other links. It has no rate and no
-// latency of its own: the Ethernet has them.
+// latency of its own.
 #pragma once
 #include "fc2_fabric/link/channel.hpp"
 
 namespace fc2::fcoe {
 
-/// One direction. A frame goes on at once; where a fault is set it passes a channel, which faults work upon.
+/// One direction. A frame passes at once, or, if a fault is set, through a channel to which the fault is applied.
 class LinkOutput final : public FrameOutput {
  public:
   LinkOutput(Scheduler& scheduler, FrameReceiver& receiver)
@@ -14,7 +14,7 @@ class LinkOutput final : public FrameOutput {
   void tap_sender(FrameTap* tap);
   void tap_receiver(FrameTap* tap);
   void set_fault(FrameFault* fault);
-  /// What a fault holds back is lost.
+  /// Frames that a fault holds back are lost.
   void clear() { channel_.clear(); }
 
  private:
@@ -27,10 +27,10 @@ class LinkOutput final : public FrameOutput {
 };
 
 struct VirtualLink {
-  /// `wire` gets what the port sends, `port` what came for it.
+  /// `wire` gets the port's frames, `port` gets frames for it.
   VirtualLink(Scheduler& scheduler, FrameReceiver& wire, FrameReceiver& port)
       : to_wire(scheduler, wire), from_wire(scheduler, port) {}
-  /// Both directions as the port sees them. nullptr takes it off.
+  /// Both directions as the port sees them. nullptr removes it.
   void tap(FrameTap* tap) {
     to_wire.tap_sender(tap);
     from_wire.tap_receiver(tap);

@@ -1,9 +1,9 @@
-// VN2VN (FC-BB-6): N_Ports on one Ethernet, no fabric. The node claims an N_Port_ID, tells of itself by beacons, and is
-// the link of its N_Port while it has that address. Drives machines::fip_vn2vn.
+// VN2VN (FC-BB-6): N_Ports on one Ethernet without a fabric. The node claims an N_Port_ID, sends beacons, and is the
+// link of its N_Port while it has that address. Drives machines::fip_vn2vn.
 //
-// When the carrier goes its N_Port is interrupted. With the same N_Port_ID claimed again within R_A_TOV, it asks by
-// ADISC whether the others are who they were, and its logins stand; with another one they end (FC-VI 7.7.5, as after
-// NOS).
+// When the carrier is lost its N_Port is interrupted. If it claims the same N_Port_ID again within R_A_TOV, it asks
+// the others by ADISC whether they are unchanged, and its logins stand; with another N_Port_ID they end (FC-VI 7.7.5,
+// as after NOS).
 #pragma once
 #include <deque>
 #include <map>
@@ -37,7 +37,7 @@ struct Vn2vnNeighbour {
   TimeNs heard = 0;           // 2.5 beacon intervals of silence, and it is gone
 };
 
-/// Hears about neighbours; from inside the node, which must not be destroyed then.
+/// Told of neighbours; called inside the node, which must not be destroyed then.
 class Vn2vnListener {
  public:
   virtual void neighbour_appeared(const Vn2vnNeighbour& neighbour) = 0;
@@ -56,11 +56,11 @@ class Vn2vnNode final : private EthernetReceiver, private VnPortUser, private ma
   Vn2vnNode(const Vn2vnNode&) = delete;
   Vn2vnNode& operator=(const Vn2vnNode&) = delete;
 
-  /// At the FC level. nullptr takes it off.
+  /// At the FC level. nullptr removes it.
   void tap(FrameTap* tap) { port_.link.tap(tap); }
   void set_faults(FrameFault* sent, FrameFault* received) { port_.link.set_faults(sent, received); }
 
-  /// What is probed, claimed or owned.
+  /// The N_Port_ID that is being probed or claimed, or is owned.
   [[nodiscard]] wire::FcId id() const { return id_; }
   [[nodiscard]] bool up() const { return machine_.is<machines::fip_vn2vn::Claimed>(); }
   [[nodiscard]] std::string_view state_name() const { return machine_.state_name(); }
@@ -138,7 +138,7 @@ class Vn2vnNode final : private EthernetReceiver, private VnPortUser, private ma
   std::uint64_t random_;
   std::vector<TimeNs> collisions_;  // of the last config.rest
   TimeNs last_claim_ = 0;
-  std::vector<wire::FcId> to_tell_;  // logged in when the carrier went: whose login did not last hears LOGO
+  std::vector<wire::FcId> to_tell_;  // logged in when the carrier was lost: those whose login ended get LOGO
   struct ReceivedFlogi {
     wire::FcId peer{};
     wire::OxId ox_id{};

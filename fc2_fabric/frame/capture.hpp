@@ -13,7 +13,7 @@
 
 namespace fc2 {
 
-/// Takes bytes in order. Failing to keep them is the sink's to remember and tell.
+/// Takes bytes in order. If it cannot store them it remembers that and reports it.
 class ByteSink {
  public:
   virtual void write(std::span<const std::uint8_t> bytes) = 0;
@@ -26,11 +26,11 @@ class Capture {
  public:
   /// Writes the section header at once.
   explicit Capture(ByteSink& sink);
-  /// A tap for one port: writes its interface description. Stays valid as long as the capture.
+  /// A tap for one port: writes its interface description. Valid as long as the capture.
   FrameTap& add_interface(std::string_view name);
   /// The same for an Ethernet port: frames as they are on the wire, FIP too.
   fcoe::EthernetTap& add_ethernet_interface(std::string_view name);
-  /// What the rules of a fault say of the frames that they touched (Frame::fault, from 1): packet comments.
+  /// Texts of the faults by the number in Frame::fault, from 1: packet comments.
   void set_fault_notes(std::vector<std::string> notes) { fault_notes_ = std::move(notes); }
   [[nodiscard]] std::uint64_t frame_count() const { return frame_count_; }
 

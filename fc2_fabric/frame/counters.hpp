@@ -1,4 +1,4 @@
-// What an N_Port or a switch saw, and why it discarded what it did: one place for every reason.
+// Counters of an N_Port or a switch, and every reason for which they discard a frame.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -20,7 +20,7 @@ enum class Discard : std::uint8_t {
   TooLong,          // an IU above its limit
   NoResources,      // a table is full
   BadPayload,       // a message that does not parse
-  Unroutable,       // switch: nobody has that D_ID
+  Unroutable,       // switch: no port has that D_ID
   HeldTooLong,      // switch: the port that it goes to takes no frames, or it is too old
   PathChanged,      // switch: on a path that is none any more, where order is promised
   UnknownHandle,    // FC-VI: no endpoint has that FCVI_HANDLE, or it is not the sender's
@@ -41,7 +41,7 @@ class Counters {
   std::uint64_t data_bytes_received = 0;
   std::uint64_t link_failures = 0;      // the link went down, or was interrupted
   std::uint64_t unexpected_events = 0;  // a machine had no row: a defect of ours, not the peer's
-  // Entries of full tables that made room for new ones: nobody used them.
+  // Entries evicted from full tables: unused ones.
   std::uint64_t ports_evicted = 0, addresses_evicted = 0;
 
  private:

@@ -1,4 +1,4 @@
-// An Ethernet frame whose FC frame lies in a pooled buffer, exactly where an N_Port made it or wants it.
+// An Ethernet frame whose FC frame stays in the pooled buffer in which an N_Port made it or receives it.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace fc2::fcoe {
 
-/// Ethernet frame without FCS, in three parts that follow each other: one sendmsg() or recvmsg() with three vectors
-/// carries it, and the FC frame is never copied for it.
+/// Ethernet frame without FCS, in three consecutive parts: one sendmsg() or recvmsg() with three vectors carries it,
+/// and the FC frame is never copied.
 ///   head  28 bytes: Ethernet header, FCoE version and SOF (of a FIP message: its first bytes)
 ///   body  up to 2136 bytes: the FC frame, and as much of its CRC and EOF as the buffer has room for
 ///   tail  up to 8 bytes: the rest
-/// An 802.1Q tag is none of them: drivers take it off, and put it between the addresses and the type.
+/// An 802.1Q tag is in none of them: drivers remove it, and insert it between the addresses and the type.
 struct EthernetFrame {
   static constexpr std::size_t head_bytes = wire::EthernetHeader::size() + wire::fcoe::header_size;
   static constexpr std::size_t body_bytes = frame_header_bytes + max_data_field_bytes;
@@ -28,18 +28,18 @@ struct EthernetFrame {
   std::uint16_t vlan = 0;        // VID, 1 to 4094; 0: untagged, or a tag that has a priority only
   FramePtr body;                 // never null but after a move
 
-  /// Room for max_bytes, to be filled by whoever receives.
+  /// Room for max_bytes, for a receiver to fill.
   [[nodiscard]] static EthernetFrame take(FramePool& pool);
-  /// A copy of at most max_bytes: how FIP messages, which are rare, become frames.
+  /// A copy of at most max_bytes: for FIP messages, which are rare.
   [[nodiscard]] static EthernetFrame of(FramePool& pool, wire::Bytes bytes);
   [[nodiscard]] EthernetFrame copy() const;
   /// The first `size` bytes, part by part; parts may be empty.
   [[nodiscard]] std::array<wire::MutableBytes, 3> parts(std::size_t size);
   [[nodiscard]] std::array<wire::Bytes, 3> parts() const;
-  /// One after the other.
+  /// All parts in one buffer.
   [[nodiscard]] std::vector<std::uint8_t> to_bytes() const;
 
-  // Of a frame that has a whole Ethernet header.
+  // Only for a frame that has a whole Ethernet header.
   [[nodiscard]] bool has_header() const { return size_bytes >= wire::EthernetHeader::size(); }
   [[nodiscard]] wire::MacAddress destination() const;
   [[nodiscard]] wire::MacAddress source() const;

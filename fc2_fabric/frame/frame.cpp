@@ -1,8 +1,25 @@
 #include "fc2_fabric/frame/frame.hpp"
 
+#include <cassert>
 #include <cstring>
 
 namespace fc2 {
+
+void FrameLender::lend(FrameBytes place, Frame& frame) {
+  assert(borrower_ == nullptr && frame.lender == nullptr);
+  borrower_ = &frame;
+  frame.lender = this;
+  frame.bytes = place;
+}
+
+void FrameLender::take_back() {
+  if (borrower_ != nullptr) borrower_->leave_place();
+}
+
+void Frame::move_out() {
+  std::memcpy(own.data(), bytes.data(), size_bytes);
+  forget_place();
+}
 
 void FramePool::grow() {
   auto& slab = slabs_.emplace_back(std::make_unique_for_overwrite<std::array<Frame, frames_per_slab>>());

@@ -1,11 +1,12 @@
-// Where a sender puts its frames: one direction of a link, as seen from its beginning. A simulated channel, a socket to
-// another process, later shared memory or Ethernet.
+// The sending end of one direction of a link: a simulated channel, a socket to another process, Ethernet,
+// later shared memory.
 #pragma once
 #include "fc2_fabric/frame/frame.hpp"
+#include "wire/types.hpp"
 
 namespace fc2 {
 
-/// Whoever feeds an output: hears when it takes frames again.
+/// Feeds an output; told when it takes frames again.
 class OutputListener {
  public:
   virtual void output_resumed() = 0;
@@ -14,19 +15,21 @@ class OutputListener {
   ~OutputListener() = default;
 };
 
-/// Fibre Channel does not drop frames for lack of buffers: an output that has none left pauses, its sender waits.
+/// Fibre Channel does not drop frames for lack of buffers: an output without buffers pauses, and its sender waits.
 class FrameOutput {
  public:
   /// Why an output takes no frames. Each ends by itself.
   enum class Pause : std::uint8_t {
-    Receiver = 1,  // whoever takes them has no room, and says so
+    Receiver = 1,  // the receiver has no room
     Credit = 2,    // buffer-to-buffer credit is used up (FC-FS)
     Link = 4,      // the link is being reset, or is not active
   };
 
-  /// May be called while the output is busy (the frame queues behind those being sent), never while it is paused.
+  /// A frame to be filled and sent here, while the output is not paused: its bytes may lie where they are sent from.
+  [[nodiscard]] virtual FramePtr make_frame(FramePool& pool) { return pool.take(); }
+  /// May be called while the output is busy (the frame queues behind earlier ones), never while it is paused.
   virtual void send(FramePtr frame) = 0;
-  /// The sender is free again from this time on; `never` while paused.
+  /// The time at which the sender is free again; `never` while paused.
   [[nodiscard]] TimeNs free_at() const { return paused() ? never : free_at_; }
   [[nodiscard]] bool paused() const { return pauses_ != 0; }
   void pause(Pause reason = Pause::Receiver) { pauses_ |= static_cast<std::uint8_t>(reason); }
@@ -35,18 +38,18 @@ class FrameOutput {
     pauses_ &= static_cast<std::uint8_t>(~static_cast<unsigned>(reason));
     if (!paused() && listener_ != nullptr) listener_->output_resumed();
   }
-  /// One at a time; nullptr takes it off.
+  /// One at a time; nullptr removes it.
   void set_listener(OutputListener* listener) { listener_ = listener; }
 
-  /// BB_Credit of a login (FC-FS): what we tell the far end, frames that we have buffers for ...
+  /// BB_Credit of a login (FC-FS): our buffers, announced to the far end ...
   [[nodiscard]] virtual std::uint16_t own_bb_credit() const { return default_bb_credit; }
-  /// FC-AL: there is no such number, R_RDYs tell of buffers whenever a circuit is opened.
+  /// FC-AL: there is no such number; R_RDYs announce buffers whenever a circuit is opened.
   [[nodiscard]] virtual bool alternate_bb_credit() const { return false; }
-  /// ... and what the far end told us.
+  /// ... and the far end's.
   virtual void set_bb_credit(std::uint16_t /*of_far_end*/) {}
 
  protected:
-  /// Told where a link has no need of credit: it never runs out of buffers.
+  /// Announced on links that need no credit because buffers never run out.
   static constexpr std::uint16_t default_bb_credit = 64;
   FrameOutput() = default;
   ~FrameOutput() = default;
@@ -57,11 +60,15 @@ class FrameOutput {
   OutputListener* listener_ = nullptr;
 };
 
-/// What brings an N_Port's frames to its F_Port. Held back while they go to a port that takes no more.
+/// The source of an N_Port's frames at its F_Port. Held back while their destination takes no more.
 class FrameFeeder {
  public:
   virtual void hold() = 0;
   virtual void proceed() = 0;
+  /// It can keep back message data for one address, while all else comes. Of both, a repeated call says nothing new.
+  [[nodiscard]] virtual bool holds_by_destination() const { return false; }
+  virtual void hold_for(wire::FcId) {}
+  virtual void proceed_for(wire::FcId) {}
 
  protected:
   ~FrameFeeder() = default;

@@ -1,4 +1,4 @@
-// Where frames arrive, and who watches them pass.
+// Where frames arrive, and taps that observe them.
 #pragma once
 #include "fc2_fabric/frame/ethernet_frame.hpp"
 #include "fc2_fabric/frame/frame.hpp"
@@ -14,10 +14,10 @@ class FrameReceiver {
   ~FrameReceiver() = default;
 };
 
-/// Sees every frame that passes one end of a channel; must not keep the reference.
+/// Sees every frame at one end of a channel; must not keep the reference.
 class FrameTap {
  public:
-  /// `outbound`: sent by the tapped port, else received by it.
+  /// `outbound`: the tapped port sent it, else received it.
   virtual void frame_passed(TimeNs at, const Frame& frame, bool outbound) = 0;
 
  protected:
@@ -28,10 +28,10 @@ class FrameTap {
 
 namespace fc2::fcoe {
 
-/// Sees every Ethernet frame that passes one port; must not keep the reference.
+/// Sees every Ethernet frame at one port; must not keep the reference.
 class EthernetTap {
  public:
-  /// `outbound`: sent by the tapped port, else received by it.
+  /// `outbound`: the tapped port sent it, else received it.
   virtual void ethernet_passed(TimeNs at, const EthernetFrame& frame, bool outbound) = 0;
 
  protected:

@@ -1,5 +1,5 @@
-// Arbitrated loop physical addresses (FC-AL): the 127 bytes of neutral disparity, lowest first, that is, highest
-// priority first. 00h is the FL_Port's.
+// Arbitrated loop physical addresses (FC-AL): the 127 bytes of neutral disparity, lowest, that is highest priority,
+// first. 00h is the FL_Port's.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -17,9 +17,9 @@ inline constexpr std::array<std::uint8_t, 127> al_pas = {
     0x90, 0x97, 0x98, 0x9B, 0x9D, 0x9E, 0x9F, 0xA3, 0xA5, 0xA6, 0xA7, 0xA9, 0xAA, 0xAB, 0xAC, 0xAD, 0xAE, 0xB1, 0xB2,
     0xB3, 0xB4, 0xB5, 0xB6, 0xB9, 0xBA, 0xBC, 0xC3, 0xC5, 0xC6, 0xC7, 0xC9, 0xCA, 0xCB, 0xCC, 0xCD, 0xCE, 0xD1, 0xD2,
     0xD3, 0xD4, 0xD5, 0xD6, 0xD9, 0xDA, 0xDC, 0xE0, 0xE1, 0xE2, 0xE4, 0xE8, 0xEF};
-/// By position in al_pas: who has claimed what, as LIFA, LIPA, LIHA and LISA carry it.
+/// By position in al_pas: which addresses are claimed, as LIFA, LIPA, LIHA and LISA carry it.
 using AlPaMap = std::bitset<al_pas.size()>;
-/// al_pas.size(): it is none.
+/// al_pas.size(): not an AL_PA.
 constexpr std::size_t al_pa_position(std::uint8_t al_pa) {
   const auto found = std::lower_bound(al_pas.begin(), al_pas.end(), al_pa);
   return found != al_pas.end() && *found == al_pa ? static_cast<std::size_t>(found - al_pas.begin()) : al_pas.size();

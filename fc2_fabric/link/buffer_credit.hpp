@@ -1,6 +1,5 @@
-// Buffer-to-buffer credit of one direction of a link (FC-FS): nobody sends a frame that the other end has no buffer
-// for. At the sender the count of what may go, at the receiver the buffers; an R_RDY for each buffer that is free
-// again.
+// Buffer-to-buffer credit of one direction of a link (FC-FS): a frame is sent only if the other end has a buffer for
+// it. The sender counts frames, the receiver its buffers; an R_RDY is returned for each buffer that is free again.
 #pragma once
 #include <cstdint>
 
@@ -8,33 +7,33 @@
 
 namespace fc2 {
 
-/// Hears from the credit of one end.
+/// Reports of the credit at one end.
 class CreditListener {
  public:
-  /// No credit for E_D_TOV: R_RDYs, or frames, must have been lost. A Link Reset restores it.
+  /// No credit for E_D_TOV: R_RDYs or frames must have been lost. A Link Reset restores it.
   virtual void link_timed_out() = 0;
 
  protected:
   ~CreditListener() = default;
 };
 
-/// At the sender. Before a login one frame may go; the login tells how many buffers the far end has.
+/// At the sender. Before a login one frame may be sent; the login tells how many buffers the far end has.
 class BufferCredit final : private Event {
  public:
   BufferCredit(Scheduler& scheduler, FrameOutput& output, CreditListener& listener, TimeNs link_timeout)
       : scheduler_(scheduler), output_(output), listener_(listener), link_timeout_(link_timeout) {}
 
-  /// BB_Credit as the far end told it; frames that are not acknowledged by an R_RDY stay counted.
+  /// BB_Credit as the far end announced it; frames without an R_RDY stay counted.
   void set_limit(std::uint16_t frames);
   [[nodiscard]] std::uint16_t limit() const { return limit_; }
   void frame_sent() {
     if (++outstanding_ >= limit_) use_up();
   }
-  /// One that nobody can owe us is ignored, and counted.
+  /// An R_RDY without an outstanding frame is ignored and counted.
   void r_rdy_received();
   /// Link Reset: nothing is outstanding.
   void reset();
-  /// The login is over: one frame again.
+  /// The login is over: one frame may be sent.
   void forget_login() {
     limit_ = before_login;
     reset();
@@ -58,7 +57,7 @@ class BufferCredit final : private Event {
   std::uint64_t surplus_ = 0;
 };
 
-/// Gets a free buffer's R_RDY to the far end.
+/// Sends the R_RDY of a free buffer to the far end.
 class ReadySignal {
  public:
   virtual void send_r_rdy() = 0;
@@ -67,8 +66,8 @@ class ReadySignal {
   ~ReadySignal() = default;
 };
 
-/// At the receiver. A frame that arrives takes a buffer, and keeps it wherever it goes: until it goes out on another
-/// link, or ends. It may outlive the link; the buffers do as long.
+/// At the receiver. A frame that arrives occupies a buffer until it leaves on another link or is freed. It may outlive
+/// the link; the buffers live as long.
 class ReceiveBuffers {
  public:
   explicit ReceiveBuffers(ReadySignal& signal) : signal_(&signal) {}
@@ -80,7 +79,7 @@ class ReceiveBuffers {
     frame.buffer_epoch = epoch_;
     ++taken_;
   }
-  /// Link Reset: what is in a buffer now owes no R_RDY, the sender counts anew.
+  /// Link Reset: frames that occupy buffers now owe no R_RDY, the sender counts anew.
   void reset() { ++epoch_; }
   [[nodiscard]] std::size_t taken() const { return taken_; }
 
@@ -97,7 +96,7 @@ class ReceiveBuffers {
   std::uint32_t epoch_ = 0;
   std::size_t taken_ = 0;
 };
-/// Of the link's end; its frames keep the rest alive.
+/// Owned by the link's end; frames in its buffers keep the rest alive.
 using ReceiveBuffersPtr = std::unique_ptr<ReceiveBuffers, ReceiveBuffers::Abandon>;
 
 }  // namespace fc2

@@ -18,14 +18,14 @@ struct LinkConfig {
 
 class Channel;
 
-/// What befalls frames on their way, as on a bad link: nobody but the two ends can notice.
+/// Faults of frames on their way, as on a bad link: only the two ends can notice them.
 class FrameFault {
  public:
-  /// The frame is about to be sent, no tap has seen it: decide, and say so in frame.fault. carry() follows.
+  /// The frame is about to be sent, no tap has seen it: decide, and note it in frame.fault. carry() follows.
   virtual void foresee(Frame&) {}
-  /// `frame` would arrive at frame->arrival. Lose it; or deliver() it, later, changed, or more than once.
+  /// `frame` would arrive at frame->arrival. Lose it, or deliver() it: later, changed, or more than once.
   virtual void carry(Channel& channel, FramePtr frame) = 0;
-  /// What it holds back is lost.
+  /// The link broke: frames that it holds back are lost.
   virtual void link_broke() {}
 
  protected:
@@ -38,16 +38,16 @@ class Channel final : public FrameOutput, private Event {
       : scheduler_(scheduler), config_(config), receiver_(receiver) {}
 
   void send(FramePtr frame) override;
-  /// The link breaks: what is under way is lost.
+  /// The link breaks: frames on it are lost.
   void clear();
   [[nodiscard]] std::size_t in_flight() const { return flying_.size(); }
   [[nodiscard]] bool unlimited() const { return config_.bytes_per_second == 0; }
 
   void tap_sender(FrameTap* tap) { sender_tap_ = tap; }
   void tap_receiver(FrameTap* tap) { receiver_tap_ = tap; }
-  /// One at a time; nullptr takes it off. The sender's tap sees what is lost, the receiver's does not.
+  /// One at a time; nullptr removes it. The sender's tap sees lost frames, the receiver's does not.
   void set_fault(FrameFault* fault) { fault_ = fault; }
-  /// What it sends counts against `credit`, what arrives takes one of the `buffers`. nullptr: nobody waits.
+  /// A sent frame counts against `credit`, a received one occupies one of the `buffers`. nullptr: no limit.
   void set_credit(BufferCredit* credit, ReceiveBuffers* buffers) {
     credit_ = credit;
     buffers_ = buffers;
@@ -58,9 +58,9 @@ class Channel final : public FrameOutput, private Event {
   void set_bb_credit(std::uint16_t of_far_end) override {
     if (credit_ != nullptr) credit_->set_limit(of_far_end);
   }
-  /// Of what is sent from now on.
+  /// For frames sent from now on.
   void set_latency(TimeNs latency_ns) { config_.latency_ns = latency_ns; }
-  /// For faults: it arrives at frame->arrival, not before now.
+  /// For faults: the frame arrives at frame->arrival, not before now.
   void deliver(FramePtr frame);
 
  private:

@@ -1,5 +1,5 @@
-// Faults on links: what can befall a frame on its way, and a link that lets it happen. Which frame it befalls decides a
-// FaultPolicy that stands above: it must know what frames carry, and may want chance.
+// Faults on links: what can happen to a frame, and a link that carries it out. A FaultPolicy of a higher layer decides
+// which frames: it must know what they carry, and may need random numbers.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -10,7 +10,7 @@
 
 namespace fc2 {
 
-/// Bytes that a fault puts in the place of others: `size` bytes of `value`, big-endian, where `mask` has ones.
+/// Bytes that a fault writes: `size` bytes of `value`, big-endian, where `mask` has ones.
 struct FramePatch {
   std::uint16_t offset = 0;  // in the frame, its header included
   std::uint8_t size = 4;     // 1 to 8
@@ -18,7 +18,7 @@ struct FramePatch {
   std::uint64_t mask = ~std::uint64_t{0};
 };
 
-/// What lies behind the frame's end stays as it is.
+/// A part behind the frame's end is not written.
 void rewrite(Frame& frame, const FramePatch& patch);
 
 struct FaultAction;
@@ -45,14 +45,14 @@ struct FaultAction {
   std::uint32_t frames = 1;          // reorder: goes after so many that followed it; duplicate: so many copies
   TimeNs longest_hold = 2 * second;  // reorder: where too few follow, it goes after this time (E_D_TOV)
   std::uint32_t bit = 0;         // corrupt: turned over, counted from the first of the header, round the frame's end
-  std::uint16_t size_bytes = 0;  // truncate: what is left of the frame, header included
+  std::uint16_t size_bytes = 0;  // truncate: the size of the rest of the frame, header included
   bool crc_error = true;         // corrupt, truncate: its CRC tells; else it was damaged where no CRC guards it
   std::vector<FramePatch> patches = {};  // rewrite: CRC as of the new content
 
   [[nodiscard]] bool loses_frame() const { return apply == fault::drop; }
 };
 
-/// Of the link between an N_Port and its F_Port.
+/// On the link between an N_Port and its F_Port.
 enum class LinkDirection : std::uint8_t { Sent, Received };  // by the N_Port
 std::string_view to_string(LinkDirection direction);
 
@@ -64,7 +64,7 @@ class FaultPolicy {
   };
   /// Asked once for each frame on each direction of each link, in order, before any tap sees it.
   virtual Verdict judge(std::size_t link, LinkDirection direction, const Frame& frame, TimeNs now) = 0;
-  /// Carried out, after the sender's tap saw the frame as it was.
+  /// The fault was carried out, after the sender's tap saw the unchanged frame.
   virtual void befell(std::size_t link, LinkDirection direction, const Frame& frame, const Verdict& verdict,
                       TimeNs now) = 0;
 

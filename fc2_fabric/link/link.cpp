@@ -3,6 +3,8 @@
 #include <cassert>
 #include <utility>
 
+#include "state_machines/consistency.hpp"
+
 namespace fc2 {
 namespace lp = machines::link_port;
 
@@ -70,11 +72,27 @@ void LinkEnd::process(const E& event) {
 }
 
 void LinkEnd::settle() {
-  if (std::exchange(flush_due_, false)) queue_.flush();
-  if (std::exchange(offline_due_, false) && std::exchange(online_, false)) user_->link_offline();
-  if (!std::exchange(active_due_, false)) return;
-  output_.resume(FrameOutput::Pause::Link);
-  if (!std::exchange(online_, true)) user_->link_active();
+  effects_.drain([this](Effect effect) { carry_out(effect); });
+  FCVI_ASSERT_CONSISTENT(*this);
+}
+
+void LinkEnd::carry_out(Effect effect) {
+  switch (effect) {
+    case Effect::Flush: return queue_.flush();
+    case Effect::TellOffline:
+      if (std::exchange(online_, false)) user_->link_offline();
+      return;
+    case Effect::TellActive:
+      output_.resume(FrameOutput::Pause::Link);
+      if (!std::exchange(online_, true)) user_->link_active();
+      return;
+  }
+}
+
+bool LinkEnd::is_consistent() const {
+  const bool knows_user = user_ != nullptr || !online_;
+  return effects_.empty() && knows_user &&
+         (active() || !online_ || !machine_.is_any_of<lp::OlsReceive, lp::OlsTransmit>());
 }
 
 void LinkEnd::reset_link() {
@@ -82,13 +100,13 @@ void LinkEnd::reset_link() {
   credit_.reset();
   if (buffers_ == nullptr) return;
   buffers_->reset();
-  flush_due_ = true;
+  effects_.push(Effect::Flush);
 }
 
 void LinkEnd::report_offline() {
   output_.pause(FrameOutput::Pause::Link);
   credit_.forget_login();
-  offline_due_ = true;
+  effects_.push(Effect::TellOffline);
 }
 
 // Over a line that is cut nothing can be answered.

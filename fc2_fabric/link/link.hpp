@@ -1,26 +1,27 @@
 // A link between two ports of this program: frames, credit and primitive sequences both ways, and at each end the port
-// state machine (FC-FS) that says whether frames may pass.
+// state machine (FC-FS), which decides whether frames may pass.
 #pragma once
 #include "fc2_fabric/link/channel.hpp"
 #include "fc2_fabric/link/primitives.hpp"
 #include "fc2_fabric/link/receive_queue.hpp"
 #include "state_machines/link_port.hpp"
+#include "state_machines/outbox.hpp"
 
 namespace fc2 {
-/// Who stands at an end of a link. Calls come when nothing of the link is under way: it may be used in them, not
-/// destroyed.
+/// The port at an end of a link. Calls come when no operation of the link is under way: it may be used in them,
+/// but not destroyed.
 class LinkUser {
  public:
-  /// Frames may pass again after NOS, OLS or the beginning.
+  /// Frames may pass again after NOS, OLS or the start.
   virtual void link_active() = 0;
-  /// NOS or OLS: frames pass no longer, logins have to be validated, or are over (FC-VI 7.7). A Link Reset is not told.
+  /// NOS or OLS: frames no longer pass; logins must be validated, or are over (FC-VI 7.7). Not called for a Link Reset.
   virtual void link_offline() = 0;
 
  protected:
   ~LinkUser() = default;
 };
 
-/// What becomes of the buffer of a frame that arrived.
+/// What happens to the buffer of a frame that arrived.
 enum class BufferUse : std::uint8_t {
   UntilProcessed,  // an N_Port's: see ReceiveQueue
   UntilForwarded,  // a switch's: the frame holds it until it goes out on another link
@@ -32,40 +33,45 @@ class LinkEnd final : public PrimitiveReceiver,
                       private machines::link_port::Context,
                       private Event {
  public:
-  /// What is sent here arrives at `far_receiver`, what arrives here goes through `queue`.
+  /// Frames sent here arrive at `far_receiver`, frames received here go through `queue`.
   LinkEnd(Scheduler& scheduler, const LinkConfig& config, FrameReceiver& far_receiver, ReceiveQueue& queue);
   ~LinkEnd() override = default;
 
-  /// What this end sends. Paused while the link is not active, and while the far end has no buffer.
+  /// The sending side. Paused while the link is not active, and while the far end has no buffer.
   [[nodiscard]] Channel& output() { return output_; }
   [[nodiscard]] bool active() const { return machine_.is<machines::link_port::Active>(); }
   [[nodiscard]] std::string_view state_name() const { return machine_.state_name(); }
 
-  /// Link Reset protocol: LR, LRR. Nobody is logged out (FC-VI 7.7.1).
+  /// Link Reset protocol: LR, LRR. Logins stay (FC-VI 7.7.1).
   void reset();
   /// Online to offline and back: OLS.
   void go_offline();
-  /// Link failure protocol: NOS, as if the signal had been away for a moment.
+  /// Link failure protocol: NOS, as after a short loss of signal.
   void fail();
 
-  /// The port at this end takes no frames any more, or does again. On links that have credit, where BufferUse is
-  /// UntilProcessed.
+  /// The port at this end stops taking frames, or resumes. Only on links that have credit, where
+  /// BufferUse is UntilProcessed.
   void pause_receiver() { queue_.pause(); }
   void resume_receiver() { queue_.resume(); }
   [[nodiscard]] const ReceiveQueue& receive_queue() const { return queue_; }
-  /// Frames that arrived here and hold a buffer. 0 where the link has no credit.
+  /// Frames that arrived here and occupy a buffer. 0 if the link has no credit.
   [[nodiscard]] std::size_t buffers_taken() const { return buffers_ == nullptr ? 0 : buffers_->taken(); }
   [[nodiscard]] const BufferCredit& credit() const { return credit_; }
   [[nodiscard]] const PrimitiveLine& primitives() const { return line_; }
   [[nodiscard]] std::uint64_t unexpected_events() const { return unexpected_events_; }
-  /// What this end says. nullptr takes it off.
+  /// Applies to primitives that this end sends. nullptr removes it.
   void set_primitive_fault(PrimitiveFault* fault) { line_.set_fault(fault); }
+  /// Between its members, whenever none of its functions runs.
+  [[nodiscard]] bool is_consistent() const;
 
  private:
   friend class Link;
+  /// What is left to do when the machine has come to rest.
+  enum class Effect : std::uint8_t { Flush, TellOffline, TellActive };
   template <class E>
   void process(const E& event);
   void settle();
+  void carry_out(Effect effect);
   void connect_to(LinkEnd& far_end);
   void cut();
 
@@ -84,7 +90,7 @@ class LinkEnd final : public PrimitiveReceiver,
   void start_timer() override;
   void stop_timer() override { scheduler_.cancel(*this); }
   void report_offline() override;
-  void report_active() override { active_due_ = true; }
+  void report_active() override { effects_.push(Effect::TellActive); }
   void unexpected(std::string_view machine, std::string_view state, std::string_view event) override;
 
   Scheduler& scheduler_;
@@ -95,8 +101,8 @@ class LinkEnd final : public PrimitiveReceiver,
   ReceiveQueue& queue_;
   machines::link_port::Machine machine_;
   LinkUser* user_ = nullptr;
-  bool online_ = false;                                                // as the user was told
-  bool offline_due_ = false, active_due_ = false, flush_due_ = false;  // set by effects, consumed by settle()
+  bool online_ = false;  // as last reported to the user
+  fsm::Outbox<Effect, 4> effects_;
   std::uint64_t unexpected_events_ = 0;
 };
 
@@ -107,11 +113,11 @@ class Link {
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
-  /// Both ends have been through the link initialization protocol before they are joined: active at once.
+  /// Joined after both ends have finished the link initialization protocol: active at once.
   void join(LinkUser& a, LinkUser& b);
-  /// Both begin with the link initialization protocol.
+  /// Both ends start with the link initialization protocol.
   void initialize(LinkUser& a, LinkUser& b);
-  /// The cable is cut: what is under way is lost, both ends see no signal.
+  /// The cable is cut: frames on it are lost, both ends see no signal.
   void cut();
   /// ... and mended: both ends go through the link failure protocol.
   void mend();

@@ -4,13 +4,9 @@
 #include <cassert>
 #include <utility>
 
-#include "wire/bytes.hpp"
+#include "fc2_fabric/frame/frame_header.hpp"
 
 namespace fc2 {
-namespace {
-wire::FcId d_id_of(const Frame& frame) { return {wire::load_big<3>(frame.bytes.data() + 1)}; }
-}  // namespace
-
 // --- who is on it ------------------------------------------------------------------------------------------------
 
 Loop::~Loop() {

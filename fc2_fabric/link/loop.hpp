@@ -1,10 +1,10 @@
-// An arbitrated loop (FC-AL) with up to 126 N_Ports of this program, and a FL_Port where a switch is attached to it. A
-// LIP, when a port joins or leaves or somebody asks, has every port claim an AL_PA anew; between LIPs one port at a
-// time has the loop, opens others, and gives it to every other that wants it before it has it again.
+// An arbitrated loop (FC-AL) with up to 126 N_Ports of this program, and a FL_Port if a switch is attached to it. A
+// LIP, when a port joins, leaves or asks for it, makes every port claim an AL_PA anew. Between LIPs one port at a time
+// owns the loop and opens others; every other port that wants the loop gets it before the same port has it again.
 //
-// Buffer-to-buffer credit is the alternate one of FC-AL, with a Login_BB_Credit of 0: who is opened sends an R_RDY for
-// each buffer that is free, and for each that becomes free while the circuit is open. A circuit without credit is
-// closed: the loop is others' until there is a buffer.
+// Buffer-to-buffer credit is the alternate one of FC-AL, with a Login_BB_Credit of 0: an opened port sends an R_RDY for
+// each free buffer, and for each that becomes free while the circuit is open. A circuit without credit is closed, so
+// that others can use the loop until there is a buffer.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -31,30 +31,30 @@ class Loop final : private Event {
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
-  /// Joins after the last one, which makes a LIP. One that finds no AL_PA stays on the loop, and tries again at the
+  /// Joins after the last one, which makes a LIP. A port that finds no AL_PA stays on the loop and tries again at the
   /// next LIP. The port must outlive its place.
   LoopStation& attach(LoopUser& user, const LoopPlace& place = {});
-  /// The same for a user that the loop owns while it has its place.
+  /// The same for a user that the loop owns.
   LoopStation& attach(std::unique_ptr<LoopUser> user, const LoopPlace& place);
-  /// Leaves: everything of the port ends; the others see a LIP.
+  /// Leaves: the port's exchanges and logins end; the others see a LIP.
   void detach(const FrameReceiver& port) { detach(*station_of(port)); }
   void detach(LoopStation& station);
   /// `port` asks for the initialization of the loop.
   void lip(const FrameReceiver& port) { begin_lip(*station_of(port)); }
-  /// `port` is plugged in at another place of the loop, which gives it the highest AL_PA that is free as its hard
-  /// address: at the LIP that this makes it claims that one, and not its former one.
+  /// Plugs `port` in at another place of the loop, with the highest free AL_PA as its hard address. At the LIP that
+  /// follows it claims that address, not its former one.
   void move(const FrameReceiver& port);
-  /// Whose user's receiver this is; nullptr: none here.
+  /// The place whose user has this receiver; nullptr: none here.
   [[nodiscard]] LoopStation* station_of(const FrameReceiver& port) const;
   [[nodiscard]] std::size_t size() const { return stations_.size(); }
-  /// At the port, while it is on the loop. nullptr takes it off.
+  /// At the port, while it is on the loop. nullptr removes it.
   void tap(const FrameReceiver& port, FrameTap* tap);
-  /// One for what the port sends and one for what it receives. nullptr takes it off.
+  /// One for frames that the port sends and one for those that it receives. nullptr removes it.
   void set_faults(const FrameReceiver& port, FrameFault* sent, FrameFault* received);
 
   [[nodiscard]] std::uint64_t tenancies() const { return tenancies_; }
   [[nodiscard]] std::uint64_t frames_carried() const { return frames_carried_; }
-  /// Frames to an AL_PA that nobody has: the OPN comes back.
+  /// Frames to an AL_PA that no port has: the OPN comes back.
   [[nodiscard]] std::uint64_t frames_returned() const { return frames_returned_; }
 
  private:
@@ -96,7 +96,7 @@ class Loop final : private Event {
   std::deque<Passing> passing_;
   std::uint64_t round_ = 0;
   LoopStation* owner_ = nullptr;   // has the loop
-  LoopStation* opened_ = nullptr;  // by it; nullptr: all of them, or nobody
+  LoopStation* opened_ = nullptr;  // by it; nullptr: all of them, or none
   std::size_t credit_ = 0;         // of that circuit
   std::size_t frames_left_ = 0;    // of its tenancy
   std::uint64_t tenancies_ = 0, frames_carried_ = 0, frames_returned_ = 0;

@@ -3,9 +3,10 @@
 #include <utility>
 
 #include "fc2_fabric/link/loop.hpp"
+#include "state_machines/consistency.hpp"
 
 namespace fc2 {
-namespace lp = machines::loop_port;
+namespace loop_port = machines::loop_port;
 
 // --- a place on the loop -----------------------------------------------------------------------------------------
 
@@ -35,11 +36,15 @@ void LoopStation::process(const E& event) {
 }
 
 void LoopStation::settle() {
-  if (std::exchange(interrupted_, false)) {
+  effects_.drain([this](Effect effect) { carry_out(effect); });
+  FCVI_ASSERT_CONSISTENT(*this);
+}
+
+void LoopStation::carry_out(Effect effect) {
+  if (effect == Effect::TellInterrupted) {
     pause(Pause::Link);
-    user_.loop_interrupted(frame_);
+    return user_.loop_interrupted(frame_);
   }
-  if (!std::exchange(participates_, false)) return;
   if (frame_ == nullptr)
     resume(Pause::Receiver);
   else
@@ -49,6 +54,10 @@ void LoopStation::settle() {
   user_.loop_active(*this, state_);
 }
 
+bool LoopStation::is_consistent() const {
+  return effects_.empty() && (!participating() || claimed_) && (frame_ == nullptr || paused());
+}
+
 // FC-AL LISM: the lowest name is loop master, a FL_Port before all.
 void LoopStation::signal_received(const LoopSignal& signal) {
   current_ = signal;
@@ -56,13 +65,13 @@ void LoopStation::signal_received(const LoopSignal& signal) {
   const auto theirs = std::pair(!signal.from_fl_port, signal.port_name);
   switch (signal.kind) {
     case LoopSignal::Kind::Lip:
-      return process(lp::LipReceived{.again = std::exchange(last_round_, signal.round) == signal.round});
+      return process(loop_port::LipReceived{.again = std::exchange(last_round_, signal.round) == signal.round});
     case LoopSignal::Kind::Lism:
-      return process(lp::LismReceived{theirs == own  ? lp::Name::Own
-                                      : theirs < own ? lp::Name::Lower
-                                                     : lp::Name::Higher});
-    case LoopSignal::Kind::Claim: return process(lp::ClaimReceived{});
-    case LoopSignal::Kind::Cls: return process(lp::ClsReceived{});
+      return process(loop_port::LismReceived{theirs == own  ? loop_port::Name::Own
+                                             : theirs < own ? loop_port::Name::Lower
+                                                            : loop_port::Name::Higher});
+    case LoopSignal::Kind::Claim: return process(loop_port::ClaimReceived{});
+    case LoopSignal::Kind::Cls: return process(loop_port::ClsReceived{});
   }
 }
 

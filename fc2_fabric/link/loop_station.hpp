@@ -1,5 +1,5 @@
-// A port's place on an arbitrated loop (FC-AL): its part in the initialization, and its frames: one waits for the loop,
-// and what comes in takes a receive buffer.
+// A port's place on an arbitrated loop (FC-AL): its part in the initialization, and its frames. One frame waits for the
+// loop; a received frame occupies a buffer.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -8,11 +8,12 @@
 #include "fc2_fabric/link/loop_user.hpp"
 #include "fc2_fabric/link/receive_queue.hpp"
 #include "state_machines/loop_port.hpp"
+#include "state_machines/outbox.hpp"
 
 namespace fc2 {
 class Loop;
 
-/// What goes round while the loop is initialized.
+/// What the ports pass round while the loop is initialized.
 struct LoopSignal {
   enum class Kind : std::uint8_t { Lip, Lism, Claim, Cls };
   Kind kind = Kind::Lip;
@@ -30,9 +31,9 @@ class LoopStation final : public FrameOutput,
                           private machines::loop_port::Context {
  public:
   LoopStation(Loop& loop, LoopUser& user, const LoopPlace& place);
-  /// One waits for the loop; the next is asked for when that is gone.
+  /// One frame waits for the loop; the next is requested when it has been sent.
   void send(FramePtr frame) override;
-  /// FC-AL: credit is told by R_RDY when a circuit is opened, not at login.
+  /// FC-AL: R_RDYs announce credit when a circuit is opened, not the login.
   [[nodiscard]] std::uint16_t own_bb_credit() const override { return 0; }
   [[nodiscard]] bool alternate_bb_credit() const override { return true; }
 
@@ -43,26 +44,31 @@ class LoopStation final : public FrameOutput,
   }
   [[nodiscard]] bool is_master() const { return was_master_; }
   [[nodiscard]] std::uint8_t al_pa() const { return al_pa_; }  // while participating
-  /// Frames that may be sent to it now: R_RDYs that it would send when it is opened.
+  /// Frames that may be sent to it now: the R_RDYs that it would send when opened.
   [[nodiscard]] std::size_t free_buffers() const;
   static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
   /// It is not opened until it proceeds: its owner has no room.
   void refuse() { refuses_ = true; }
   void proceed();
   [[nodiscard]] std::uint64_t unexpected_events() const { return unexpected_events_; }
+  /// Between its members, whenever none of its functions runs.
+  [[nodiscard]] bool is_consistent() const;
 
  private:
   friend class Loop;
+  /// What is left to do when the machine has come to rest.
+  enum class Effect : std::uint8_t { TellInterrupted, TakePart };
   static constexpr std::uint8_t stages = 4;
   void signal_received(const LoopSignal& signal);
   template <class E>
   void process(const E& event);
   void settle();
+  void carry_out(Effect effect);
   void take_part(AlPaMap& claimed, std::uint8_t stage);
   bool claim_soft(AlPaMap& claimed);
   bool claim_address(AlPaMap& claimed, std::uint8_t al_pa);
   void note_claims(const LoopSignal& signal);
-  /// A frame of this port has been round to the one that was opened.
+  /// A frame of this port has reached the port that was opened.
   void receive(FramePtr frame) override;
   void send_r_rdy() override;
 
@@ -73,8 +79,8 @@ class LoopStation final : public FrameOutput,
   void claim() override;
   void send_cls() override;
   void forget_claim() override;
-  void report_interrupted() override { interrupted_ = true; }
-  void report_participating() override { participates_ = true; }
+  void report_interrupted() override { effects_.push(Effect::TellInterrupted); }
+  void report_participating() override { effects_.push(Effect::TakePart); }
   [[nodiscard]] bool claims_left() const override { return current_.stage + 1 < stages; }
   [[nodiscard]] bool has_al_pa() const override { return claimed_; }
   void unexpected(std::string_view, std::string_view, std::string_view) override { ++unexpected_events_; }
@@ -90,9 +96,9 @@ class LoopStation final : public FrameOutput,
   std::uint8_t al_pa_ = 0;        // 0: never had one, or a FL_Port's
   bool claimed_ = false;
   bool was_master_ = false;
-  bool interrupted_ = false, participates_ = false;  // set by effects, consumed by settle()
-  FramePtr frame_;                                   // waits for the loop
-  bool waits_for_others_ = false;                    // fairness: had the loop since all others had
+  fsm::Outbox<Effect, 2> effects_;
+  FramePtr frame_;                 // waits for the loop
+  bool waits_for_others_ = false;  // fairness: had the loop since all others had
   bool refuses_ = false;
   Channel sent_;  // to the far end of the circuit, and ...
   ReceiveQueue queue_;

@@ -1,4 +1,4 @@
-// Who stands on an arbitrated loop: an NL_Port, or the FL_Port of a switch.
+// A port on an arbitrated loop: an NL_Port, or the FL_Port of a switch.
 #pragma once
 #include <cstdint>
 
@@ -9,7 +9,7 @@
 namespace fc2 {
 class LoopStation;
 
-/// How a port stands on its loop.
+/// The properties of a port on its loop.
 struct LoopPlace {
   std::uint8_t hard_address = 0;  // claimed before all soft ones; 0: none
   bool is_private = false;        // takes no notice of a FL_Port (FC-AL: a private NL_Port)
@@ -17,7 +17,7 @@ struct LoopPlace {
   TimeNs processing_ns = 0;       // of the NL_Port: how long it works at each frame before the buffer is free again
 };
 
-/// What the loop's initialization brought, to one of its ports.
+/// The result of the loop's initialization for one of its ports.
 struct LoopState {
   std::uint8_t al_pa = 0;
   bool fl_port = false;         // there is one
@@ -25,26 +25,26 @@ struct LoopState {
   AlPaMap assigned{};           // to the FL_Port: claimed in LIFA, by those that a fabric gave their address
 };
 
-/// Calls come when nothing of the loop is under way: it may be used in them.
+/// Calls come when no operation of the loop is under way: it may be used in them.
 class LoopUser {
  public:
   virtual FrameReceiver& receiver() = 0;
   [[nodiscard]] virtual wire::Wwn loop_name() const = 0;
-  /// It claims AL_PA 00h, and nothing else.
+  /// It claims AL_PA 00h and nothing else.
   [[nodiscard]] virtual bool is_fl_port() const = 0;
-  /// FL_Port: no login of before stands, whoever has one must log in anew (L_bit).
+  /// FL_Port: no earlier login stands; ports must log in anew (L_bit).
   [[nodiscard]] virtual bool requires_login() const { return false; }
   /// A fabric assigned its address: the AL_PA is claimed in LIFA.
   [[nodiscard]] virtual bool has_assigned_address() const { return false; }
-  /// AL_PD: whom it opens to send to `d_id`.
+  /// AL_PD: the port to open for a frame to `d_id`.
   [[nodiscard]] virtual std::uint8_t al_pd(wire::FcId d_id) const = 0;
 
-  /// A LIP came. `unsent` waited for the loop: taken, or else sent when the loop works again.
+  /// A LIP came. `unsent` waited for the loop: take it, or it is sent when the loop works again.
   virtual void loop_interrupted(FramePtr& unsent) = 0;
   virtual void loop_active(LoopStation& station, const LoopState& state) = 0;
-  /// The OPN came back: nobody has that address.
+  /// The OPN came back: no port has that address.
   virtual void frame_returned(FramePtr /*frame*/) {}
-  /// It is off the loop.
+  /// The port is off the loop.
   virtual void loop_gone() = 0;
 
   LoopUser() = default;

@@ -1,4 +1,4 @@
-// Primitive signals and sequences of one direction of a link: what is said between frames (FC-FS).
+// Primitive signals and sequences of one direction of a link: what a link transmits between frames (FC-FS).
 #pragma once
 #include <array>
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace fc2 {
 
 enum class Primitive : std::uint8_t {
   RRdy,  // R_RDY: a receive buffer is free again
-  Idle,  // the others are transmitted until another one is; here each change is told once
+  Idle,  // it and those below are transmitted until replaced; here each change is sent once
   Lr,    // Link Reset
   Lrr,   // Link Reset Response
   Ols,   // Offline
@@ -29,7 +29,7 @@ class PrimitiveReceiver {
   ~PrimitiveReceiver() = default;
 };
 
-/// Loses some of them, as a bad link does.
+/// Loses some primitives, as a bad link does.
 class PrimitiveFault {
  public:
   virtual bool loses(Primitive primitive, TimeNs now) = 0;
@@ -38,17 +38,17 @@ class PrimitiveFault {
   ~PrimitiveFault() = default;
 };
 
-/// Takes them to the far end in order. They fit between frames: they need no time but the latency of the link.
+/// Carries primitives to the far end in order. They fit between frames: they take no time but the link's latency.
 class PrimitiveLine final : private Event {
  public:
-  /// `usual`: so many are under way at once without allocating.
+  /// `usual`: how many may be under way at once without an allocation.
   PrimitiveLine(Scheduler& scheduler, TimeNs latency_ns, std::size_t usual)
       : scheduler_(scheduler), latency_ns_(latency_ns), flying_(usual) {}
 
   void set_receiver(PrimitiveReceiver& receiver) { receiver_ = &receiver; }
 
   void send(Primitive primitive);
-  /// The line is cut: what is under way is lost, and what is sent until it is mended.
+  /// The line is cut: primitives on it, and those sent until it is mended, are lost.
   void cut();
   void mend() { cut_ = false; }
   [[nodiscard]] bool is_cut() const { return cut_; }

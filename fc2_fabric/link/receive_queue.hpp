@@ -1,5 +1,5 @@
-// Between a link and the N_Port at its end: the port works at one frame after the other, each for a while, and only
-// then has its buffer free again. A slow receiver, in other words: with credit it holds its sender back.
+// Between a link and its N_Port: the port processes one frame after the other, each for a given time, and then frees
+// its buffer. With credit a slow receiver so holds its sender back.
 #pragma once
 #include "fc2_fabric/link/channel.hpp"
 
@@ -11,12 +11,12 @@ class ReceiveQueue final : public FrameReceiver, private Event {
       : scheduler_(scheduler), processing_ns_(processing_ns), port_(port) {}
 
   void receive(FramePtr frame) override;
-  /// The port takes no frame any more, or does again.
+  /// The port takes no frame any more, or resumes.
   void pause();
   void resume();
-  /// Link Reset: buffers have to be free (FC-FS). What waits is processed at once; a port that takes nothing loses it.
+  /// Link Reset: buffers must be free (FC-FS). Waiting frames are processed at once; a paused port loses them.
   void flush();
-  /// The link went.
+  /// The link is down.
   void clear();
   [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
   [[nodiscard]] std::uint64_t lost() const { return lost_; }

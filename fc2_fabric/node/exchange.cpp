@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "fc2_fabric/node/class_2.hpp"
-#include "fc2_fabric/node/n_port.hpp"
-#include "fc2_fabric/node/remote_port.hpp"
-#include "wire/bls/ba_acc.hpp"
+#include "fc2_fabric/node/exchange_table.hpp"
+#include "fc2_fabric/node/remote_ports.hpp"
+#include "fc2_fabric/node/sent_sequence.hpp"
+#include "state_machines/consistency.hpp"
 
 namespace fc2 {
 namespace ex = machines::exchange;
@@ -26,10 +26,12 @@ const char* to_string(ExchangeFailure failure) {
   return "?";
 }
 
-Exchange::Exchange(NPort& port, std::uint16_t slot) : port_(port), slot_(slot) {}
+Exchange::Exchange(ExchangeTable& table, std::uint16_t slot) : table_(table), slot_(slot) {}
 Exchange::~Exchange() = default;
 
-/// What NPort::recycle() left as it was.
+const PortServices& Exchange::services() const { return table_.services(); }
+
+/// What ExchangeTable::recycle() left as it was.
 void Exchange::open(bool originator, wire::FcId local, wire::FcId peer, wire::Type type, ExchangeUser* user) {
   in_use_ = true;
   originator_ = originator;
@@ -65,23 +67,52 @@ void Exchange::process(const E& event) {
 }
 template void Exchange::process(const ex::Originated&);
 template void Exchange::process(const ex::AbortRequested&);
-template void Exchange::process(const ex::AbtsReceived&);
-template void Exchange::process(const ex::BaAccReceived&);
-template void Exchange::process(const ex::BaRjtReceived&);
 template void Exchange::process(const ex::RrqReceived&);
 template void Exchange::process(const ex::PortLoggedOut&);
 template void Exchange::process(const ex::SequenceReceived&);
 
 void Exchange::settle() {
-  if (std::exchange(failed_, false)) {
-    ExchangeUser* user = std::exchange(user_, nullptr);
-    if (user != nullptr) user->exchange_failed(*this, failure_);
+  effects_.drain([this](Effect effect) { carry_out(effect); });
+  FCVI_ASSERT_CONSISTENT(*this);
+}
+
+/// In the table, for the next one.
+bool Exchange::is_at_rest() const {
+  return machine_.is<ex::Closed>() && !pending() && room_taken_ == 0 && assembly_.empty() && early_.empty() &&
+         remote_.get() == nullptr && seq_id_owner_ == nullptr;
+}
+
+bool Exchange::is_consistent() const {
+  if (!effects_.empty()) return false;
+  if (!in_use_) return is_at_rest();
+  std::size_t early_bytes = 0;
+  for (const EarlyFrame& frame : early_) early_bytes += frame.bytes.size();
+  const bool has_room = room_taken_ == (originator_ ? 0 : assembly_.size() + early_bytes_);
+  const bool aborts = machine_.is_any_of<ex::Aborting, ex::Recovering, ex::Quarantined, ex::QuarantinedByPeer>();
+  const bool reply_timed = timer_use_ == TimerUse::Reply || timer_use_ == TimerUse::Acknowledge;
+  return early_bytes == early_bytes_ && has_room && !(aborts && user_ != nullptr) &&
+         !(pending() && timer_use_ == TimerUse::None) && (reply_due_ == never || reply_timed) &&
+         (originator_ || opened_by_peer_ != nullptr) && (!class_2_ || (sent_ != nullptr && sent_->is_consistent()));
+}
+
+void Exchange::carry_out(Effect effect) {
+  switch (effect) {
+    case Effect::TakeSequence: return sequence_received(*current_);
+    case Effect::FailSequence: return fail_sequence();
+    case Effect::TellUser:
+      if (ExchangeUser* user = std::exchange(user_, nullptr)) user->exchange_failed(*this, failure_);
+      return;
+    case Effect::LogPortOut: return table_.remote_ports().at(peer_).log_out();
+    case Effect::TellListener:
+      if (ExchangeUser* listener = std::exchange(abort_listener_, nullptr)) listener->abort_finished();
+      return;
+    case Effect::Recycle: return table_.recycle(*this);
   }
-  if (std::exchange(log_out_, false))
-    port_.remote_port(peer_).log_out();  // before the listener takes the abort for recovered
-  if (std::exchange(abort_over_, false))
-    if (ExchangeUser* listener = std::exchange(abort_listener_, nullptr)) listener->abort_finished();
-  if (std::exchange(released_, false)) port_.recycle(*this);
+}
+
+void Exchange::fail(ExchangeFailure failure) {
+  failure_ = failure;
+  effects_.push(Effect::TellUser);
 }
 
 void Exchange::sequence_sent(SequenceEnd end) {
@@ -119,9 +150,7 @@ void Exchange::frame_received(const ReceivedFrame& frame) {
   if (!(first && last))
     machine_.process(ex::FirstFrameReceived{}, *this);  // out of order any frame may open the exchange
   sequence_.process(sq::FrameReceived{.first = first, .last = last, .in_order = next, .complete = whole}, *this);
-  const bool complete = std::exchange(sequence_complete_, false);
-  if (std::exchange(sequence_failed_, false)) return fail_sequence();
-  if (complete) sequence_received(frame);
+  settle();
 }
 
 /// `frame`: with it the sequence became whole.
@@ -138,14 +167,13 @@ void Exchange::sequence_received(const ReceivedFrame& frame) {
   if (user_ != nullptr)
     user_->sequence_received(*this, single ? frame.header : first_header_, iu);
   else
-    start_timer(TimerUse::Linger, port_.r_a_tov());  // it was given up before: nobody else ends it
+    start_timer(TimerUse::Linger, services().r_a_tov());  // it was given up before: nobody else ends it
   settle();
 }
 
 void Exchange::supersede() {
-  failed_ = true;
-  failure_ = ExchangeFailure::AbortedByPeer;
-  released_ = true;
+  fail(ExchangeFailure::AbortedByPeer);
+  effects_.push(Effect::Recycle);
   settle();
 }
 
@@ -171,7 +199,8 @@ void Exchange::append(const ReceivedFrame& frame) {
   }
   // The Device_Header stands in every frame (FC-VI 5.8.5); the IU has it once.
   const auto payload = frame.data_field.subspan(std::min(frame.data_field.size(), frame.header.device_header_size()));
-  if (assembly_.size() + payload.size() > port_.config().max_assembled_iu_bytes) return refuse_iu(Discard::TooLong);
+  if (assembly_.size() + payload.size() > services().config().max_assembled_iu_bytes)
+    return refuse_iu(Discard::TooLong);
   if (!take_room(payload.size())) return;
   assembly_.insert(assembly_.end(), payload.begin(), payload.end());
 }
@@ -179,25 +208,25 @@ void Exchange::append(const ReceivedFrame& frame) {
 /// Peers need not go on with what they began: together it has a limit. Our own requests' answers are awaited.
 bool Exchange::take_room(std::size_t bytes) {
   if (originator_) return true;
-  if (port_.assembled_bytes_ + bytes > port_.config().max_assembled_bytes) {
+  if (!table_.take_room(bytes)) {
     refuse_iu(Discard::NoResources);
     return false;
   }
   room_taken_ += bytes;
-  port_.assembled_bytes_ += bytes;
   return true;
 }
 
 void Exchange::give_room(std::size_t bytes) {
   if (originator_) return;
   room_taken_ -= bytes;
-  port_.assembled_bytes_ -= bytes;
+  table_.give_room(bytes);
 }
 
 /// As after a frame that is missing, what still comes of the exchange is discarded until it is aborted (FC-FS).
 void Exchange::refuse_iu(Discard reason) {
-  port_.counters().discard(reason);
-  iu_refused_ = sequence_failed_ = true;
+  services().counters().discard(reason);
+  iu_refused_ = true;
+  effects_.push(Effect::FailSequence);
 }
 
 /// What is here of it is of no use to anybody.
@@ -215,41 +244,35 @@ void Exchange::drop_assembly() {
 }
 
 void Exchange::abandon(ExchangeFailure failure) {
-  failed_ = true;
-  failure_ = failure;
+  fail(failure);
   if (originator_ || machine_.is<ex::OpenInitiative>()) return process(ex::AbortRequested{});
-  start_timer(TimerUse::Linger, port_.r_a_tov());
+  start_timer(TimerUse::Linger, services().r_a_tov());
   settle();  // a responder waits for the originator's ABTS, which may be lost too; the id may also be used anew
 }
 
 RemotePort* Exchange::remote() {
-  if (remote_ != nullptr) return remote_;
-  remote_ = port_.find_remote_port(peer_);
-  if (remote_ != nullptr) ++remote_->users_;
-  return remote_;
-}
-
-void Exchange::forget_remote() {
-  if (RemotePort* known = std::exchange(remote_, nullptr)) --known->users_;
+  if (remote_.get() == nullptr)
+    if (RemotePort* known = table_.remote_ports().find(peer_)) remote_ = PortUse(*known);
+  return remote_.get();
 }
 
 /// ACKs are waited for beside a reply; whatever else needs the timer ends the wait for the reply.
 void Exchange::start_timer(TimerUse use, TimeNs delay) {
   timer_use_ = use;
   if (use == TimerUse::Reply)
-    reply_due_ = port_.scheduler().now() + delay;
+    reply_due_ = services().scheduler().now() + delay;
   else if (use != TimerUse::Acknowledge)
     reply_due_ = never;
   if (use == TimerUse::None)
-    port_.scheduler().cancel(*this);
+    services().scheduler().cancel(*this);
   else
-    port_.scheduler().schedule_after(*this, delay);
+    services().scheduler().schedule_after(*this, delay);
 }
 
 /// All ACKs are here.
 void Exchange::resume_reply_timer() {
   if (reply_due_ == never) return stop_timer();
-  start_timer(TimerUse::Reply, std::max(TimeNs{0}, reply_due_ - port_.scheduler().now()));
+  start_timer(TimerUse::Reply, std::max(TimeNs{0}, reply_due_ - services().scheduler().now()));
 }
 
 void Exchange::fire(TimeNs) {
@@ -257,44 +280,47 @@ void Exchange::fire(TimeNs) {
     case TimerUse::Reply: return abandon(ExchangeFailure::ReplyTimeout);
     case TimerUse::Sequence:
       sequence_.process(sq::Timeout{}, *this);
-      sequence_failed_ = false;
       discard_frame();  // what came of it
-      return fail_sequence();
+      return settle();
     case TimerUse::Abort: return process(ex::AbortTimeout{});
     case TimerUse::Quarantine: return process(ex::QuarantineExpired{});
-    case TimerUse::Linger: return port_.recycle(*this);
+    case TimerUse::Linger: return table_.recycle(*this);
     case TimerUse::Acknowledge: return acknowledgement_due();
     case TimerUse::None: break;  // cancelled
   }
 }
 
-void Exchange::start_abort_timer() { start_timer(TimerUse::Abort, port_.r_a_tov()); }
+void Exchange::start_abort_timer() { start_timer(TimerUse::Abort, services().r_a_tov()); }
 void Exchange::start_quarantine_timer() {
   forget_sequence();  // the ABTS was answered, or R_A_TOV is over twice: recovered
-  start_timer(TimerUse::Quarantine, port_.r_a_tov());
+  start_timer(TimerUse::Quarantine, services().r_a_tov());
 }
-void Exchange::start_sequence_timer() { start_timer(TimerUse::Sequence, port_.e_d_tov()); }
-void Exchange::start_missing_frame_timer() { start_timer(TimerUse::Sequence, port_.r_a_tov()); }
+void Exchange::start_sequence_timer() { start_timer(TimerUse::Sequence, services().e_d_tov()); }
+void Exchange::start_missing_frame_timer() { start_timer(TimerUse::Sequence, services().r_a_tov()); }
 // The login that a link service saw may have ended since: a later one is not its own to end.
 bool Exchange::logs_out_silent_port() const {
-  if (!port_.config().log_out_silent_ports || type_ != wire::Type::els) return port_.config().log_out_silent_ports;
-  const RemotePort* peer = port_.find_remote_port(peer_);
+  if (!services().config().log_out_silent_ports || type_ != wire::Type::els)
+    return services().config().log_out_silent_ports;
+  const RemotePort* peer = table_.remote_ports().find(peer_);
   return peer == nullptr || !peer->logged_in();
 }
-void Exchange::count_stale() { port_.counters().discard(Discard::UnknownExchange); }
-bool Exchange::out_of_order_fabric() const { return !port_.in_order(); }
-void Exchange::discard_frame() { port_.counters().discard(Discard::WrongSequence); }
-void Exchange::report_sequence_error(sq::SequenceError) { sequence_failed_ = true; }
+void Exchange::count_stale() { services().counters().discard(Discard::UnknownExchange); }
+bool Exchange::out_of_order_fabric() const { return !services().in_order(); }
+void Exchange::discard_frame() { services().counters().discard(Discard::WrongSequence); }
+void Exchange::report_sequence_error(sq::SequenceError) { effects_.push(Effect::FailSequence); }
+void Exchange::report_sequence() {
+  if (!iu_refused_) effects_.push(Effect::TakeSequence);
+}
 void Exchange::unexpected(std::string_view, std::string_view, std::string_view) {
-  ++port_.counters().unexpected_events;
+  ++services().counters().unexpected_events;
 }
 
+/// The listener of an abort that a logout ends hears of the logout, which may be a new login already.
 void Exchange::report_aborted(ex::AbortCause cause) {
-  abort_over_ = true;
-  if (cause == ex::AbortCause::PortLoggedOut)
-    abort_listener_ = nullptr;  // it hears of the logout, which may be a new login already
-  failed_ = true;
-  failure_ = cause == ex::AbortCause::PortLoggedOut ? ExchangeFailure::PortLoggedOut : ExchangeFailure::AbortedByPeer;
+  const bool logged_out = cause == ex::AbortCause::PortLoggedOut;
+  if (logged_out) abort_listener_ = nullptr;
+  fail(logged_out ? ExchangeFailure::PortLoggedOut : ExchangeFailure::AbortedByPeer);
+  effects_.push(Effect::TellListener);
 }
 
 void Exchange::send_abts() {
@@ -303,9 +329,21 @@ void Exchange::send_abts() {
   abts.f_ctl |= wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative;
   abts.seq_id = last_seq_id_;
   abts.seq_cnt = {send_seq_cnt_};
-  port_.send_basic(abts, {});
+  table_.basic_links().send(abts, {});
 }
 
-void Exchange::send_ba_acc() { port_.send_ba_acc(*abts_); }
+void Exchange::send_ba_acc() { table_.basic_links().accept_abort(*abts_); }
+
+void Exchange::abts_received(const wire::FcHeader& abts) {
+  abts_ = &abts;
+  process(ex::AbtsReceived{});
+}
+
+void Exchange::abort_answered(bool accepted) {
+  if (accepted)
+    process(ex::BaAccReceived{});
+  else
+    process(ex::BaRjtReceived{});
+}
 
 }  // namespace fc2

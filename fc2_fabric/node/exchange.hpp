@@ -6,84 +6,22 @@
 #include <vector>
 
 #include "fc2_fabric/frame/counters.hpp"
-#include "fc2_fabric/frame/frame.hpp"
-#include "fc2_fabric/frame/time.hpp"
+#include "fc2_fabric/node/exchange_user.hpp"
+#include "fc2_fabric/node/remote_port.hpp"
 #include "state_machines/exchange.hpp"
+#include "state_machines/outbox.hpp"
 #include "state_machines/sequence.hpp"
 #include "wire/fc_header.hpp"
 
 namespace fc2 {
-class Exchange;
-class NPort;
-class RemotePort;
-struct ReceivedFrame;
+class ExchangeTable;
 struct SentSequence;
-
-/// Why an exchange ended that its user had not finished.
-enum class ExchangeFailure {
-  ReplyTimeout,   // no reply within the time that request() was given; ABTS was sent
-  AbortedByPeer,  // ABTS received
-  SequenceError,  // a frame of an IU is missing or out of order; ABTS was sent (originator) or the IU discarded
-  PortLoggedOut,  // implicit or explicit logout, link down
-  // Class 2 (FC-VI B.2.6.1 rules 8a, 8c, 8d, 8e); ABTS was sent
-  Busy,             // F_BSY or P_BSY on an in-order fabric
-  Rejected,         // F_RJT or P_RJT
-  AbortDemanded,    // ACK with "Abort Sequence, Perform ABTS"
-  NotAcknowledged,  // no ACK within E_D_TOV
-};
-const char* to_string(ExchangeFailure failure);
-
-/// Who uses exchanges: a FC-4, link services, one remote port's login. Calls come from NPort::receive or a timer; a
-/// user may originate, send on and release exchanges inside them.
-class ExchangeUser {
- public:
-  /// A whole IU of up to NPort's limit: the optional device header, then the payload. `exchange` may be a new one.
-  virtual void sequence_received(Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) = 0;
-  /// The exchange is over for the user; it is released after this call.
-  virtual void exchange_failed(Exchange& exchange, ExchangeFailure failure) = 0;
-  /// Class 2: the sequence that was sent last is closed (FC-VI 5.5). The exchange may be over with it.
-  virtual void sequence_acknowledged(Exchange& /*exchange*/) {}
-  /// An abort that asked for it is over: answered, or given up (NPort::abort_and_report). The exchange is not the
-  /// user's.
-  virtual void abort_finished() {}
-
- protected:
-  ~ExchangeUser() = default;
-};
-
-/// An FC-4 whose data frames go straight to it, one by one (FC-VI 5.1: "specialized data transfer hardware assists").
-class DataFrameUser : public ExchangeUser {
- public:
-  /// An in-range frame of R_CTL 01h, 06h or 07h. No exchange is opened for it; see NPort::open_for_reply.
-  virtual void data_frame_received(const ReceivedFrame& frame) = 0;
-  /// ABTS for an exchange that only the FC-4 knows (its data frames come here). True if it was one.
-  virtual bool abort_received(wire::FcId source, wire::OxId ox_id) = 0;
-
- protected:
-  ~DataFrameUser() = default;
-};
-
-/// A frame as data_frame_received gets it: header parsed, fill bytes taken off.
-struct ReceivedFrame {
-  wire::FcHeader header;
-  std::span<const std::uint8_t> data_field;
-  bool first_of_sequence = false;  // SOFi3, SOFi2
-  bool last_of_sequence = false;   // EOFt; class 2: End_Sequence
-  bool class_2 = false;
-  FramePtr* owner = nullptr;  // who must keep the frame takes it from here
-};
-
-/// What a sequence does to its exchange (FC-FS F_CTL 20, 16).
-struct SequenceEnd {
-  bool last_of_exchange = false;
-  bool transfer_initiative = false;
-};
 
 /// Slots of an N_Port, used again and again. The machines' effects are collected and carried out when the machine has
 /// come to rest, so that a user may do with the exchange whatever it likes from inside its callbacks.
-class Exchange final : private Event, private machines::exchange::Context, private machines::sequence::Context {
+class Exchange final : private CreditUser, private machines::exchange::Context, private machines::sequence::Context {
  public:
-  Exchange(NPort& port, std::uint16_t slot);
+  Exchange(ExchangeTable& table, std::uint16_t slot);
   ~Exchange() override;
 
   [[nodiscard]] wire::OxId ox_id() const { return ox_id_; }
@@ -91,7 +29,7 @@ class Exchange final : private Event, private machines::exchange::Context, priva
   [[nodiscard]] wire::FcId peer() const { return peer_; }
   [[nodiscard]] bool is_originator() const { return originator_; }
   [[nodiscard]] wire::Type type() const { return type_; }
-  [[nodiscard]] NPort& port() { return port_; }
+  [[nodiscard]] NPort& port() const { return services().port(); }
   /// We may send: the Sequence Initiative is ours.
   [[nodiscard]] bool has_initiative() const { return machine_.is<machines::exchange::OpenInitiative>(); }
   /// Not over yet: it has to be finished, aborted or released.
@@ -109,15 +47,41 @@ class Exchange final : private Event, private machines::exchange::Context, priva
   /// granted.
   void all_acknowledged();
   void* context = nullptr;  // the user's
+  /// Between its members, whenever none of its functions runs.
+  [[nodiscard]] bool is_consistent() const;
+
+  // --- for the parts of the N_Port -----------------------------------------------------------------------------
+  /// A frame of it; `frame` is good for the call.
+  void frame_received(const ReceivedFrame& frame);
+  /// ACK, busy or reject to a frame that it sent.
+  void link_control_received(const wire::FcHeader& header);
+  void abts_received(const wire::FcHeader& abts);
+  /// BA_ACC or BA_RJT to its ABTS.
+  void abort_answered(bool accepted);
+  [[nodiscard]] bool was_aborted_by_peer() const { return machine_.is<machines::exchange::QuarantinedByPeer>(); }
+  /// That sequence began last. Its first frame again is a duplicate.
+  [[nodiscard]] bool is_receiving(wire::SeqId id) const { return receive_seq_id_ == id; }
+  /// The user hears exchange_failed(ReplyTimeout) unless an IU comes back in time.
+  void expect_reply(TimeNs timeout) { start_timer(TimerUse::Reply, timeout); }
+  /// As RemotePort knows it.
+  [[nodiscard]] CreditUser& credit_user() { return *this; }
 
  private:
-  friend class NPort;
-  friend class RemotePort;
-  friend class SequenceSender;
+  friend class ExchangeTable;   // makes it, opens it, gets it back
+  friend class SequenceSender;  // its frames' headers and counts
+  /// What is left to do when the machines have come to rest.
+  enum class Effect : std::uint8_t {
+    TakeSequence,  // it is whole, with current_
+    FailSequence,
+    TellUser,      // the exchange failed
+    LogPortOut,    // second-level recovery
+    TellListener,  // the abort is over
+    Recycle,
+  };
   enum class TimerUse : std::uint8_t { None, Reply, Sequence, Abort, Quarantine, Linger, Acknowledge };
 
   void open(bool originator, wire::FcId local, wire::FcId peer, wire::Type type, ExchangeUser* user);
-  void frame_received(const ReceivedFrame& frame);
+  [[nodiscard]] const PortServices& services() const;
   [[nodiscard]] bool in_order(const ReceivedFrame& frame) const;
   [[nodiscard]] bool is_duplicate(const ReceivedFrame& frame) const;
   [[nodiscard]] bool is_foreign(const ReceivedFrame& frame) const;
@@ -132,18 +96,20 @@ class Exchange final : private Event, private machines::exchange::Context, priva
   void fail_sequence();
   void drop_assembly();
   void sequence_received(const ReceivedFrame& frame);
+  [[nodiscard]] bool is_at_rest() const;
   void supersede();  // the originator uses its OX_ID anew: for it this exchange is over
   void sequence_sent(SequenceEnd end);
   /// Feeds the exchange machine, then carries out what its effects asked for.
   template <class E>
   void process(const E& event);
   void settle();
+  void carry_out(Effect effect);
+  void fail(ExchangeFailure failure);
   void abandon(ExchangeFailure failure);  // tells the user, then aborts
   // class 2 (class_2.cpp)
   void frame_stamped(const Frame& frame, const wire::FcHeader& header, bool ack_0);
-  void frame_sent(bool takes_credit);
+  void frame_sent(bool takes_credit) override;
   void sequence_ended(SequenceEnd end);
-  void link_control_received(const wire::FcHeader& header);
   void acknowledged(const wire::FcHeader& header);
   void rejected(const wire::FcHeader& header);
   void busied(const wire::FcHeader& header);
@@ -157,7 +123,7 @@ class Exchange final : private Event, private machines::exchange::Context, priva
   void keep_seq_id(RemotePort& owner) { seq_id_owner_ = &owner; }
   /// In use from here on.
   [[nodiscard]] RemotePort* remote();
-  void forget_remote();
+  void forget_remote() { remote_ = {}; }
   void resume_reply_timer();
   void start_timer(TimerUse use, TimeNs delay);
   void fire(TimeNs now) override;
@@ -172,13 +138,13 @@ class Exchange final : private Event, private machines::exchange::Context, priva
   void start_quarantine_timer() override;
   void stop_quarantine_timer() override { start_timer(TimerUse::None, 0); }
   void report_aborted(machines::exchange::AbortCause cause) override;
-  void request_port_logout() override { log_out_ = true; }
-  void release() override { released_ = true; }
+  void request_port_logout() override { effects_.push(Effect::LogPortOut); }
+  void release() override { effects_.push(Effect::Recycle); }
   void count_stale() override;
   [[nodiscard]] bool logs_out_silent_port() const override;
   // machines::sequence
   void deliver() override;
-  void report_sequence() override { sequence_complete_ = true; }
+  void report_sequence() override;
   void report_sequence_error(machines::sequence::SequenceError error) override;
   void start_sequence_timer() override;
   void start_missing_frame_timer() override;
@@ -188,20 +154,18 @@ class Exchange final : private Event, private machines::exchange::Context, priva
   void discard_frame() override;
   void unexpected(std::string_view machine, std::string_view state, std::string_view event) override;
 
-  NPort& port_;
+  ExchangeTable& table_;
   const std::uint16_t slot_;
   machines::exchange::Machine machine_;
   machines::sequence::Machine sequence_;
   TimerUse timer_use_ = TimerUse::None;
   bool in_use_ = false;
-  Exchange* next_free_ = nullptr;  // NPort's list
+  Exchange* next_free_ = nullptr;  // ExchangeTable's list
   bool originator_ = false;
   bool class_2_ = false;
   bool first_sequence_sent_ = false;
-  // set by effects, consumed by settle()
-  bool released_ = false, log_out_ = false, sequence_complete_ = false, sequence_failed_ = false;
-  bool failed_ = false, abort_over_ = false;
-  ExchangeFailure failure_{};
+  ExchangeFailure failure_{};  // what Effect::TellUser tells
+  fsm::Outbox<Effect, 6> effects_;
 
   ExchangeUser* user_ = nullptr;
   ExchangeUser* abort_listener_ = nullptr;
@@ -213,7 +177,7 @@ class Exchange final : private Event, private machines::exchange::Context, priva
   std::uint16_t receive_seq_cnt_ = 0;  // next expected
   wire::SeqId receive_seq_id_{};
   wire::SeqId last_seq_id_{};
-  std::uint64_t responder_key_ = 0;         // how NPort finds it
+  std::uint64_t responder_key_ = 0;         // how the table finds it
   const ReceivedFrame* current_ = nullptr;  // while a frame is processed
   bool current_in_order_ = false;
   wire::FcHeader first_header_;
@@ -231,9 +195,9 @@ class Exchange final : private Event, private machines::exchange::Context, priva
   std::size_t early_bytes_ = 0;
   std::size_t room_taken_ = 0;             // of NPortConfig::max_assembled_bytes
   std::unique_ptr<SentSequence> sent_;     // from its first use in class 2
-  RemotePort* remote_ = nullptr;           // see remote()
+  PortUse remote_;                         // see remote()
   RemotePort* seq_id_owner_ = nullptr;     // gets last_seq_id_ back
-  std::size_t* opened_by_peer_ = nullptr;  // a responder's: where NPort counts it
+  std::size_t* opened_by_peer_ = nullptr;  // a responder's: where it is counted
   TimeNs reply_due_ = never;
 };
 

@@ -3,8 +3,6 @@
 #include <iterator>
 #include <utility>
 
-#include "fc2_fabric/node/n_port.hpp"
-
 namespace fc2 {
 
 void FramesBeforeLogin::asked(wire::FcId peer) {
@@ -23,7 +21,7 @@ bool FramesBeforeLogin::keep(const ReceivedFrame& frame) {
 void FramesBeforeLogin::logged_in(wire::FcId peer) {
   repeated_.erase(peer.value);
   for (Kept& kept : kept_) kept.due = kept.due || kept.peer == peer;
-  if (!kept_.empty()) port_.scheduler().schedule_after(delivery_, 0);
+  if (!kept_.empty()) scheduler_.schedule_after(delivery_, 0);
 }
 
 void FramesBeforeLogin::forget(wire::FcId peer) {

@@ -6,13 +6,15 @@
 #include <map>
 #include <vector>
 
-#include "fc2_fabric/node/exchange.hpp"
+#include "fc2_fabric/frame/frame_receiver.hpp"
+#include "fc2_fabric/frame/time.hpp"
+#include "fc2_fabric/node/exchange_user.hpp"
 
 namespace fc2 {
 
 class FramesBeforeLogin {
  public:
-  explicit FramesBeforeLogin(NPort& port) : port_(port) {}
+  FramesBeforeLogin(Scheduler& scheduler, FrameReceiver& port) : scheduler_(scheduler), port_(port) {}
   /// PLOGI goes out.
   void asked(wire::FcId peer);
   /// Takes the frame over. False: as many wait as may, or it is none of those.
@@ -30,7 +32,8 @@ class FramesBeforeLogin {
   };
   void deliver();
   void drop_of(wire::FcId peer);
-  NPort& port_;
+  Scheduler& scheduler_;
+  FrameReceiver& port_;
   std::map<std::uint32_t, bool> repeated_;  // of ports whose LS_ACC is to come: PLOGI went out more than once
   std::vector<Kept> kept_;
   Timer<FramesBeforeLogin, &FramesBeforeLogin::deliver> delivery_{*this};

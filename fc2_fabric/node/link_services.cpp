@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
-#include "fc2_fabric/node/login_session.hpp"
-#include "fc2_fabric/node/n_port.hpp"
+#include "fc2_fabric/node/exchange_table.hpp"
+#include "fc2_fabric/node/frames_before_login.hpp"
+#include "fc2_fabric/node/iu_sender.hpp"
+#include "fc2_fabric/node/port_attachment.hpp"
 #include "fc2_fabric/node/remote_ports.hpp"
 #include "wire/els/adisc.hpp"
 #include "wire/els/echo.hpp"
@@ -20,39 +22,37 @@ using wire::els::Command;
 using wire::els::RejectExplanation;
 using wire::els::RejectReason;
 
-namespace {
 template <class Message>
-void reply(NPort& port, Exchange& exchange, const Message& message) {
+void LinkServices::reply(Exchange& exchange, const Message& message) {
   std::vector<std::uint8_t> payload(message.size());
   message.write(payload);
-  port.accept_els(exchange, payload);
+  sender_.accept_els(exchange, payload);
 }
 
 /// A request that does not parse.
-void refuse(NPort& port, Exchange& exchange) {
-  port.counters().discard(Discard::BadPayload);
-  port.reject_els(exchange, RejectReason::logical_error, RejectExplanation::invalid_payload_length);
+void LinkServices::refuse(Exchange& exchange) {
+  port_.counters().discard(Discard::BadPayload);
+  sender_.reject_els(exchange, RejectReason::logical_error, RejectExplanation::invalid_payload_length);
 }
-}  // namespace
 
 void LinkServices::sequence_received(Exchange& exchange, const wire::FcHeader& first,
                                      std::span<const std::uint8_t> iu) {
-  if (exchange.is_originator()) return port_.release(exchange);  // the answer to deny()
+  if (exchange.is_originator()) return exchanges_.release(exchange);  // the answer to deny()
   if (iu.empty() || first.r_ctl != wire::RCtl::els_request) {
     port_.counters().discard(Discard::BadPayload);
-    return port_.release(exchange);
+    return exchanges_.release(exchange);
   }
   if (!port_.online() && !counts_offline(first, iu)) {  // else only answers to our FLOGI count before it is accepted
     port_.counters().discard(Discard::NotLoggedIn);
-    return port_.release(exchange);
+    return exchanges_.release(exchange);
   }
-  for (ElsUser* user : port_.els_users_)
+  for (ElsUser* user : users_)
     if (user->els_received(exchange, first, iu)) return;
   const auto command = static_cast<Command>(iu[0]);
   // Nobody answers a broadcast, nor an exchange that its originator ended, as a FAN's may be.
   if (command == Command::fan) return fabric_address(exchange, iu);
   if (command == Command::farp_req || command == Command::farp_reply) return leave_farp(exchange, command, iu);
-  if (first.d_id == wire::well_known::broadcast || !exchange.has_initiative()) return port_.release(exchange);
+  if (first.d_id == wire::well_known::broadcast || !exchange.has_initiative()) return exchanges_.release(exchange);
   answer(exchange, command, iu);
 }
 
@@ -61,10 +61,10 @@ void LinkServices::sequence_received(Exchange& exchange, const wire::FcHeader& f
 bool LinkServices::counts_offline(const wire::FcHeader& first, std::span<const std::uint8_t> iu) {
   const auto command = static_cast<Command>(iu[0]);
   if (command == Command::flogi) return first.d_id == wire::well_known::f_port;
-  if (command == Command::adisc) return port_.awaits_fan_;
-  if (command == Command::fan) return port_.awaits_fan_ && first.s_id == wire::well_known::f_port;
-  if (command != Command::plogi || !port_.may_be_assigned() || !wire::els::Login::parse(iu)) return false;
-  port_.address_assigned(first.d_id);
+  if (command == Command::adisc) return attachment_.awaits_fan();
+  if (command == Command::fan) return attachment_.awaits_fan() && first.s_id == wire::well_known::f_port;
+  if (command != Command::plogi || !attachment_.may_be_assigned() || !wire::els::Login::parse(iu)) return false;
+  attachment_.address_assigned(first.d_id);
   return true;
 }
 
@@ -77,7 +77,7 @@ void LinkServices::leave_farp(Exchange& exchange, Command command, std::span<con
     port_.counters().discard(Discard::BadPayload);
   else if (reply)
     port_.counters().discard(Discard::UnexpectedIu);
-  port_.release(exchange);
+  exchanges_.release(exchange);
 }
 
 void LinkServices::answer(Exchange& exchange, Command command, std::span<const std::uint8_t> payload) {
@@ -92,7 +92,7 @@ void LinkServices::answer(Exchange& exchange, Command command, std::span<const s
     case Command::rnid: return identify_node(exchange, payload);
     case Command::rrq: return reinstate(exchange, payload);
     case Command::flogi:
-      if ((port_.online() && port_.has_fabric()) || port_.is_fixed()) break;
+      if ((port_.online() && attachment_.has_fabric()) || port_.config().is_fixed()) break;
       return fabric_login(exchange, payload);
     case Command::rscn:
     case Command::prlo: return accept(exchange);
@@ -105,35 +105,35 @@ void LinkServices::answer(Exchange& exchange, Command command, std::span<const s
     case Command::farp_reply:  // likewise
     case Command::scr: break;
   }
-  port_.reject_els(exchange, RejectReason::not_supported, RejectExplanation::none);
+  sender_.reject_els(exchange, RejectReason::not_supported, RejectExplanation::none);
 }
 
 void LinkServices::login(Exchange& exchange, std::span<const std::uint8_t> payload) {
   const auto request = wire::els::Login::parse(payload);
-  if (!request) return refuse(port_, exchange);
+  if (!request) return refuse(exchange);
   if (!request->class_3.valid())
-    return port_.reject_els(exchange, RejectReason::logical_error, RejectExplanation::service_parameter_options);
+    return sender_.reject_els(exchange, RejectReason::logical_error, RejectExplanation::service_parameter_options);
   if (request->class_3.receive_data_field_size < min_data_field_bytes)
-    return port_.reject_els(exchange, RejectReason::logical_error,
-                            RejectExplanation::service_parameter_receive_data_field_size);
+    return sender_.reject_els(exchange, RejectReason::logical_error,
+                              RejectExplanation::service_parameter_receive_data_field_size);
   if (request->port_name.value == 0)
-    return port_.reject_els(exchange, RejectReason::logical_error, RejectExplanation::invalid_port_or_fabric_name);
-  if (!port_.remote_ports_->make_room_for_login(exchange.peer())) {
+    return sender_.reject_els(exchange, RejectReason::logical_error, RejectExplanation::invalid_port_or_fabric_name);
+  if (!remote_ports_.make_room_for_login(exchange.peer())) {
     port_.counters().discard(Discard::NoResources);
-    return port_.reject_els(exchange, RejectReason::unable_to_perform, RejectExplanation::insufficient_resources);
+    return sender_.reject_els(exchange, RejectReason::unable_to_perform, RejectExplanation::insufficient_resources);
   }
-  port_.remote_port(exchange.peer()).login_received(exchange, *request);
+  remote_ports_.at(exchange.peer()).login_received(exchange, *request);
 }
 
 // Where there is no fabric the other N_Port answers, without the F_Port bit (FC-LS); VN2VN ports ask each other before
 // PLOGI.
 void LinkServices::fabric_login(Exchange& exchange, std::span<const std::uint8_t> payload) {
   const auto request = wire::els::Login::parse(payload);
-  if (!request) return refuse(port_, exchange);
-  auto parameters = port_.login_parameters(Command::flogi);
+  if (!request) return refuse(exchange);
+  auto parameters = attachment_.login_parameters(Command::flogi);
   parameters.command = Command::ls_acc;
-  reply(port_, exchange, parameters);
-  port_.fabric_login_received(*request);
+  reply(exchange, parameters);
+  attachment_.fabric_login_received(*request);
 }
 
 // FC-FS: LOGO to a port that sends without a login. It believes in one that ended here when our link or our host went,
@@ -142,15 +142,16 @@ void LinkServices::fabric_login(Exchange& exchange, std::span<const std::uint8_t
 // not come.
 void LinkServices::deny(wire::FcId peer) {
   if (!port_.online()) return;
-  if (!port_.remote_ports_->make_room_for_stranger(peer)) return port_.counters().discard(Discard::NoResources);
-  RemotePort& remote = port_.remote_port(peer);
+  if (!remote_ports_.make_room_for_stranger(peer)) return port_.counters().discard(Discard::NoResources);
+  RemotePort& remote = remote_ports_.at(peer);
   if (remote.logged_in() || !remote.may_be_denied() || remote.login_presumed() ||
       (remote.logging_in() && !port_.in_order()))
     return;
   std::array<std::uint8_t, wire::els::Logo::size()> payload;
   wire::els::Logo{.n_port_id = port_.n_port_id(), .port_name = port_.config().port_name}.write(payload);
   make_room_for_denial();
-  Exchange* denial = port_.request(peer, wire::RCtl::els_request, wire::Type::els, payload, *this, 2 * port_.r_a_tov());
+  Exchange* denial =
+      sender_.request(peer, wire::RCtl::els_request, wire::Type::els, payload, *this, 2 * port_.r_a_tov());
   if (denial == nullptr) return;
   denial->context = this;
   denials_.push_back(denial);
@@ -161,25 +162,23 @@ void LinkServices::make_room_for_denial() {
   if (denials_.size() < std::max<std::size_t>(port_.config().max_exchanges / 4, 1)) return;
   Exchange& oldest = *denials_.front();
   denials_.pop_front();
-  if (oldest.context == this) port_.release(oldest);  // else another's by now
+  if (oldest.context == this) exchanges_.release(oldest);  // else another's by now
 }
 
 void LinkServices::login_missing(const ReceivedFrame& frame) {
   const wire::FcId peer = frame.header.s_id;
-  const RemotePort* remote = port_.find_remote_port(peer);
+  const RemotePort* remote = remote_ports_.find(peer);
   const bool may_have_overtaken = !port_.in_order() && remote != nullptr && remote->logging_in();
-  if (!may_have_overtaken || !frames_before_login.keep(frame)) port_.counters().discard(Discard::NotLoggedIn);
+  if (!may_have_overtaken || !frames_before_login_.keep(frame)) port_.counters().discard(Discard::NotLoggedIn);
   deny(peer);
 }
 
 // FC-LS: LOGO without a login is accepted. The F_Port's ends the fabric login, and with it every other.
 void LinkServices::logout(Exchange& exchange, std::span<const std::uint8_t> payload) {
-  if (exchange.peer() == wire::well_known::f_port && port_.has_fabric()) {
-    port_.fabric_login_->logout_received(exchange);
-    return port_.fabric_login_->log_in();
-  }
+  if (exchange.peer() == wire::well_known::f_port && attachment_.has_fabric())
+    return attachment_.fabric_logout_received(exchange);
   if (const auto logo = wire::els::Logo::parse(payload)) logout_of_former_address(exchange.peer(), *logo);
-  RemotePort* remote = port_.find_remote_port(exchange.peer());
+  RemotePort* remote = remote_ports_.find(exchange.peer());
   if (remote != nullptr)
     remote->logout_received(exchange);
   else
@@ -188,22 +187,22 @@ void LinkServices::logout(Exchange& exchange, std::span<const std::uint8_t> payl
 
 // FC-VI 7.7.3 to 7.7.5: a port whose own address changed logs out the one that it had; its name proves that it may.
 void LinkServices::logout_of_former_address(wire::FcId sender, const wire::els::Logo& logo) {
-  RemotePort* former = logo.n_port_id == sender ? nullptr : port_.find_remote_port(logo.n_port_id);
+  RemotePort* former = logo.n_port_id == sender ? nullptr : remote_ports_.find(logo.n_port_id);
   if (former != nullptr && former->peer_parameters().port_name == logo.port_name) former->implicit_logout();
 }
 
 // FC-VI 7.7.4. Nobody answers it (FC-LS).
 void LinkServices::fabric_address(Exchange& exchange, std::span<const std::uint8_t> payload) {
   const bool from_fabric = exchange.peer() == wire::well_known::f_port;
-  port_.release(exchange);
+  exchanges_.release(exchange);
   const auto fan = wire::els::Fan::parse(payload);
   if (!fan) return port_.counters().discard(Discard::BadPayload);
-  if (from_fabric) port_.fan_received(*fan);
+  if (from_fabric) attachment_.fan_received(*fan);
 }
 
 void LinkServices::reinstate(Exchange& exchange, std::span<const std::uint8_t> payload) {
   if (const auto request = wire::els::Rrq::parse(payload))
-    port_.reinstate(exchange.peer(), request->ox_id);
+    exchanges_.reinstate(exchange.peer(), request->ox_id);
   else
     port_.counters().discard(Discard::BadPayload);
   accept(exchange);
@@ -211,16 +210,15 @@ void LinkServices::reinstate(Exchange& exchange, std::span<const std::uint8_t> p
 
 // FC-VI 7.7.3: who asks with the addresses of its login is validated by that, too.
 void LinkServices::discover_address(Exchange& exchange, std::span<const std::uint8_t> payload) {
-  RemotePort* remote = port_.find_remote_port(exchange.peer());
+  RemotePort* remote = remote_ports_.find(exchange.peer());
   const auto request = wire::els::Adisc::parse(payload);
   if (!request) port_.counters().discard(Discard::BadPayload);
   if (remote == nullptr || !remote->logged_in())
-    return port_.reject_els(exchange, RejectReason::unable_to_perform, RejectExplanation::n_port_login_required);
-  reply(port_, exchange,
-        wire::els::Adisc{.command = Command::ls_acc,
-                         .port_name = port_.config().port_name,
-                         .node_name = port_.config().node_name,
-                         .n_port_id = port_.n_port_id()});
+    return sender_.reject_els(exchange, RejectReason::unable_to_perform, RejectExplanation::n_port_login_required);
+  reply(exchange, wire::els::Adisc{.command = Command::ls_acc,
+                                   .port_name = port_.config().port_name,
+                                   .node_name = port_.config().node_name,
+                                   .n_port_id = port_.n_port_id()});
   if (!request) return;
   if (remote->confirms(*request))
     remote->validated();
@@ -231,36 +229,35 @@ void LinkServices::discover_address(Exchange& exchange, std::span<const std::uin
 // A peer that speaks FCP is told "executed, no image pair, no roles": a reject would make it ask for ever.
 void LinkServices::process_login(Exchange& exchange, std::span<const std::uint8_t> payload) {
   auto request = wire::els::Prli::parse(payload);
-  if (!request) return refuse(port_, exchange);
-  const RemotePort* remote = port_.find_remote_port(exchange.peer());
+  if (!request) return refuse(exchange);
+  const RemotePort* remote = remote_ports_.find(exchange.peer());
   if (remote == nullptr || !remote->logged_in())
-    return port_.reject_els(exchange, RejectReason::unable_to_perform, RejectExplanation::n_port_login_required);
+    return sender_.reject_els(exchange, RejectReason::unable_to_perform, RejectExplanation::n_port_login_required);
   request->command = Command::ls_acc;
   for (auto& page : request->pages)
     page = {.type = page.type, .type_extension = page.type_extension, .flags = wire::els::PrliPage::request_executed};
-  reply(port_, exchange, *request);
+  reply(exchange, *request);
 }
 
 void LinkServices::echo(Exchange& exchange, std::span<const std::uint8_t> payload) {
   auto request = wire::els::Echo::parse(payload);
-  if (!request) return refuse(port_, exchange);
+  if (!request) return refuse(exchange);
   request->command = Command::ls_acc;
-  reply(port_, exchange, *request);
+  reply(exchange, *request);
 }
 
 void LinkServices::read_timeouts(Exchange& exchange) {
-  reply(port_, exchange,
-        wire::els::RtvAcc{.r_a_tov_ms = static_cast<std::uint32_t>(port_.r_a_tov() / millisecond),
-                          .e_d_tov = static_cast<std::uint32_t>(port_.e_d_tov() / millisecond)});
+  reply(exchange, wire::els::RtvAcc{.r_a_tov_ms = static_cast<std::uint32_t>(port_.r_a_tov() / millisecond),
+                                    .e_d_tov = static_cast<std::uint32_t>(port_.e_d_tov() / millisecond)});
 }
 
 // FC-LS: of this port, which 0 names as well.
 void LinkServices::read_link_errors(Exchange& exchange, std::span<const std::uint8_t> payload) {
   const auto request = wire::els::Rls::parse(payload);
-  if (!request) return refuse(port_, exchange);
+  if (!request) return refuse(exchange);
   if (request->n_port_id != wire::FcId{} && request->n_port_id != port_.n_port_id())
-    return port_.reject_els(exchange, RejectReason::unable_to_perform, RejectExplanation::invalid_n_port_id);
-  reply(port_, exchange, link_errors(port_.counters()));
+    return sender_.reject_els(exchange, RejectReason::unable_to_perform, RejectExplanation::invalid_n_port_id);
+  reply(exchange, link_errors(port_.counters()));
 }
 
 wire::els::RlsAcc link_errors(const Counters& counters) {
@@ -271,17 +268,17 @@ wire::els::RlsAcc link_errors(const Counters& counters) {
 // FC-LS: a format that is not known here is answered with the common data.
 void LinkServices::identify_node(Exchange& exchange, std::span<const std::uint8_t> payload) {
   const auto request = wire::els::Rnid::parse(payload);
-  if (!request) return refuse(port_, exchange);
+  if (!request) return refuse(exchange);
   const NPortConfig& config = port_.config();
   if (request->format != wire::els::RnidFormat::topology)
-    return reply(port_, exchange, wire::els::RnidAcc{.port_name = config.port_name, .node_name = config.node_name});
-  reply(port_, exchange,
-        wire::els::RnidTopologyAcc{.port_name = config.port_name,
-                                   .node_name = config.node_name,
-                                   .type = port_.is_fixed() ? wire::els::RnidType::switch_ : wire::els::RnidType::host,
-                                   .attached_nodes = 1});
+    return reply(exchange, wire::els::RnidAcc{.port_name = config.port_name, .node_name = config.node_name});
+  reply(exchange, wire::els::RnidTopologyAcc{
+                      .port_name = config.port_name,
+                      .node_name = config.node_name,
+                      .type = port_.config().is_fixed() ? wire::els::RnidType::switch_ : wire::els::RnidType::host,
+                      .attached_nodes = 1});
 }
 
-void LinkServices::accept(Exchange& exchange) { reply(port_, exchange, wire::els::LsAcc{}); }
+void LinkServices::accept(Exchange& exchange) { reply(exchange, wire::els::LsAcc{}); }
 
 }  // namespace fc2

@@ -4,8 +4,8 @@
 #include <array>
 #include <utility>
 
-#include "fc2_fabric/node/link_services.hpp"
-#include "fc2_fabric/node/n_port.hpp"
+#include "fc2_fabric/node/frames_before_login.hpp"
+#include "state_machines/consistency.hpp"
 #include "wire/els/adisc.hpp"
 #include "wire/els/logo.hpp"
 #include "wire/els/ls_acc.hpp"
@@ -17,7 +17,7 @@ using wire::els::Command;
 template <class E>
 void LoginSession::process(const E& event) {
   machine_.process(event, *this);
-  release_reports();
+  settle();
 }
 template void LoginSession::process(const pl::LinkUp&);
 template void LoginSession::process(const pl::Timeout&);
@@ -25,23 +25,32 @@ template void LoginSession::process(const pl::LinkDown&);
 template void LoginSession::process(const pl::LoginRequested&);
 template void LoginSession::process(const pl::LogoutRequested&);
 
-void LoginSession::release_reports() {
-  std::vector<Report> reports;
-  reports.swap(reports_);
-  for (const Report report : reports) {
-    switch (report) {
-      case Report::LoggedIn: logged_in_now(); break;
-      case Report::LoginFailed: login_failed_now(); break;
-      case Report::LoggedOut:
-        logged_out_now();
-        if (std::exchange(asked_meanwhile_, false)) login_failed_now();
-        break;
-      case Report::Suspended: suspended_now(); break;
-      case Report::Resumed:
-        resumed_now();
-        if (std::exchange(asked_meanwhile_, false)) logged_in_now();
-        break;
-    }
+void LoginSession::settle() {
+  reports_.drain([this](Report report) { release(report); });
+  FCVI_ASSERT_CONSISTENT(*this);
+}
+
+bool LoginSession::is_consistent() const {
+  const bool may_wait = machine_.is_any_of<pl::LoginPending, pl::RetryPending, pl::LogoutPending, pl::Validating>();
+  const bool may_ask = machine_.is_any_of<pl::LoginPending, pl::LogoutPending, pl::Validating>();
+  const bool asked = !asked_meanwhile_ || machine_.is_any_of<pl::Validating, pl::Suspended>();
+  return reports_.empty() && (may_wait || !pending()) &&
+         (request_kind_ == Request::Discovery || may_ask || request_ == nullptr) && asked && retries_left_ >= 0;
+}
+
+void LoginSession::release(Report report) {
+  switch (report) {
+    case Report::LoggedIn: return logged_in_now();
+    case Report::LoginFailed: return login_failed_now();
+    case Report::LoggedOut:
+      logged_out_now();
+      if (std::exchange(asked_meanwhile_, false)) login_failed_now();
+      return;
+    case Report::Suspended: return suspended_now();
+    case Report::Resumed:
+      resumed_now();
+      if (std::exchange(asked_meanwhile_, false)) logged_in_now();
+      return;
   }
 }
 
@@ -99,7 +108,7 @@ void LoginSession::validation_failed() {
   process(pl::ValidationFailed{});
 }
 
-bool LoginSession::link_loss_logs_out() const { return !port_.keeps_login(peer_); }
+bool LoginSession::link_loss_logs_out() const { return !services_.owner.keeps_login(peer_); }
 
 bool LoginSession::logging_in() const { return machine_.is_any_of<pl::LoginPending, pl::RetryPending>(); }
 
@@ -123,14 +132,14 @@ bool LoginSession::login_presumed() {
 
 void LoginSession::request(Request kind, std::span<const std::uint8_t> payload, TimeNs timeout) {
   request_kind_ = kind;
-  request_ = port_.request(peer_, wire::RCtl::els_request, wire::Type::els, payload, *this, timeout);
+  request_ = services_.requests.request_els(peer_, payload, *this, timeout);
 }
 
 void LoginSession::send_login() {
   std::array<std::uint8_t, wire::els::Login::size()> payload;
   own_parameters(login_command()).write(payload);
   rejected_at_.reset();
-  port_.link_services_->frames_before_login.asked(peer_);
+  services_.frames_before_login.asked(peer_);
   // The machine's own time-out repeats it sooner; that of the exchange ends a request that the machine left alone.
   request(Request::Login, payload, 3 * port_.r_a_tov());
 }
@@ -177,29 +186,29 @@ void LoginSession::ask_for_address() {
 
 void LoginSession::accept_login() {
   overtaken_until_ = 0;
-  port_.link_services_->frames_before_login.forget(peer_);
+  services_.frames_before_login.forget(peer_);
   peer_parameters_ = *incoming_login_;
   std::array<std::uint8_t, wire::els::Login::size()> payload;
   own_parameters(Command::ls_acc).write(payload);
-  port_.accept_els(*incoming_, payload);
+  services_.requests.accept_els(*incoming_, payload);
 }
 
 void LoginSession::reject_login() {
   if (!rejected_at_) rejected_at_ = port_.scheduler().now();
   overtaken_until_ = 0;  // there is one such PLOGI at most: a port that began anew asks again and is heard
-  port_.reject_els(*incoming_, wire::els::RejectReason::command_in_progress,
-                   wire::els::RejectExplanation::command_in_progress);
+  services_.requests.reject_els(*incoming_, wire::els::RejectReason::command_in_progress,
+                                wire::els::RejectExplanation::command_in_progress);
 }
 
 void LoginSession::accept_logout() {
   if (incoming_ == nullptr) return;
   std::array<std::uint8_t, wire::els::LsAcc::size()> payload;
   wire::els::LsAcc{}.write(payload);
-  port_.accept_els(*incoming_, payload);
+  services_.requests.accept_els(*incoming_, payload);
 }
 
 void LoginSession::forget_request() {
-  if (request_ != nullptr) port_.abort(*std::exchange(request_, nullptr));
+  if (request_ != nullptr) services_.requests.abort(*std::exchange(request_, nullptr));
 }
 
 void LoginSession::start(TimeNs delay) { port_.scheduler().schedule_after(*this, delay); }
@@ -210,7 +219,7 @@ void LoginSession::start_retry_delay() { start(port_.e_d_tov()); }
 void LoginSession::stop_timer() { port_.scheduler().cancel(*this); }
 void LoginSession::report_logged_in() {
   own_id_ = port_.n_port_id();
-  reports_.push_back(Report::LoggedIn);
+  reports_.push(Report::LoggedIn);
 }
 bool LoginSession::peer_login_wins() const { return incoming_login_->port_name > port_.config().port_name; }
 bool LoginSession::peer_asks_again() const {
@@ -235,7 +244,7 @@ void LoginSession::sequence_received(Exchange& exchange, const wire::FcHeader& f
       case Request::Discovery: reply_to_discovery(iu); break;
     }
   }
-  if (exchange.is_open()) port_.release(exchange);  // an answer that does not say that it is the last
+  services_.requests.finish(exchange);
 }
 
 /// What may be otherwise the next time; a login that came there with another length was damaged under way.
@@ -290,40 +299,5 @@ void LoginSession::exchange_failed(Exchange& exchange, ExchangeFailure) {
   request_ = nullptr;
   // The time-out stands, of the machine or of the discovery; its expiry repeats them.
 }
-
-// --- the fabric --------------------------------------------------------------------------------------------------
-
-wire::els::Login FabricLogin::own_parameters(Command command) const { return port_.login_parameters(command); }
-Command FabricLogin::login_command() const { return port_.config().virtual_n_port ? Command::fdisc : Command::flogi; }
-void FabricLogin::logged_in_now() {
-  told_ = false;
-  port_.fabric_login_accepted(granted_, peer_parameters_);
-}
-void FabricLogin::login_failed_now() {
-  using machines::port_login::LoginFailure;
-  if (port_.link_up_) port_.end_interruption();  // else the link may come back once more
-  if (failure_ == LoginFailure::Timeout || failure_ == LoginFailure::Rejected)
-    port_.scheduler().schedule_after(again_, port_.r_a_tov());
-  if (std::exchange(told_, true)) return;
-  for (PortListener* listener : port_.listeners_) listener->fabric_login_failed();
-}
-void FabricLogin::try_again() {
-  if (!logged_in()) log_in();
-}
-void FabricLogin::leave() {
-  port_.scheduler().cancel(again_);
-  told_ = true;
-  link_down();
-}
-void FabricLogin::link_down_if_up() {
-  port_.scheduler().cancel(again_);
-  LoginSession::link_down_if_up();
-  told_ = false;
-}
-void FabricLogin::log_out() {
-  port_.scheduler().cancel(again_);
-  LoginSession::log_out();
-}
-void FabricLogin::logged_out_now() { port_.fabric_login_ended(); }
 
 }  // namespace fc2

@@ -1,9 +1,9 @@
 // One login: with the fabric (FLOGI) or with a remote port (PLOGI). Drives machines::port_login.
 #pragma once
 #include <optional>
-#include <vector>
 
-#include "fc2_fabric/node/exchange.hpp"
+#include "fc2_fabric/node/login_services.hpp"
+#include "state_machines/outbox.hpp"
 #include "state_machines/port_login.hpp"
 #include "wire/els/adisc.hpp"
 #include "wire/els/login.hpp"
@@ -12,7 +12,8 @@ namespace fc2 {
 
 class LoginSession : protected ExchangeUser, protected machines::port_login::Context, private Event {
  public:
-  LoginSession(NPort& port, wire::FcId peer) : port_(port), peer_(peer) {}
+  LoginSession(const LoginServices& services, wire::FcId peer)
+      : port_(services.port), services_(services), peer_(peer) {}
   ~LoginSession() override = default;
 
   void link_up() { process(machines::port_login::LinkUp{}); }
@@ -41,10 +42,12 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
     namespace pl = machines::port_login;
     return machine_.is_any_of<pl::LoggedIn, pl::Suspended, pl::Validating>();
   }
+  /// Between its members, whenever none of its functions runs.
+  [[nodiscard]] bool is_consistent() const;
   [[nodiscard]] bool validating() const { return machine_.is<machines::port_login::Validating>(); }
   [[nodiscard]] std::string_view state_name() const { return machine_.state_name(); }
   [[nodiscard]] wire::FcId peer() const { return peer_; }
-  [[nodiscard]] NPort& port() { return port_; }
+  [[nodiscard]] NPort& port() const { return port_.port(); }
   /// What the peer said of itself; valid while logged in.
   [[nodiscard]] const wire::els::Login& peer_parameters() const { return peer_parameters_; }
 
@@ -66,7 +69,8 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
   /// was there.
   void discover_address();
 
-  NPort& port_;
+  const PortServices& port_;
+  const LoginServices& services_;
   const wire::FcId peer_;
   machines::port_login::Machine machine_;
   machines::port_login::LoginFailure failure_{};  // of the last login that failed
@@ -75,7 +79,8 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
  private:
   enum class Report : std::uint8_t { LoggedIn, LoginFailed, LoggedOut, Suspended, Resumed };
   enum class Request : std::uint8_t { Login, Logout, Discovery };
-  void release_reports();
+  void settle();
+  void release(Report report);
   void accept_own_login(const wire::els::Login& login);
   void request(Request kind, std::span<const std::uint8_t> payload, TimeNs timeout);
   void ask_for_address();
@@ -101,16 +106,16 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
   void start_retry_delay() override;
   void stop_timer() override;
   void count_retry() override { --retries_left_; }
-  void validate_addresses() override {}  // the port decides: see NPort::validate_logins
+  void validate_addresses() override {}  // the port decides: see PortAttachment
   void report_logged_in() override;
   void report_login_failed(machines::port_login::LoginFailure failure) override {
     failure_ = failure;
-    reports_.push_back(Report::LoginFailed);
+    reports_.push(Report::LoginFailed);
   }
-  void report_logged_out() override { reports_.push_back(Report::LoggedOut); }
+  void report_logged_out() override { reports_.push(Report::LoggedOut); }
   void report_logout_complete() override {}
-  void report_suspended() override { reports_.push_back(Report::Suspended); }
-  void report_resumed() override { reports_.push_back(Report::Resumed); }
+  void report_suspended() override { reports_.push(Report::Suspended); }
+  void report_resumed() override { reports_.push(Report::Resumed); }
   [[nodiscard]] bool retries_left() const override { return retries_left_ > 0; }
   [[nodiscard]] bool peer_login_wins() const override;
   [[nodiscard]] bool peer_asks_again() const override;
@@ -128,31 +133,7 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
   TimeNs discovery_ends_ = 0, discovery_wait_ = 0;
   std::optional<TimeNs> rejected_at_;  // the peer's PLOGI, first, while ours is out
   TimeNs overtaken_until_ = 0;         // as long as a PLOGI that crossed ours may still be under way
-  std::vector<Report> reports_;        // collected while the machine runs, released when it rests
-};
-
-/// The login with the fabric's F_Port. Where another N_Port accepts it there is no fabric, and NPort goes on by itself.
-class FabricLogin final : public LoginSession {
- public:
-  explicit FabricLogin(NPort& port) : LoginSession(port, wire::well_known::f_port) {}
-  /// There is no fabric: nothing is awaited of it any more, and its login did not fail.
-  void leave();
-  void link_down_if_up();
-  void log_out();
-
- private:
-  [[nodiscard]] wire::els::Login own_parameters(wire::els::Command command) const override;
-  [[nodiscard]] wire::els::Command login_command() const override;
-  void logged_in_now() override;
-  void login_failed_now() override;
-  void logged_out_now() override;
-  void accepted_at(wire::FcId d_id) override { granted_ = d_id; }
-  void try_again();
-  wire::FcId granted_{};
-  bool told_ =
-      false;  // listeners heard that it failed, once for each time that the link came up; or there is nothing to tell
-  /// Without the fabric there is nothing that a port could do but ask again, for as long as the link works.
-  Timer<FabricLogin, &FabricLogin::try_again> again_{*this};
+  fsm::Outbox<Report, 4> reports_;     // collected while the machine runs, released when it rests
 };
 
 }  // namespace fc2

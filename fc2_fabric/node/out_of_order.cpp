@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "fc2_fabric/node/n_port.hpp"
+#include "fc2_fabric/node/exchange_table.hpp"
 
 namespace fc2 {
 namespace sq = machines::sequence;
@@ -49,7 +49,7 @@ void Exchange::keep_early(const ReceivedFrame& frame) {
   if (later != early_.end() && later->received.header.seq_cnt == frame.header.seq_cnt)
     return discard_frame();  // a duplicate
   const std::size_t bytes = assembly_.size() + early_bytes_ + frame.data_field.size();
-  if (early_.size() == max_early_frames || bytes > port_.config().max_assembled_iu_bytes)
+  if (early_.size() == max_early_frames || bytes > services().config().max_assembled_iu_bytes)
     return refuse_iu(Discard::TooLong);
   if (!take_room(frame.data_field.size())) return;
   early_bytes_ += frame.data_field.size();
@@ -60,8 +60,7 @@ void Exchange::keep_early(const ReceivedFrame& frame) {
 
 void Exchange::take_early() {
   std::size_t taken = 0;
-  while (taken < early_.size() && early_[taken].received.header.seq_cnt.value == receive_seq_cnt_ &&
-         !sequence_failed_) {
+  while (taken < early_.size() && early_[taken].received.header.seq_cnt.value == receive_seq_cnt_ && !iu_refused_) {
     const EarlyFrame& next = early_[taken++];
     give_room(next.bytes.size());
     early_bytes_ -= next.bytes.size();

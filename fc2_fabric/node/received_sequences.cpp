@@ -61,6 +61,11 @@ bool ReceivedSequences::Sequence::is_whole() const {
   return as_many && (ranges[0].first == *first || frames == 0xFFFF);
 }
 
+bool ReceivedSequences::is_consistent() const {
+  return open_.size() <= limit &&
+         std::none_of(open_.begin(), open_.end(), [](const auto& entry) { return entry.second.is_whole(); });
+}
+
 void ReceivedSequences::make_room(TimeNs now, TimeNs r_a_tov) {
   if (open_.size() < limit) return;
   boost::unordered::erase_if(open_, [&](const auto& entry) { return now - entry.second.latest >= r_a_tov; });

@@ -7,7 +7,7 @@
 #include <boost/container/small_vector.hpp>
 #include <boost/unordered/unordered_flat_map.hpp>
 
-#include "fc2_fabric/node/exchange.hpp"
+#include "fc2_fabric/node/exchange_user.hpp"
 #include "fc2_fabric/frame/time.hpp"
 
 namespace fc2 {
@@ -25,6 +25,8 @@ class ReceivedSequences {
   /// ABTS of their exchange.
   void aborted(const wire::FcHeader& abts);
   void logged_out(wire::FcId peer);
+  /// What is kept misses some frame, or its last.
+  [[nodiscard]] bool is_consistent() const;
   [[nodiscard]] std::size_t size() const { return open_.size(); }
 
  private:

@@ -4,9 +4,7 @@
 #include <cassert>
 #include <utility>
 
-#include "fc2_fabric/node/link_services.hpp"
-#include "fc2_fabric/node/n_port.hpp"
-#include "fc2_fabric/node/remote_ports.hpp"
+#include "wire/fc_header.hpp"
 
 namespace fc2 {
 bool RemotePort::supports_fc_vi() const {
@@ -45,7 +43,7 @@ void RemotePort::send_waiting() {
     if (counts && !has_credit()) return;
     Waiting next = std::move(waiting_.front());
     waiting_.pop_front();
-    if (suspended_ && next.exchange->type() != wire::Type::els) {
+    if (suspended_ && !next.is_link_service()) {
       held_.push_back(std::move(next));
       continue;
     }
@@ -55,7 +53,7 @@ void RemotePort::send_waiting() {
   }
 }
 
-void RemotePort::send_on_credit(FramePtr frame, Exchange& exchange) {
+void RemotePort::send_on_credit(FramePtr frame, CreditUser& exchange) {
   const bool counts = logged_in() && !uses_ack_0();
   if (!counts) {
     exchange.frame_sent(false);
@@ -65,9 +63,13 @@ void RemotePort::send_on_credit(FramePtr frame, Exchange& exchange) {
   send_waiting();
 }
 
-void RemotePort::forget_waiting(const Exchange& exchange) {
+void RemotePort::forget_waiting(const CreditUser& exchange) {
   for (std::deque<Waiting>* queue : {&waiting_, &held_})
     std::erase_if(*queue, [&](const Waiting& waiting) { return waiting.exchange == &exchange; });
+}
+
+bool RemotePort::Waiting::is_link_service() const {
+  return wire::FcHeader::read(frame->content().first<wire::FcHeader::size()>()).type == wire::Type::els;
 }
 
 bool RemotePort::in_use() const {
@@ -76,6 +78,12 @@ bool RemotePort::in_use() const {
   if (!machine_.is_any_of<pl::Offline, pl::LoggedOut, pl::LoggedIn>()) return true;
   if (users_ != 0 || exchanges_opened != 0 || open_sequences_ != 0) return true;
   return wire::is_of_fabric(peer_) || peer_ == port_.n_port_id();
+}
+
+/// A frame that waits belongs to an exchange, which counts on the port.
+bool RemotePort::is_consistent() const {
+  return LoginSession::is_consistent() && open_sequences_ == seq_ids_.count() &&
+         open_sequences_ <= max_open_sequences && (waiting_.empty() || users_ != 0);
 }
 
 bool RemotePort::may_be_denied() {
@@ -107,7 +115,7 @@ void RemotePort::give_back_seq_id(wire::SeqId id) {
 wire::SeqId RemotePort::control_seq_id() { return next_free(); }
 
 wire::els::Login RemotePort::own_parameters(wire::els::Command command) const {
-  return port_.login_parameters(command);
+  return services_.owner.login_parameters(command);
 }
 
 void RemotePort::release_held() {
@@ -128,24 +136,17 @@ void RemotePort::resumed_now() {
 }
 
 void RemotePort::logged_in_now() {
-  port_.remote_ports_->login_begins(*this);
   next_denial_ = 0;  // it learned of the last one
-  for (PortListener* listener : port_.listeners_) listener->remote_port_logged_in(*this);
-  port_.link_services_->frames_before_login.logged_in(peer_);
+  owner_.remote_port_logged_in(*this);
 }
 
-void RemotePort::login_failed_now() {
-  port_.link_services_->frames_before_login.forget(peer_);
-  for (PortListener* listener : port_.listeners_) listener->remote_port_login_failed(*this);
-}
+void RemotePort::login_failed_now() { owner_.remote_port_login_failed(*this); }
 
 void RemotePort::logged_out_now() {
-  port_.remote_ports_->login_ends(*this);
   forget_suspension();
   // What one exchange gives back is not for the next that ends. Link services go on without a login.
-  std::erase_if(waiting_, [](const Waiting& waiting) { return waiting.exchange->type() != wire::Type::els; });
-  port_.fail_exchanges(peer_, ExchangeFailure::PortLoggedOut);
-  for (PortListener* listener : port_.listeners_) listener->remote_port_logged_out(*this);
+  std::erase_if(waiting_, [](const Waiting& waiting) { return !waiting.is_link_service(); });
+  owner_.remote_port_logged_out(*this);
 }
 
 }  // namespace fc2

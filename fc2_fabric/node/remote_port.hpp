@@ -8,15 +8,24 @@
 #include <boost/intrusive/list_hook.hpp>
 
 #include "fc2_fabric/node/login_session.hpp"
+#include "fc2_fabric/node/port_listener.hpp"
 
 namespace fc2 {
+
+/// An exchange as its frames see it that wait for end-to-end credit.
+class CreditUser : public Event {
+ public:
+  /// It went; `takes_credit`: until it is acknowledged.
+  virtual void frame_sent(bool takes_credit) = 0;
+};
 
 /// RemotePorts finds it in its queues by the hook, which leaves them with it.
 class RemotePort final
     : public LoginSession,
       public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
-  RemotePort(NPort& port, wire::FcId peer) : LoginSession(port, peer) {}
+  RemotePort(const LoginServices& services, PortListener& owner, wire::FcId peer)
+      : LoginSession(services, peer), owner_(owner) {}
 
   /// FC-VI 5.6: connections only with a port that advertised SEQ_CNT and continuously increasing relative offset.
   [[nodiscard]] bool supports_fc_vi() const;
@@ -31,9 +40,9 @@ class RemotePort final
   void take_credit() { ++credit_in_use_; }
   void give_back_credit(std::uint32_t count);
   /// A frame of an answer goes as soon as there is credit for it, before message data; its exchange hears when.
-  void send_on_credit(FramePtr frame, Exchange& exchange);
+  void send_on_credit(FramePtr frame, CreditUser& exchange);
   /// It was given up.
-  void forget_waiting(const Exchange& exchange);
+  void forget_waiting(const CreditUser& exchange);
 
   /// Exchanges that the peer opened here.
   std::size_t exchanges_opened = 0;
@@ -41,7 +50,7 @@ class RemotePort final
   /// FC-VI 7.7: it may have moved, nothing but link services goes to it until it is validated. A frame for it waits
   /// here.
   [[nodiscard]] bool suspended() const { return suspended_; }
-  void hold(FramePtr frame, Exchange* exchange = nullptr) { held_.push_back({std::move(frame), exchange}); }
+  void hold(FramePtr frame, CreditUser* exchange = nullptr) { held_.push_back({std::move(frame), exchange}); }
   [[nodiscard]] std::size_t held() const { return held_.size(); }
   /// For the port itself, which needs no login.
   void suspend() { suspended_ = true; }
@@ -50,12 +59,18 @@ class RemotePort final
     suspended_ = false;
     held_.clear();
   }
+  /// The link takes no message data for it now (NPort::pause_output).
+  [[nodiscard]] bool output_paused() const { return output_paused_; }
+  void set_output_paused(bool paused) { output_paused_ = paused; }
   /// FC-VI 7.7.3: ADISC.
   void validate() { discover_address(); }
 
   /// Somebody counts on it: an exchange, a PortUse, a login or logout under way, the fabric's services, ourselves. No
   /// other is kept where the table is full.
   [[nodiscard]] bool in_use() const;
+
+  /// Between its members, whenever none of its functions runs; its login's included.
+  [[nodiscard]] bool is_consistent() const;
 
   /// Once per E_D_TOV: it is told that it has no login here (NPort::deny).
   [[nodiscard]] bool may_be_denied();
@@ -77,8 +92,8 @@ class RemotePort final
 
   // FC-VI 4.1: at most 255 open sequences between two ports, one of them kept for management.
   static constexpr unsigned max_open_sequences = 254;
-  friend class Exchange;
   friend class PortUse;
+  PortListener& owner_;
   std::size_t users_ = 0;
   void release_held();
   void send_waiting();
@@ -88,11 +103,13 @@ class RemotePort final
   std::uint32_t credit_in_use_ = 0;  // each exchange gives back what it took; a login changes only what is granted
   struct Waiting {
     FramePtr frame;
-    Exchange* exchange;
+    CreditUser* exchange;
+    [[nodiscard]] bool is_link_service() const;
   };
   std::deque<Waiting> waiting_;  // for credit
   std::deque<Waiting> held_;     // while it is suspended; exchange: of class 2
   bool suspended_ = false;
+  bool output_paused_ = false;
   TimeNs next_denial_ = 0;
   std::uint8_t next_seq_id_ = 0;
 };
@@ -111,6 +128,7 @@ class PortUse {
     if (port_ != nullptr) --port_->users_;
   }
   [[nodiscard]] RemotePort* operator->() const { return port_; }
+  [[nodiscard]] RemotePort* get() const { return port_; }
 
  private:
   RemotePort* port_ = nullptr;

@@ -1,6 +1,6 @@
 #include "fc2_fabric/node/remote_ports.hpp"
 
-#include "fc2_fabric/node/n_port.hpp"
+#include "state_machines/consistency.hpp"
 
 namespace fc2 {
 
@@ -12,13 +12,15 @@ RemotePort* RemotePorts::find(wire::FcId id) const {
 RemotePort& RemotePorts::at(wire::FcId id) {
   auto& port = by_id_[id.value];
   if (port == nullptr) {
-    port = std::make_unique<RemotePort>(port_, id);
+    port = std::make_unique<RemotePort>(services_, owner_, id);
     others_.push_back(*port);
     if (port_.online()) port->link_up();
     if (by_id_.size() > port_.config().max_remote_ports) port_.scheduler().schedule(tidy_, port_.scheduler().now());
   }
   return *port;
 }
+
+bool RemotePorts::is_consistent() const { return others_.size() + logged_in_.size() == by_id_.size(); }
 
 void RemotePorts::move(RemotePort& port, Queue& queue) {
   port.unlink();
@@ -36,6 +38,7 @@ bool RemotePorts::make_room_for_login(wire::FcId id) {
 bool RemotePorts::make_room_for_stranger(wire::FcId id) { return has_room_for(id) || evict_one_of(others_); }
 
 void RemotePorts::tidy() {
+  FCVI_ASSERT_CONSISTENT(*this);
   while (by_id_.size() > port_.config().max_remote_ports && (evict_one_of(others_) || evict_one_of(logged_in_))) {}
 }
 
@@ -50,6 +53,7 @@ bool RemotePorts::evict_one_of(Queue& queue) {
     if (oldest.in_use()) continue;  // from the first, or by whoever heard that the login is gone
     by_id_.erase(oldest.peer().value);
     ++port_.counters().ports_evicted;
+    FCVI_ASSERT_CONSISTENT(*this);
     return true;
   }
   return false;

@@ -16,7 +16,9 @@ class RemotePorts {
  public:
   using ById = std::map<std::uint32_t, std::unique_ptr<RemotePort>>;  // in order of N_Port_ID
 
-  explicit RemotePorts(NPort& port) : port_(port) {}
+  /// `owner` hears of each one's login.
+  RemotePorts(const LoginServices& services, PortListener& owner)
+      : port_(services.port), services_(services), owner_(owner) {}
   [[nodiscard]] RemotePort* find(wire::FcId id) const;
   /// Made on first use. What we ask for ourselves is never refused: others make room for it afterwards.
   RemotePort& at(wire::FcId id);
@@ -27,6 +29,9 @@ class RemotePorts {
   bool make_room_for_stranger(wire::FcId id);
   void login_begins(RemotePort& port) { move(port, logged_in_); }
   void login_ends(RemotePort& port) { move(port, others_); }
+
+  /// Each port stands in one of the queues.
+  [[nodiscard]] bool is_consistent() const;
 
   [[nodiscard]] ById::const_iterator begin() const { return by_id_.begin(); }
   [[nodiscard]] ById::const_iterator end() const { return by_id_.end(); }
@@ -39,7 +44,9 @@ class RemotePorts {
   bool evict_one_of(Queue& queue);
   void tidy();
 
-  NPort& port_;
+  const PortServices& port_;
+  const LoginServices& services_;
+  PortListener& owner_;
   Queue others_, logged_in_;  // the oldest first; outlive the ports
   ById by_id_;
   Timer<RemotePorts, &RemotePorts::tidy> tidy_{*this};

@@ -3,8 +3,9 @@
 #include <cstring>
 #include <utility>
 
-#include "fc2_fabric/node/n_port.hpp"
-#include "fc2_fabric/node/remote_port.hpp"
+#include "fc2_fabric/node/exchange_table.hpp"
+#include "fc2_fabric/node/remote_ports.hpp"
+#include "state_machines/consistency.hpp"
 
 namespace fc2 {
 
@@ -19,7 +20,7 @@ void SequenceSender::start(Exchange& exchange, wire::RCtl r_ctl, std::uint8_t df
   // FC-VI 5.8.7: the Parameter field is a relative offset in every frame.
   if (exchange.type_ == wire::Type::fc_vi) header_.f_ctl |= wire::f_ctl::relative_offset_present;
   data_field_bytes_ =
-      remote_ != nullptr ? remote_->send_data_field_bytes() : exchange.port_.config().receive_data_field_bytes;
+      remote_ != nullptr ? remote_->send_data_field_bytes() : exchange.services().config().receive_data_field_bytes;
   first_frame_ = true;
   takes_credit_ = false;
   if (!exchange.class_2_) return;
@@ -28,21 +29,28 @@ void SequenceSender::start(Exchange& exchange, wire::RCtl r_ctl, std::uint8_t df
   takes_credit_ = !ack_0;
 }
 
+bool SequenceSender::is_consistent() const {
+  if (exchange_ == nullptr) return !holds_seq_id_;
+  return remote_ != nullptr || (is_control_ && !holds_seq_id_);
+}
+
 bool SequenceSender::may_send() const {
-  return remote_ == nullptr || (!remote_->suspended() && (!takes_credit_ || remote_->has_credit()));
+  return remote_ == nullptr ||
+         (!remote_->suspended() && !remote_->output_paused() && (!takes_credit_ || remote_->has_credit()));
 }
 
 bool SequenceSender::begin(Exchange& exchange, wire::RCtl r_ctl, std::uint8_t df_ctl, std::uint8_t cs_ctl) {
   if (exchange.awaits_acknowledgement()) return false;
-  if (exchange.remote() == nullptr) exchange.port_.remote_port(exchange.peer_);
+  if (exchange.remote() == nullptr) exchange.table_.remote_ports().at(exchange.peer_);
   remote_ = exchange.remote();
   is_control_ = false;
-  if (remote_->suspended()) return false;
+  if (remote_->suspended() || remote_->output_paused()) return false;
   const auto seq_id = remote_->take_seq_id();
   if (!seq_id) return false;
   start(exchange, r_ctl, df_ctl, cs_ctl);
   header_.seq_id = exchange.last_seq_id_ = *seq_id;
   holds_seq_id_ = true;
+  FCVI_ASSERT_CONSISTENT(*this);
   return true;
 }
 
@@ -55,8 +63,9 @@ void SequenceSender::begin_control(Exchange& exchange, wire::RCtl r_ctl, std::ui
   if (held)
     exchange.last_seq_id_ = *held;
   else
-    exchange.last_seq_id_ = remote_ != nullptr ? remote_->control_seq_id() : wire::SeqId{exchange.port_.next_seq_id_++};
+    exchange.last_seq_id_ = remote_ != nullptr ? remote_->control_seq_id() : exchange.table_.next_seq_id();
   header_.seq_id = exchange.last_seq_id_;
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 
 void SequenceSender::stamp(Frame& frame, std::size_t data_bytes, std::uint32_t relative_offset,

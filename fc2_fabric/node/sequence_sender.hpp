@@ -30,6 +30,8 @@ class SequenceSender {
   /// adds fill bytes, and sets SOF and EOF. `end` not null: the sequence's last frame; it is closed, and the exchange
   /// hears what that means (and is released if it ended).
   void stamp(Frame& frame, std::size_t data_bytes, std::uint32_t relative_offset, const SequenceEnd* end);
+  /// Between its members, whenever none of its functions runs.
+  [[nodiscard]] bool is_consistent() const;
   /// Gives up between frames. If some went, the exchange is to be aborted next: the SEQ_ID is its.
   void abandon();
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "wire/bytes.hpp"
+#include "fc2_fabric/frame/frame_header.hpp"
 
 namespace fc2 {
 
@@ -146,7 +146,7 @@ SharedLink::Member& SharedLink::addressee(wire::FcId d_id, wire::FcId s_id) {
 
 // A broadcast of one of them comes back for the others.
 void SharedLink::receive(FramePtr frame) {
-  const wire::FcId d_id{wire::load_big<3>(frame->bytes.data() + 1)}, s_id{wire::load_big<3>(frame->bytes.data() + 5)};
+  const wire::FcId d_id = d_id_of(*frame), s_id = s_id_of(*frame);
   if (d_id != wire::well_known::broadcast) return addressee(d_id, s_id).port.receive(std::move(frame));
   for (const auto& member : virtual_)
     if (member->is_up() && member->port.n_port_id() != s_id) member->port.receive(pool_.copy(*frame));

@@ -60,7 +60,7 @@ void Transmitter::withdraw(FrameSource& source) {
 }
 
 bool Transmitter::pull() {
-  FramePtr frame = pool_.take();
+  FramePtr frame = output_->make_frame(pool_);
   blocked_ = false;
   for (std::size_t to_ask = round_size_; to_ask > 0 && round_ != nullptr; --to_ask) {
     FrameSource& source = *round_;

@@ -36,6 +36,7 @@ class Transmitter final : private Event, private OutputListener {
   Transmitter(Scheduler& scheduler, FramePool& pool) : scheduler_(scheduler), pool_(pool) {}
   ~Transmitter();
   void attach(FrameOutput* output);  // nullptr: link down, everything waiting is dropped
+  [[nodiscard]] bool attached() const { return output_ != nullptr; }
   /// The link is away for a moment: gives out, one by one, what has not been sent. nullptr: that was all.
   FramePtr take_back();
   void send(FramePtr frame);

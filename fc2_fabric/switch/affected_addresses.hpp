@@ -1,5 +1,5 @@
-// Addresses that a state change notification is about. Bounded: many ports become areas, domains, at last the whole
-// fabric.
+// The addresses that a state change notification is about. Bounded: many ports are replaced by areas, areas by domains,
+// and at last by the whole fabric.
 #pragma once
 #include <cstdint>
 #include <set>
@@ -19,9 +19,9 @@ class AffectedAddresses {
   void add(const AffectedAddresses& others);
   void clear() { *this = {}; }
   [[nodiscard]] bool empty() const { return !fabric_ && size() == 0; }
-  /// As a port; not by its area or domain.
+  /// As a port, not by its area or domain.
   [[nodiscard]] bool names(wire::FcId id) const { return ports_.contains(id); }
-  /// `without`: a port is not told of itself.
+  /// `without`: a port is not notified of itself.
   [[nodiscard]] std::vector<wire::els::RscnPage> pages(wire::FcId without = {}) const;
 
  private:

@@ -242,6 +242,19 @@ void FPort::proceed() {
     link_->b.output().resume();
 }
 
+FPort::Hold FPort::hold_kind() const {
+  if (feeder_ != nullptr) return feeder_->holds_by_destination() ? Hold::ForOne : Hold::Whole;
+  return far_output_ != nullptr ? Hold::Never : Hold::Whole;
+}
+
+void FPort::hold_for(wire::FcId id) {
+  if (feeder_ != nullptr) feeder_->hold_for(id);
+}
+
+void FPort::proceed_for(wire::FcId id) {
+  if (feeder_ != nullptr) feeder_->proceed_for(id);
+}
+
 void FPort::receive(FramePtr frame) {
   if (!is_up()) return;
   count_in();

@@ -22,44 +22,44 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser, privat
   /// Plugs a link in, and brings it up if the switch is online.
   void connect(NPort& port, LinkConfig link);
   void connect(SharedLink& ports, LinkConfig link);
-  /// `feeder` nullptr: who sends cannot be held back.
+  /// `feeder` nullptr: the sender cannot be held back.
   void connect(FrameOutput& output, FrameFeeder* feeder);
   /// To a loop, as its FL_Port. The addresses of its area are its own (Switch::attach).
   void connect(Loop& loop, const LoopPlace& place);
-  /// Unplugs it: whoever is logged in is logged out.
+  /// Unplugs the link: its logins end.
   void disconnect();
   [[nodiscard]] bool connected() const { return link_.has_value() || far_output_ != nullptr || on_loop(); }
   [[nodiscard]] bool on_loop() const { return fl_port_.has_value(); }
   /// The cable of its N_Port is plugged in at `other`: NOS, and another address (FC-VI 7.7.5).
   void move_to(FPort& other);
-  /// The switch comes online, or goes offline, and what is plugged in with it.
+  /// The switch goes online or offline, and its links with it.
   void switch_online();
   void switch_offline();
   /// Offline and back: the N_Port must log in anew.
   void reset_link();
   /// While an N_Port of this program is connected: its end is b. Else nullptr.
   [[nodiscard]] Link* link() { return link_ ? &*link_ : nullptr; }
-  /// While connected. nullptr takes it off.
+  /// While connected. nullptr removes it.
   void tap(FrameTap* tap);
-  /// On the link to an N_Port of this program, while it is connected: from there, and to there. nullptr takes it off.
+  /// On the link to an N_Port of this program, while it is connected: from it, and to it. nullptr removes them.
   void set_faults(FrameFault* from_port, FrameFault* to_port);
 
   [[nodiscard]] std::size_t number() const { return number_; }
   /// Its own Port_Name.
   [[nodiscard]] wire::Wwn name() const { return controller_.config().port_name; }
-  /// What a FLOGI here is granted.
+  /// The N_Port_ID that a FLOGI here is granted.
   [[nodiscard]] wire::FcId address() const { return address_; }
   [[nodiscard]] bool logged_in() const { return logged_in_; }
-  /// What the N_Port said in its FLOGI; while it is logged in.
+  /// The N_Port's FLOGI; while it is logged in.
   [[nodiscard]] const wire::els::Login& login() const { return login_; }
-  /// N_Port_IDs that FDISC brought, or FLOGI on a loop.
+  /// N_Port_IDs granted by FDISC, or by FLOGI on a loop.
   [[nodiscard]] std::size_t virtual_ports() const { return virtual_logins_.size(); }
   [[nodiscard]] bool has_logins() const { return logged_in_ || !virtual_logins_.empty(); }
-  /// A frame that comes before a login may come from there.
+  /// A frame without a login may come from this S_ID.
   [[nodiscard]] bool may_log_in(wire::FcId s_id) const;
   /// `id` is logged in on this link.
   [[nodiscard]] bool has(wire::FcId id) const;
-  /// Ends the login of `id`, without a word; of the N_Port itself: all on this link.
+  /// Ends the login of `id` and sends nothing; for the N_Port itself: all logins on this link.
   void log_out(wire::FcId id);
 
   /// From the N_Port.
@@ -73,7 +73,7 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser, privat
 
  private:
   friend class FlPort;
-  // What the F_Port Controller sends leaves on this link, whatever its D_ID.
+  // Frames of the F_Port Controller leave on this link, whatever their D_ID.
   class ControllerOutput final : public FrameReceiver {
    public:
     explicit ControllerOutput(FPort& port) : port_(port) {}
@@ -89,7 +89,9 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser, privat
 
   void hold() override;
   void proceed() override;
-  [[nodiscard]] bool can_be_held() const override { return far_output_ == nullptr || feeder_ != nullptr; }
+  [[nodiscard]] Hold hold_kind() const override;
+  void hold_for(wire::FcId id) override;
+  void proceed_for(wire::FcId id) override;
   void link_active() override;
   void link_offline() override;
   void link_begins(FrameOutput& output);
@@ -103,12 +105,12 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser, privat
   void grant(Exchange& exchange, wire::FcId id, const wire::els::Login& login);
   void log_out_all();
   void login_ended(wire::FcId id, wire::Wwn port_name);
-  // FC-VI 7.7.5: after NOS or OLS who was logged in may come back. Its login stands and frames for it wait, for the
-  // hold time of the switch; the services know nothing of it any more.
+  // FC-VI 7.7.5: after NOS or OLS a logged-in port may come back. Its login stands and frames for it wait, for the hold
+  // time of the switch; the services have forgotten it already.
   void leave_services(wire::FcId id);
   void forget_where_away(wire::Wwn port_name, wire::FcId id);
   [[nodiscard]] std::vector<wire::FcId> logins() const;
-  /// Whose Port_Name stands in a FLOGI or FDISC.
+  /// The login whose Port_Name is in this FLOGI or FDISC.
   [[nodiscard]] const VirtualLogin* virtual_login(std::span<const std::uint8_t> payload) const;
   void away_for_too_long();
   // on a loop

@@ -1,6 +1,6 @@
-// A fabric of many switches: Domain_IDs, inter-switch links, shortest paths, one directory for all that reach each
-// other. Switches agree on all this by frames of their own (FC-SW: ELP, EFP, DIA, LSU); here an object decides by the
-// same rules, some time after each change.
+// A fabric of several switches: Domain_IDs, inter-switch links, shortest paths, one directory for all switches that
+// reach each other. Real switches agree on these by frames of their own (FC-SW: ELP, EFP, DIA, LSU); here one object
+// decides by the same rules, some time after each change.
 #pragma once
 #include <bitset>
 #include <memory>
@@ -13,9 +13,9 @@
 
 namespace fc2 {
 
-/// What becomes of two fabrics in which the same Domain_ID is in use, when an ISL joins them (FC-SW).
+/// What happens to two fabrics with the same Domain_ID when an ISL joins them (FC-SW).
 enum class DomainConflict : std::uint8_t {
-  Reassign,  // the side whose principal switch gives way gets other Domain_IDs: its N_Ports must log in anew
+  Reassign,  // the side whose principal switch loses gets other Domain_IDs: its N_Ports must log in anew
   Isolate,   // the ISL is isolated: there remain two fabrics
 };
 
@@ -30,30 +30,30 @@ class Fabric final : private TopologyListener, private Event {
   Fabric(Scheduler& scheduler, FramePool& pool, FabricConfig config = {});
   ~Fabric() override;
 
-  // --- what there is. Switches and ISLs live as long as the fabric
-  /// Starts offline; gets its Domain_ID when the fabric is configured the next time. Switch_Names must differ.
+  // --- contents. Switches and ISLs live as long as the fabric
+  /// Starts offline; gets its Domain_ID at the next configuration of the fabric. Switch_Names must differ.
   Switch& add_switch(SwitchConfig config);
   /// Comes up when both switches run.
   InterSwitchLink& connect(Switch& a, Switch& b, LinkConfig link = {});
   [[nodiscard]] std::size_t size() const { return members_.size(); }
   [[nodiscard]] Switch& at(std::size_t index) { return *members_[index]->device; }
   [[nodiscard]] const std::vector<std::unique_ptr<InterSwitchLink>>& links() const { return links_; }
-  /// nullptr: no switch has that Domain_ID and reaches `from`.
+  /// nullptr: no switch with that Domain_ID reaches `from`.
   [[nodiscard]] Switch* find(const Switch& from, std::uint8_t domain);
 
-  // --- what happens to it
+  // --- events
   /// Frames on the ISL are lost. The paths that used it are replaced after the reconfiguration delay.
   void unplug(InterSwitchLink& link);
   void plug(InterSwitchLink& link);
-  /// The switch dies: every link of it goes down, all that it knew is gone. N_Ports stay plugged in.
+  /// The switch dies: all its links go down and its state is lost. N_Ports stay plugged in.
   void crash(Switch& device);
   void restart(Switch& device);
-  /// Now, and not after the delay.
+  /// At once, without the delay.
   void configure();
 
   [[nodiscard]] const FabricConfig& config() const { return config_; }
   [[nodiscard]] const Switch& principal_of(const Switch& device) const;
-  /// Fabrics that do not reach each other; a switch that does not run counts for none.
+  /// Fabrics that do not reach each other; a switch that does not run is not counted.
   [[nodiscard]] std::size_t partitions() const;
   [[nodiscard]] bool reaches(const Switch& a, const Switch& b) const;
 

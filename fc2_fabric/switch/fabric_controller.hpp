@@ -1,5 +1,5 @@
-// The Fabric Controller (FFFFFDh) of a switch: who of its ports wants to hear of changes (SCR), and telling them
-// (RSCN). FC-LS.
+// The Fabric Controller (FFFFFDh) of a switch: which ports have registered for state changes (SCR), and their
+// notifications (RSCN). FC-LS.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -15,28 +15,29 @@ class FabricController final : private ElsUser, private ExchangeUser, private Ev
  public:
   FabricController(NPort& port, TimeNs delay);
   ~FabricController();
-  /// Where RSCNs of N_Ports go, to reach all switches.
+  /// Gets the RSCNs of N_Ports, to pass them to all switches.
   void set_directory(FabricDirectory& directory) { directory_ = &directory; }
-  /// Tells each registered port what it asked for: what the fabric noticed, what N_Ports reported of themselves.
+  /// Notifies each registered port of what it registered for: changes that the fabric noticed, changes
+  /// that N_Ports reported.
   void notify(const AffectedAddresses& noticed, const AffectedAddresses& reported);
-  /// A switch joined or left, as seen from this one. Told after `delay`.
+  /// A switch joined or left, as seen from this one. Notified after `delay`.
   void domain_changed(std::uint8_t domain);
   void forget(wire::FcId id) { registered_.erase(id); }
   void forget_all();
   [[nodiscard]] std::size_t registered_count() const { return registered_.size(); }
 
  private:
-  // SCR functions as bits: they add up.
+  // SCR functions as bits, so that they can be combined.
   static constexpr unsigned fabric_detected = 1, n_port_detected = 2;
   struct Registrant {
     unsigned functions = 0;
-    const Exchange* unanswered = nullptr;  // an RSCN to it, sent at that time: what changes meanwhile is told together,
-    TimeNs told_at = 0;                    // when the answer is there, or late
-    std::shared_ptr<const AffectedAddresses> told;  // in it: told again where no answer comes
+    const Exchange* unanswered = nullptr;           // an RSCN to it, sent at that time: further changes are collected
+    TimeNs told_at = 0;                             // until the answer comes, or is overdue
+    std::shared_ptr<const AffectedAddresses> told;  // its content: repeated if there is no answer
     bool repeated = false;                          // it was
     AffectedAddresses changed;
   };
-  // What most are told is written once.
+  // A notice that many ports get is built once.
   struct Notice {
     explicit Notice(const AffectedAddresses& addresses);
     const std::shared_ptr<const AffectedAddresses> addresses;
@@ -61,7 +62,7 @@ class FabricController final : private ElsUser, private ExchangeUser, private Ev
   const TimeNs delay_;
   FabricDirectory* directory_ = nullptr;
   std::map<wire::FcId, Registrant> registered_;
-  AffectedAddresses domains_;  // not told yet
+  AffectedAddresses domains_;  // not reported yet
 };
 
 }  // namespace fc2

@@ -1,5 +1,5 @@
-// What the switches that reach each other know together: names, logins, changes. Switches keep replicas of it in step
-// (FC-SW); here it is one object for all of them, and when the fabric parts or grows together, records move.
+// The common knowledge of switches that reach each other: names, logins, changes. Real switches keep replicas of it in
+// step (FC-SW); here it is one object for all of them, and its records move when the fabric parts or grows together.
 #pragma once
 #include <optional>
 #include <vector>
@@ -16,14 +16,14 @@ class FabricController;
 
 class FabricDirectory final : private Event {
  public:
-  /// Changes within `state_change_delay` of the first are told together.
+  /// Changes within `state_change_delay` of the first go into one notification.
   FabricDirectory(Scheduler& scheduler, TimeNs state_change_delay)
       : scheduler_(scheduler), delay_(state_change_delay) {}
 
   [[nodiscard]] NameDatabase& names() { return names_; }
 
   // --- logins
-  /// Nothing: nobody has that Port_Name.
+  /// nullopt: no port has that Port_Name.
   [[nodiscard]] std::optional<wire::FcId> find(wire::Wwn port_name) const;
   [[nodiscard]] std::size_t logged_in_ports() const { return logins_.size(); }
   void logged_in(wire::FcId id, const wire::els::Login& login, wire::Wwn fabric_port_name);
@@ -34,11 +34,11 @@ class FabricDirectory final : private Event {
   void remove_controllers() { controllers_.clear(); }
   /// The fabric noticed that this port logged in or out.
   void state_changed(wire::FcId id);
-  /// The port said so itself, of something that concerns it.
+  /// The port itself reported a change.
   void port_reported(wire::FcId id);
 
   // --- the fabric parts, or grows together
-  /// Takes all that `other` knows of one domain. Returns ports whose Port_Name is taken: they stay out.
+  /// Takes all records of one domain from `other`. Returns ports whose Port_Name is in use here: they are not taken.
   std::vector<wire::FcId> take_domain(FabricDirectory& other, std::uint8_t domain);
 
  private:
@@ -50,7 +50,7 @@ class FabricDirectory final : private Event {
   NameDatabase names_;
   boost::unordered_flat_map<std::uint64_t, wire::FcId> logins_;  // by Port_Name
   std::vector<FabricController*> controllers_;                   // of all switches
-  AffectedAddresses noticed_, reported_;                         // not told yet
+  AffectedAddresses noticed_, reported_;                         // not reported yet
 };
 
 }  // namespace fc2

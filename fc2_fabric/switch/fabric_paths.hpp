@@ -11,7 +11,7 @@
 namespace fc2 {
 class Switch;
 
-/// A switch, as paths are concerned.
+/// A switch as a node of the graph.
 struct PathNode {
   const Switch* device;
   std::uint8_t domain;
@@ -21,9 +21,9 @@ struct PathNode {
 
 class FabricPaths {
  public:
-  /// All of them reach each other. The first is the root of the tree: the principal switch.
+  /// All nodes reach each other. The first, the principal switch, is the root of the tree.
   explicit FabricPaths(std::span<const PathNode> nodes);
-  /// Fills the tables in and notes in `ages` which paths changed.
+  /// Fills in the tables, and notes in `ages` which paths changed.
   void apply(PathAges& ages);
 
  private:

@@ -11,7 +11,7 @@ class FabricService final : private FrameReceiver {
   [[nodiscard]] NPort& port() { return port_; }
   /// All logins end.
   void restart();
-  /// A port lost its fabric login, and so every other.
+  /// A port lost its fabric login, and with it its login here.
   void port_logged_out(wire::FcId id);
 
  private:

@@ -1,5 +1,5 @@
-// What makes an F_Port a FL_Port: its place on an arbitrated loop, AL_PA 00h, through which it serves all public
-// NL_Ports of the loop (FC-AL, FC-LS, FC-VI 7.7.4).
+// The part that makes an F_Port an FL_Port: its place on an arbitrated loop with AL_PA 00h, through which it serves all
+// public NL_Ports of the loop (FC-AL, FC-LS, FC-VI 7.7.4).
 #pragma once
 #include "fc2_fabric/link/loop_user.hpp"
 
@@ -10,13 +10,13 @@ class Loop;
 class FlPort final : public LoopUser {
  public:
   FlPort(FPort& port, Loop& loop, const LoopPlace& place) : port_(port), loop_(&loop), place_(place) {}
-  /// Its own place on the loop, or off it: each makes a LIP.
+  /// Joins or leaves the loop: each makes a LIP.
   void join();
   void leave();
-  /// The switch has no room for what comes from the loop, or has again.
+  /// The switch has no room for frames from the loop, or has room again.
   void hold();
   void proceed();
-  /// What NL_Ports log in from before they have an address: the AL_PA alone.
+  /// The S_ID of NL_Ports that log in before they have an address: the AL_PA alone.
   [[nodiscard]] static bool is_loop_address(wire::FcId id) {
     return (id.value & 0xFFFF00) == 0 && id.port() != 0 && al_pa_position(id.port()) != al_pas.size();
   }

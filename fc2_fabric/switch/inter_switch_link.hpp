@@ -28,7 +28,7 @@ class EPort final : public SwitchPort, private LinkUser {
   InterSwitchLink& link_;
 };
 
-/// Hears of ISLs that come and go.
+/// Told of ISLs that come up and go down.
 class TopologyListener {
  public:
   virtual void topology_changed() = 0;
@@ -43,22 +43,22 @@ class InterSwitchLink {
 
   [[nodiscard]] EPort& a() { return a_; }
   [[nodiscard]] EPort& b() { return b_; }
-  /// `owner` is at one end of it.
+  /// The port of `owner`, which is at one end.
   [[nodiscard]] EPort& end_at(const Switch& owner);
   [[nodiscard]] const LinkConfig& config() const { return config_; }
   static constexpr std::uint32_t max_cost = 0xFFFF;
-  /// As FSPF counts: 10^12 / bit rate, 1 to max_cost (FC-SW).
+  /// The cost as in FSPF: 10^12 / bit rate, 1 to max_cost (FC-SW).
   [[nodiscard]] std::uint32_t cost() const;
-  /// Light on it, and both switches run.
+  /// There is a signal, and both switches run.
   [[nodiscard]] bool is_up() const { return a_.is_up() && b_.is_up(); }
-  /// FC-SW: up, but it does not make one fabric of both, because their Domain_IDs overlap.
+  /// FC-SW: up, but the two fabrics stay separate because their Domain_IDs overlap.
   [[nodiscard]] bool is_isolated() const { return isolated_; }
 
-  /// For link events and primitive sequences; a and b as here.
+  /// For link events and primitive sequences; a and b are the same as here.
   [[nodiscard]] Link& link() { return link_; }
-  /// Sees what that end sends and receives; nullptr takes it off.
+  /// Sees what that end sends and receives; nullptr removes it.
   void tap(const Switch& end, FrameTap* tap);
-  /// On what a sends, and on what b sends; nullptr takes it off.
+  /// On frames from a, and on frames from b; nullptr removes it.
   void set_faults(FrameFault* from_a, FrameFault* from_b);
 
  private:

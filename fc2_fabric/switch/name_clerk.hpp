@@ -1,5 +1,5 @@
-// Carries out one request to the Name Server (FC-GS): a port registers only what is its own or its node's, and asks
-// anything.
+// Carries out one request to the Name Server (FC-GS): a port registers only for itself and its node, and
+// may query everything.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -15,7 +15,7 @@ class NameClerk {
  public:
   NameClerk(NameDatabase& database, AddressStandIn* stand_in, wire::FcId source)
       : database_(database), stand_in_(stand_in), source_(source) {}
-  /// The CT_IU that answers `iu`, an accept or a reject. Its preamble was parsed, and bears `command`.
+  /// The CT_IU that answers `iu`, an accept or a reject. Its preamble was parsed and has this `command`.
   [[nodiscard]] std::vector<std::uint8_t> carry_out(wire::ct::Command command, std::span<const std::uint8_t> iu);
 
  private:

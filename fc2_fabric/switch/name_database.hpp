@@ -1,4 +1,4 @@
-// What a Name Server knows of ports and nodes (FC-GS). Lists come in the order of N_Port_IDs.
+// The Name Server's records of ports and nodes (FC-GS). Lists are in the order of N_Port_IDs.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -42,23 +42,23 @@ class NameDatabase {
   [[nodiscard]] const Port* find(wire::FcId id) const;
   [[nodiscard]] const Node* find_node(wire::Wwn node_name) const;
   [[nodiscard]] const wire::FcId* find_port_name(wire::Wwn port_name) const;
-  /// The port with the next higher N_Port_ID, after the highest the lowest. nullptr: there is no port.
+  /// The port with the next higher N_Port_ID; after the highest comes the lowest. nullptr: there is no port.
   [[nodiscard]] const std::pair<const wire::FcId, Port>* next_after(wire::FcId id) const;
-  /// nullptr: no node has that address. Of several the one with the lowest name.
+  /// nullptr: no node has that address. If several have it, the one with the lowest name.
   [[nodiscard]] const wire::Wwn* find_node_with(const wire::IpAddress& address) const;
   /// All, by N_Port_ID.
   [[nodiscard]] const std::map<wire::FcId, Port>& ports() const { return ports_; }
-  /// Ports that have this address; where there is none, those of the nodes that have it.
+  /// Ports that have this address; if there is none, those of the nodes that have it.
   [[nodiscard]] std::vector<wire::FcId> ports_with(const wire::IpAddress& address) const;
 
-  /// The port must be there.
+  /// The port must exist.
   Port& change(wire::FcId id) { return ports_.at(id); }
   Node& change_node(wire::Wwn node_name) { return nodes_.at(node_name); }
   void set_node_name(wire::FcId id, wire::Wwn node_name);
-  /// False: the limit is reached. An unspecified address removes all that the port (the node) has.
+  /// False: the limit is reached. An unspecified address removes all addresses of the port (the node).
   bool add_address(wire::FcId id, const wire::IpAddress& address);
   bool add_node_address(wire::Wwn node_name, const wire::IpAddress& address);
-  /// Moves all ports of a domain here, with what is known of them and of their nodes.
+  /// Takes over all ports of a domain, with their records and those of their nodes.
   void take_domain(NameDatabase& other, std::uint8_t domain);
 
  private:

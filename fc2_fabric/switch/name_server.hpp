@@ -10,12 +10,12 @@
 
 namespace fc2 {
 
-/// Stands in for addresses that no port has registered: who may answer "nobody waits here yet" in their place.
+/// Replaces ports for addresses that no port has now: another port that answers "no waiting connection point" for them.
 class AddressStandIn {
  public:
   /// A port registered this address.
   virtual void address_registered(const wire::IpAddress& address) = 0;
-  /// Empty: the address is unknown.
+  /// nullopt: the address is unknown.
   [[nodiscard]] virtual std::optional<wire::FcId> port_for(const wire::IpAddress& address) const = 0;
 
  protected:
@@ -25,12 +25,12 @@ class AddressStandIn {
 class NameServer final : private ExchangeUser {
  public:
   explicit NameServer(NPort& port);
-  /// What all switches of the fabric know: a fabric login registers its names there, the logout removes all.
+  /// The records of all switches of the fabric: a fabric login registers its names there, the logout removes all.
   void set_database(NameDatabase& database) { database_ = &database; }
   [[nodiscard]] const NameDatabase& database() const { return *database_; }
-  /// Asked where GID_IPP finds nobody; nullptr takes it off.
+  /// Asked if GID_IPP finds no port; nullptr removes it.
   void set_stand_in(AddressStandIn* stand_in) { stand_in_ = stand_in; }
-  /// The CT_IU that answers this one: an accept or a reject.
+  /// The CT_IU that answers `iu`: an accept or a reject.
   [[nodiscard]] std::vector<std::uint8_t> answer(wire::FcId source, std::span<const std::uint8_t> iu);
 
  private:

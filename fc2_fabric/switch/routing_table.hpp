@@ -1,4 +1,4 @@
-// Where a switch sends frames for other domains: one look-up, no allocation. The Fabric fills it in.
+// Next hops of frames for other domains: one look-up, no allocation. The Fabric fills it in.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -23,19 +23,19 @@ class RoutingTable {
  public:
   explicit RoutingTable(Multipath multipath = Multipath::PortPair) : multipath_(multipath) {}
   void clear();
-  /// Domains for which `known` says false have no path any more.
+  /// Removes the paths to all domains for which `known` is false.
   void keep_only(const std::vector<bool>& known);
   void set_paths(std::uint8_t domain, std::vector<EPort*> first_hops);
   void set_tree(std::vector<EPort*> links) { tree_ = std::move(links); }
 
-  /// nullptr: no way to that domain.
+  /// nullptr: no path to that domain.
   [[nodiscard]] EPort* first_hop(const Frame& frame, wire::FcId d_id, wire::FcId s_id) {
     const std::vector<EPort*>& hops = paths_[d_id.domain()];
     if (hops.size() <= 1) return hops.empty() ? nullptr : hops.front();
     return hops[choice(frame, d_id, s_id) % hops.size()];
   }
   [[nodiscard]] const std::vector<EPort*>& paths(std::uint8_t domain) const { return paths_[domain]; }
-  /// Links of the tree on which broadcast frames reach every switch once.
+  /// The links of the tree by which broadcast frames reach every switch once.
   [[nodiscard]] const std::vector<EPort*>& tree() const { return tree_; }
 
  private:
@@ -47,7 +47,8 @@ class RoutingTable {
   std::uint32_t turn_ = 0;
 };
 
-/// Since which configuration of the fabric each path is as it is: frames that came in before may be on another path.
+/// The configuration of the fabric since which each path is unchanged: a frame that entered before may be
+/// on another path.
 class PathAges {
  public:
   [[nodiscard]] std::uint32_t of(std::uint8_t from, std::uint8_t to) const { return rows_[row_of_[from]][to]; }

@@ -15,14 +15,13 @@
 #include "fc2_fabric/node/shared_link.hpp"
 #include "wire/bytes.hpp"
 #include "wire/els/ls_rjt.hpp"
+#include "fc2_fabric/frame/frame_header.hpp"
 
 namespace fc2 {
 namespace {
 namespace well_known = wire::well_known;
 
 // The two addresses where they stand in the frame: all that routing reads.
-wire::FcId d_id_of(const Frame& frame) { return {wire::load_big<3>(frame.bytes.data() + 1)}; }
-wire::FcId s_id_of(const Frame& frame) { return {wire::load_big<3>(frame.bytes.data() + 5)}; }
 
 // As an N_Port may send it, in a class that there is.
 bool is_delimited(const Frame& frame) {

@@ -1,5 +1,5 @@
-// A switch: F_Ports, routing by N_Port_ID, Name Server, Fabric Controller. Classes 2 and 3. By itself it is a fabric of
-// one switch; several are made, linked and configured by a Fabric.
+// A switch: F_Ports, routing by N_Port_ID, Name Server, Fabric Controller. Classes 2 and 3. A single switch is a fabric
+// by itself; a Fabric creates, links and configures several.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -40,12 +40,12 @@ struct SwitchConfig {
   std::size_t max_ports = 65280;                 // addresses of a domain: 255 areas of 256 ports
   std::size_t max_virtual_ports = 255;           // further N_Port_IDs of one F_Port (FDISC)
   TimeNs state_change_delay = 10 * millisecond;  // RSCNs of one burst of changes go out together
-  std::size_t egress_queue_frames = 256;  // that wait for a port; from there on those who send to it are held back
-  // Ethernet: what waits for ports that take no more, of all flows that come from there; a flow may have half of what
-  // others leave, and loses what is more.
+  std::size_t egress_queue_frames = 256;         // waiting for a port; above that its senders are held back
+  // For Ethernet: frames of all flows of one ingress that wait for ports that take no more. A flow may use half of what
+  // the others leave; frames above that are lost.
   std::size_t flow_queue_frames = 1024;
   bool in_order = true;           // what FLOGI promises; what becomes of frames is the links' (FrameFault)
-  TimeNs hold_time = 2 * second;  // how long a frame may wait for a port, one whose link is gone too: E_D_TOV
+  TimeNs hold_time = 2 * second;  // the longest wait of a frame for a port, also if its link is gone: E_D_TOV
 };
 
 class Switch {
@@ -55,49 +55,50 @@ class Switch {
   Switch(const Switch&) = delete;
   Switch& operator=(const Switch&) = delete;
 
-  /// Makes a link and brings it up: the port logs in. False: all F_Ports are taken. The port must outlive its link.
-  /// The F_Port that is free the longest comes first, so that a link that comes back has the address that it had.
+  /// Creates a link and brings it up: the port logs in. False: all F_Ports are in use. The port must outlive its link.
+  /// The F_Port that has been free the longest is used, so that a link that comes back gets its former address.
   bool attach(NPort& port, LinkConfig link = {});
-  /// The same for several N_Ports on one link. By its base it is detached, tapped, given faults.
+  /// The same for several N_Ports on one link. To detach it, tap it or give it faults, name its base port.
   bool attach(SharedLink& ports, LinkConfig link = {});
-  /// Takes the link down: frames under way are lost, the port is logged out implicitly. Not from inside a FrameTap.
+  /// Takes the link down: frames under way are lost, the port is logged out implicitly. Must not be called
+  /// inside a FrameTap.
   void detach(NPort& port);
-  /// The same for an N_Port elsewhere: what goes there leaves by `output`, what comes from there is given to the
-  /// F_Port's receive(), by `feeder`. nullptr: all F_Ports are taken. Both must outlive the link.
+  /// The same for an N_Port in another program: frames to it go to `output`, frames from it are given to the F_Port's
+  /// receive() by `feeder`. nullptr: all F_Ports are in use. Both must outlive the link.
   FPort* attach(FrameOutput& output, FrameFeeder& feeder);
-  /// The same where nobody can be held back: Ethernet. `former`: the F_Port of that number if it is free, and so its
-  /// address again: who comes back finds what it had (FC-VI 7.7.5).
+  /// The same for a sender that cannot be held back: Ethernet. `former`: the number of the F_Port to use if it is free,
+  /// which gives the port its former address (FC-VI 7.7.5).
   FPort* attach(FrameOutput& output, std::optional<std::size_t> former = {});
-  /// The F_Port of that number is made, and kept for who asks for it: others get it only when no other is left. For who
-  /// was logged in at the switch that this one replaces.
+  /// Creates the F_Port of that number and reserves it for a port that asks for it; others get it only when no other is
+  /// left. For ports that were logged in at the switch that this one replaces.
   void set_aside(std::size_t number);
-  /// Those that nobody asked for are free.
+  /// Frees reserved F_Ports that no port has asked for.
   void release_set_aside();
   void detach(FPort& port);
-  /// An arbitrated loop: its FL_Port, for detach(). nullptr: no F_Port is free that has the 256 addresses of its area
-  /// to itself.
+  /// Attaches an arbitrated loop; returns its FL_Port, for detach(). nullptr: no F_Port is free whose area of 256
+  /// addresses is unused.
   FPort* attach(Loop& loop, const LoopPlace& place);
   FPort* attach(Loop& loop);
-  /// Its cable goes to another F_Port: NOS, and another N_Port_ID. False: none is free. Taps and faults are off.
+  /// Moves its cable to another F_Port: NOS, and another N_Port_ID. False: none is free. Taps and faults are removed.
   bool replug(NPort& port);
-  /// Of a port that is attached, for link events; its end is b. nullptr: not attached.
+  /// The link of an attached port, for link events; its end is b. nullptr: not attached.
   [[nodiscard]] Link* link_of(const NPort& port);
   [[nodiscard]] bool is_attached(const NPort& port) const { return links_.contains(&port); }
-  /// At the N_Port's end of its link, so that loss in the fabric shows as it does to the port. nullptr takes it off.
+  /// At the N_Port's end of its link, so that it sees losses in the fabric as the port does. nullptr removes it.
   void tap(NPort& port, FrameTap* tap);
-  /// On both directions of the port's link, until it goes down. nullptr takes it off.
+  /// On both directions of the port's link, until it goes down. nullptr removes it.
   void set_fault(NPort& port, FrameFault* fault) { set_faults(port, fault, fault); }
-  /// The same, one for what the port sends and one for what it receives.
+  /// The same, one for frames that the port sends and one for those that it receives.
   void set_faults(NPort& port, FrameFault* sent, FrameFault* received);
-  /// The port's end of the link, to inject into. nullptr: not attached.
+  /// The port's end of the link, for injected frames. nullptr: not attached.
   [[nodiscard]] FrameReceiver* ingress_of(const NPort& port);
 
   [[nodiscard]] const SwitchConfig& config() const { return config_; }
-  /// It has a Domain_ID and its links work. A switch by itself always is; one of a Fabric while it runs and is
-  /// configured.
+  /// It has a Domain_ID and its links work. A single switch always does; a switch of a Fabric while it runs
+  /// and is configured.
   [[nodiscard]] bool online() const { return domain_ != 0; }
   [[nodiscard]] std::uint8_t domain() const { return domain_; }
-  /// The Switch_Name of the principal switch; of a switch by itself as configured.
+  /// The Switch_Name of the principal switch; for a single switch as configured.
   [[nodiscard]] wire::Wwn fabric_name() const { return fabric_name_; }
   [[nodiscard]] const Counters& counters() const { return counters_; }
   [[nodiscard]] std::uint64_t frames_forwarded() const { return frames_forwarded_; }
@@ -106,7 +107,7 @@ class Switch {
   [[nodiscard]] NameServer& name_server() { return *name_server_; }
   [[nodiscard]] FabricController& fabric_controller() { return *fabric_controller_; }
   [[nodiscard]] const RoutingTable& routes() const { return routes_; }
-  /// What it knows together with the switches that it reaches.
+  /// The common directory of this switch and those that it reaches.
   [[nodiscard]] FabricDirectory& directory() { return *directory_; }
   /// The embedded N_Port of a service, by its well-known address (FFFFFCh, FFFFFDh).
   [[nodiscard]] NPort& service_port(wire::FcId well_known);
@@ -117,7 +118,7 @@ class Switch {
   friend class FabricService;
   friend class FPort;
   friend class SwitchPort;
-  /// One of a Fabric: offline until that has configured it.
+  /// A switch of a Fabric: offline until the Fabric has configured it.
   Switch(Scheduler& scheduler, FramePool& pool, SwitchConfig config, Multipath multipath, const PathAges* ages);
 
   // --- frames
@@ -139,7 +140,7 @@ class Switch {
   using AddressNumber = std::size_t;
   [[nodiscard]] wire::FcId id_of(AddressNumber number) const;
   [[nodiscard]] wire::FcId address_of(const FPort& port) const;
-  /// Nobody at this address: nullptr.
+  /// nullptr: no port has this address.
   [[nodiscard]] FPort* find(wire::FcId id) const;
   /// 0: the area is full.
   wire::FcId take_address(const FPort& port);
@@ -157,7 +158,7 @@ class Switch {
   void unplug(FPort& port);
 
   // --- logins
-  /// A login with this Port_Name may be accepted; `id`: who may have it already.
+  /// A login with this Port_Name may be accepted; `id`: the port that may have it already.
   [[nodiscard]] bool admits_name(wire::Wwn port_name, wire::FcId id) const;
   void port_logged_in(FPort& port, wire::FcId id, const wire::els::Login& login);
   void port_logged_out(wire::FcId id, wire::Wwn port_name);

@@ -5,12 +5,9 @@
 
 #include "fc2_fabric/switch/switch.hpp"
 #include "wire/bytes.hpp"
+#include "fc2_fabric/frame/frame_header.hpp"
 
 namespace fc2 {
-
-namespace {
-wire::FcId d_id_of(const Frame& frame) { return {wire::load_big<3>(frame.bytes.data() + 1)}; }
-}  // namespace
 
 Scheduler& SwitchPort::scheduler() const { return switch_.scheduler_; }
 
@@ -33,8 +30,8 @@ void SwitchPort::link_is_down() {
   release_held();
   forget_flows();
   if (held_by_ == nullptr) return;
-  std::erase(std::exchange(held_by_, nullptr)->held_, this);
-  proceed();
+  std::erase(held_by_->held_, this);
+  end_whole_hold();
 }
 
 bool SwitchPort::blocked() const {
@@ -42,7 +39,7 @@ bool SwitchPort::blocked() const {
 }
 
 void SwitchPort::send(FramePtr frame, SwitchPort* ingress) {
-  if (Flow* flow = flow_from(ingress)) return ingress->keep(*flow, std::move(frame));
+  if (Flow* flow = flow_from(ingress)) return ingress->keep(*flow, std::move(frame), *this);
   pass(std::move(frame), ingress);
 }
 
@@ -71,8 +68,9 @@ bool SwitchPort::has_room_for(const SwitchPort* ingress) const {
 void SwitchPort::enqueue(FramePtr frame, SwitchPort* ingress) {
   if (stalled_) return drop(*frame);
   if (!has_room_for(ingress)) return switch_.counters_.discard(Discard::NoResources);
+  const wire::FcId d_id = d_id_of(*frame);
   wait(std::move(frame));
-  if (ingress != nullptr && waiting() >= switch_.config_.egress_queue_frames) hold_back(*ingress);
+  if (ingress != nullptr && waiting() >= switch_.config_.egress_queue_frames) hold_back(*ingress, d_id);
 }
 
 void SwitchPort::wait(FramePtr frame) {
@@ -91,11 +89,8 @@ void SwitchPort::drop(const Frame& frame) {
   switch_.answer_class_2(frame, wire::RCtl::f_bsy_data);
 }
 
-void SwitchPort::hold_back(SwitchPort& ingress) {
-  if (!ingress.can_be_held()) {
-    if (!std::exchange(ingress.flows_[this].held, true)) held_.push_back(&ingress);
-    return;
-  }
+void SwitchPort::hold_back(SwitchPort& ingress, wire::FcId d_id) {
+  if (ingress.hold_kind() != Hold::Whole) return begin_flow(ingress, d_id);
   if (ingress.held_by_ != nullptr) return;
   ingress.held_by_ = this;
   held_.push_back(&ingress);
@@ -111,27 +106,67 @@ void SwitchPort::release_held() {
       let_go(ingress);
       continue;
     }
-    ingress.held_by_ = nullptr;
-    ingress.proceed();
+    ingress.end_whole_hold();
   }
 }
 
-// --- flows of those who cannot be held back ----------------------------------------------------------------------
+void SwitchPort::end_whole_hold() {
+  held_by_ = nullptr;
+  proceed();
+}
+
+// --- flows of those who are not held back as a whole -------------------------------------------------------------
 
 SwitchPort::Flow* SwitchPort::flow_from(SwitchPort* ingress) {
-  if (held_.empty() || ingress == nullptr || ingress->can_be_held()) return nullptr;
+  if (held_.empty() || ingress == nullptr || ingress->flows_.empty()) return nullptr;
   const auto found = ingress->flows_.find(this);
   return found == ingress->flows_.end() ? nullptr : &found->second;
 }
 
+void SwitchPort::begin_flow(SwitchPort& ingress, wire::FcId d_id) {
+  Flow& flow = ingress.flows_[this];
+  if (!std::exchange(flow.held, true)) held_.push_back(&ingress);
+  ingress.keep_back(flow, d_id);
+}
+
 // A flow may take half of what the others leave: any number of them that stand still leave room for one more.
-void SwitchPort::keep(Flow& flow, FramePtr frame) {
-  if (flow.frames.size() >= switch_.config_.flow_queue_frames - switch_.flow_frames_) {
+std::size_t SwitchPort::flow_room() const {
+  return switch_.config_.flow_queue_frames - std::min(switch_.flow_frames_, switch_.config_.flow_queue_frames);
+}
+
+// What is still under way when the sender keeps frames back waits here. It may be more than the flow may take: then
+// nothing more comes at all, but from one that does not listen.
+void SwitchPort::keep(Flow& flow, FramePtr frame, SwitchPort& egress) {
+  const bool full = flow.frames.size() >= flow_room();
+  if (full && (hold_kind() == Hold::Never || held_by_ != nullptr)) {
     switch_.counters_.discard(Discard::NoResources);
     return switch_.answer_class_2(*frame, wire::RCtl::f_bsy_data);
   }
+  keep_back(flow, d_id_of(*frame));
   ++switch_.flow_frames_;
   flow.frames.push(std::move(frame));
+  if (!full) return;
+  held_by_ = &egress;
+  hold();
+}
+
+void SwitchPort::keep_back(Flow& flow, wire::FcId d_id) {
+  std::vector<wire::FcId>& told = flow.kept_back;
+  if (hold_kind() != Hold::ForOne || told.size() == max_kept_back) return;
+  if (std::find(told.begin(), told.end(), d_id) != told.end()) return;
+  told.push_back(d_id);
+  hold_for(d_id);
+}
+
+// The flow is over. Where paths changed, another may be held for the same address.
+void SwitchPort::keep_back_no_more(const Flow& flow) {
+  for (const wire::FcId id : flow.kept_back) {
+    const bool still = std::any_of(flows_.begin(), flows_.end(), [&](const auto& entry) {
+      const std::vector<wire::FcId>& others = entry.second.kept_back;
+      return std::find(others.begin(), others.end(), id) != others.end();
+    });
+    if (!still) proceed_for(id);
+  }
 }
 
 // Until too many wait again.
@@ -142,7 +177,12 @@ void SwitchPort::let_go(SwitchPort& ingress) {
     --switch_.flow_frames_;
     pass(flow.frames.pop(), &ingress);
   }
-  if (!flow.held) ingress.flows_.erase(this);
+  const bool relieved = !flow.held || 2 * flow.frames.size() <= flow_room();
+  if (!flow.held) {
+    const auto over = ingress.flows_.extract(this);
+    ingress.keep_back_no_more(over.mapped());
+  }
+  if (relieved && ingress.held_by_ == this) ingress.end_whole_hold();
 }
 
 void SwitchPort::forget_flows() {
@@ -150,7 +190,7 @@ void SwitchPort::forget_flows() {
     switch_.flow_frames_ -= flow.frames.size();
     std::erase(egress->held_, this);
   }
-  flows_.clear();
+  for (const auto& [egress, flow] : std::exchange(flows_, {})) keep_back_no_more(flow);
 }
 
 void SwitchPort::output_resumed() {
@@ -186,8 +226,9 @@ bool SwitchPort::is_away(wire::FcId id) const { return std::find(away_.begin(), 
 
 void SwitchPort::keep_for_away(FramePtr frame, SwitchPort* ingress) {
   if (!has_room_for(ingress)) return switch_.counters_.discard(Discard::NoResources);
+  const wire::FcId d_id = d_id_of(*frame);
   for_away_.push(std::move(frame));
-  if (ingress != nullptr && waiting() >= switch_.config_.egress_queue_frames) hold_back(*ingress);
+  if (ingress != nullptr && waiting() >= switch_.config_.egress_queue_frames) hold_back(*ingress, d_id);
 }
 
 // What waited for the link waits for the N_Port now.

@@ -1,4 +1,4 @@
-// A protocol core in real time, used by one thread: that of the io_context.
+// A protocol core in real time, used by one thread, that of the io_context.
 #pragma once
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -8,8 +8,8 @@
 
 namespace runtime::drivers {
 
-/// Runs what is due by the clock. The scheduler's time is that of day (captures show it), but never goes back: it is
-/// read once, and steady from there on.
+/// Runs events when the clock reaches their time. The scheduler's time starts at the time of day (captures show it) and
+/// then follows a steady clock, so that it never goes back.
 class RealTimeCore : public CoreGuard {
  public:
   explicit RealTimeCore(boost::asio::io_context& io);

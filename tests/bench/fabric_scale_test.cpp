@@ -7,8 +7,8 @@ namespace {
 
 class FabricScaleTest : public testing::TestWithParam<fc2::Multipath> {};
 
-// All register, every pair resolves and connects, on in-order and out-of-order fabrics, and no frame is lost on the
-// way.
+// All register, every pair resolves and connects, on in-order and out-of-order fabrics, and no frame is lost
+// on the way.
 TEST_P(FabricScaleTest, thousand_ports_register_resolve_and_connect) {
   support::ManyHosts hosts({.switches = 8, .ports = 1000, .fabric = {.multipath = GetParam()}});
   EXPECT_TRUE(hosts.register_all());

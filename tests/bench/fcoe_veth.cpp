@@ -1,6 +1,6 @@
-// How fast FC-VI is over FCoE beside a raw AF_PACKET sender with equal frames, on one veth pair in a namespace of its
-// own. usage: bench_fcoe_veth [MESSAGES [ROUNDS]]; exit status 77: skipped, the reason is printed.
-// tests/bench/README.md.
+// How fast FC-VI is over FCoE beside a raw AF_PACKET sender with equal frames, on one veth pair in a
+// namespace of its own. usage: bench_fcoe_veth [MESSAGES [ROUNDS]]; exit status 77: skipped, the reason
+// is printed. tests/bench/README.md.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -37,8 +37,8 @@ Sample measured(const std::function<bool()>& work) {
   return {std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), cpu_seconds() - cpu};
 }
 
-/// Two processes, as two hosts would be; they say goodbye to their neighbours at exit(). `receive` may end when `end`
-/// does.
+/// Two processes, as two hosts would be; they say goodbye to their neighbours at exit(). `receive` may end
+/// when `end` does.
 Sample run(const std::function<void(int end)>& receive, const std::function<Sample()>& send) {
   int end[2], answer[2];
   if (::pipe(end) != 0 || ::pipe(answer) != 0) return {};

@@ -1,5 +1,5 @@
-// What it costs that registered memory may be gone: plain copies beside guarded ones and beside the kernel's, in one
-// run.
+// What it costs that registered memory may be gone: plain copies beside guarded ones and beside the kernel's,
+// in one run.
 #include <benchmark/benchmark.h>
 #include <sys/uio.h>
 #include <unistd.h>

@@ -23,8 +23,8 @@ class CacheTest : public ResolverTest {
   std::size_t next_ = 0;
 };
 
-// Who asks again for what is known adds nothing, and makes nobody go; each has its place by when it was asked for
-// first.
+// Who asks again for what is known adds nothing, and makes nobody go; each has its place by when it was
+// asked for first.
 TEST_F(CacheTest, full_asked_again_stays_in_its_place) {
   begin(6, 2);
   for (const std::size_t index : {1U, 2U, 1U, 1U, 2U}) EXPECT_EQ(ask(0, ip(index)).ids, ids({index}));
@@ -68,8 +68,8 @@ TEST_F(CacheTest, full_asked_from_inside_an_answer_takes_16_more) {
   EXPECT_EQ(evicted(), 1U);
 }
 
-// So that no question is dear 16 addresses are looked at for each. The sixteenth that is not being resolved makes room
-// ...
+// So that no question is dear 16 addresses are looked at for each. The sixteenth that is not being resolved
+// makes room ...
 TEST_F(CacheTest, full_sixteenth_is_idle_makes_room) {
   begin(3, 16);
   ask_for_nobody(15);

@@ -1,5 +1,5 @@
-// Answers, questions and changes that come at another time than usual, while an address is asked for (FC-VI 7.4 to
-// 7.7).
+// Answers, questions and changes that come at another time than usual, while an address is asked for (FC-VI
+// 7.4 to 7.7).
 #include "tests/farp/resolver_fixture.hpp"
 #include "wire/els/farp.hpp"
 

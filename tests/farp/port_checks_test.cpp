@@ -372,8 +372,8 @@ class Validating : public PortChecks {
     logged_out.clear();
     begin();
   }
-  /// What the Name Server says of it, and then: is its login there still? Its own ADISC is not joined by another in
-  /// either case.
+  /// What the Name Server says of it, and then: is its login there still? Its own ADISC is not joined by another
+  /// in either case.
   bool stays(Answer answer, wire::Wwn name = {}) {
     SilentServer says(server(), answer, name);
     all_changed();

@@ -69,8 +69,8 @@ TEST_F(PortValidatorTest, logged_in_port_gone_is_logged_out) {
   EXPECT_EQ(log.sent(wire::els::Command::adisc), 0U);
 }
 
-// A port that goes while a login with it is under way: nobody will answer the PLOGI, and the login fails as soon as the
-// RSCN came.
+// A port that goes while a login with it is under way: nobody will answer the PLOGI, and the login fails as soon as
+// the RSCN came.
 TEST_F(PortValidatorTest, awaited_port_gone_login_fails) {
   const wire::FcId gone = id(1);
   fabric.port(0).remote_port(gone).log_out();
@@ -125,8 +125,8 @@ TEST_F(PortValidatorTest, logged_in_port_unchanged_stays) {
   EXPECT_TRUE(knows(id(1)));
 }
 
-// ... also where one frame of it is lost, whichever: RSCN, GPN_ID, ADISC, or an answer. Class 3 tells nobody; ruling
-// 221.
+// ... also where one frame of it is lost, whichever: RSCN, GPN_ID, ADISC, or an answer. Class 3 tells
+// nobody; ruling 221.
 TEST_F(PortValidatorTest, logged_in_port_unchanged_one_frame_lost_stays) {
   struct LoseOne final : fc2::FrameFault {
     void carry(fc2::Channel& channel, fc2::FramePtr frame) override {
@@ -169,8 +169,8 @@ TEST_F(PortValidatorTest, logged_in_address_taken_by_another_is_logged_out) {
   EXPECT_EQ(log.sent(wire::els::Command::adisc), 0U) << "the Name Server knows it";
 }
 
-// Without the Name Server the port itself is asked; one that is not there does not answer, and is logged out in the
-// end.
+// Without the Name Server the port itself is asked; one that is not there does not answer, and is logged out
+// in the end.
 TEST_F(PortValidatorTest, logged_in_port_gone_without_name_server_is_logged_out) {
   fabric.port(0).remote_port(wire::well_known::name_server).log_out();
   const wire::FcId gone = id(1);

@@ -124,8 +124,8 @@ TEST_F(QuestionsTest, querying_serverAbortsAll_asksByFarpInTheEnd) {
   expect_no_exchange();
 }
 
-// FC-VI 7.7.1, 7.4: the server logs us out while it is asked: the question goes on by FARP, at once, and finds the
-// port.
+// FC-VI 7.7.1, 7.4: the server logs us out while it is asked: the question goes on by FARP, at once, and
+// finds the port.
 TEST_F(QuestionsTest, querying_serverLogsOut_asksByFarp) {
   bring_up(2);
   SlowServer silent(server(), silence);

@@ -114,8 +114,8 @@ TEST_F(RegistrationTest, silent_after_first_answer_next_step_has_all_tries) {
   EXPECT_EQ(ready[0].count, 1);
 }
 
-// Logged out by the server in the midst of it: begins again with the first address after the next login, and not
-// before.
+// Logged out by the server in the midst of it: begins again with the first address after the next login,
+// and not before.
 TEST_F(RegistrationTest, logged_out_meanwhile_begins_anew) {
   build(1, [](farp::ResolverConfig& config, std::size_t) { config.own_addresses = {ip(0), ip(7)}; });
   FewAnswers server_of_one(server(), 1);

@@ -201,8 +201,8 @@ TEST_F(FarpTest, cache_full_of_questions_refuses) {
   EXPECT_EQ(fabric.port(0).counters().addresses_evicted, 0U);
 }
 
-// The cache is full of addresses that nobody asks for any more, most of which nobody has: any number of them shuts out
-// none.
+// The cache is full of addresses that nobody asks for any more, most of which nobody has: any number of them
+// shuts out none.
 TEST_F(FarpTest, cache_full_forgets_the_oldest) {
   bring_up(3, [](farp::ResolverConfig& config, std::size_t) { config.max_entries = 8; });
   EXPECT_EQ(ask(0, ip(1)).ids, ids({1}));
@@ -321,8 +321,8 @@ TEST_F(FarpTest, resolved_flood_of_replies_is_bounded) {
   EXPECT_EQ(ask(0, ip(1)).ids.front(), id(1));
 }
 
-// They come before the reply of a port that has the address too: it is taken all the same, and kept once it is logged
-// in.
+// They come before the reply of a port that has the address too: it is taken all the same, and kept once it
+// is logged in.
 TEST_F(FarpTest, resolved_flood_of_replies_shuts_nobody_out) {
   bring_up(3, farp_only);
   EXPECT_EQ(ask(0, ip(1)).ids, ids({1}));

@@ -1,5 +1,5 @@
-// Which frames an N_Port takes: by their addresses in each state of its link, by their delimiters, and while too much
-// waits.
+// Which frames an N_Port takes: by their addresses in each state of its link, by their delimiters, and while
+// too much waits.
 #include <gtest/gtest.h>
 
 #include "tests/support/port_by_hand.hpp"
@@ -77,8 +77,8 @@ constexpr Arrival arrivals[] = {
     {State::FixedOnline, Type::els, nobody, f_port, false},
 };
 
-// FC-FS: D_ID says whose frame it is; FC-LS says which frames find a port that has no N_Port_ID yet. Any other is
-// counted.
+// FC-FS: D_ID says whose frame it is; FC-LS says which frames find a port that has no N_Port_ID yet. Any
+// other is counted.
 TEST(Admission, eachState_frame_isTakenByItsAddresses) {
   for (const Arrival& arrival : arrivals) {
     const bool fixed = arrival.state == State::FixedDown || arrival.state == State::FixedOnline;
@@ -111,8 +111,8 @@ TEST(Admission, online_broadcast_isNotForMessageData) {
   EXPECT_EQ(p.user.ius.size(), 1U);
 }
 
-// Nobody answers a broadcast: an ABTS that goes to all has no exchange. Without message data its TYPE, 0, is nobody's
-// either.
+// Nobody answers a broadcast: an ABTS that goes to all has no exchange. Without message data its TYPE, 0,
+// is nobody's either.
 TEST(Admission, online_broadcastAbts_isCountedNotAnswered) {
   PortByHand p;
   p.without_fabric();

@@ -142,8 +142,8 @@ struct Reader final : ExchangeUser {
   std::size_t bytes = 0;
 };
 
-// NPortConfig::max_assembled_bytes limits what peers began and have not ended: what they ended takes no memory, in no
-// exchange.
+// NPortConfig::max_assembled_bytes limits what peers began and have not ended: what they ended takes no memory,
+// in no exchange.
 TEST(Allocation, long_ius_that_are_over_keep_no_memory) {
   support::PortByHand p;
   Reader reader;

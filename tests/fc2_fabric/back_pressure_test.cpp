@@ -1,5 +1,5 @@
-// Outputs that pause: senders wait, F_Ports hold back who feeds them, and a port that takes nothing for ever loses what
-// waits.
+// Outputs that pause: senders wait, F_Ports hold back who feeds them, and a port that takes nothing for ever
+// loses what waits.
 #include "tests/fc2_fabric/far_ends.hpp"
 
 namespace fc2 {

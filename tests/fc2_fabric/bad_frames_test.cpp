@@ -78,8 +78,8 @@ class BadFramesTest : public testing::Test {
       add(r_ctl, wire::Type::fc_vi, fabric.port(1).n_port_id(), std::vector<std::uint8_t>(64));
     return frames;
   }
-  /// As if port 0 had sent it, which is logged in again where a frame before ended that: or the switch would take no
-  /// more.
+  /// As if port 0 had sent it, which is logged in again where a frame before ended that: or the switch would
+  /// take no more.
   void inject(FramePtr bad) {
     if (!stands()) log_in_again();
     fabric.fabric.ingress_of(fabric.port(0))->receive(std::move(bad));

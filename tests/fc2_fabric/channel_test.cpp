@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "fc2_fabric/node/transmitter.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/made_frame.hpp"
@@ -191,7 +193,7 @@ class Source final : public FrameSource {
     if (left == 0) return Next::Exhausted;
     --left;
     frame.size_bytes = 24;
-    frame.bytes.fill(0);
+    std::fill(frame.bytes.begin(), frame.bytes.end(), std::uint8_t{0});
     frame.bytes[3] = mark_;
     frame.sof = wire::Sof::i3;
     frame.eof = wire::Eof::t;

@@ -1,5 +1,5 @@
-// Class 2 on an out-of-order fabric: when frames that were busied go again, and which are kept for that (FC-VI B.2.6.1
-// rule 8b).
+// Class 2 on an out-of-order fabric: when frames that were busied go again, and which are kept for that (FC-VI
+// B.2.6.1 rule 8b).
 #include <gtest/gtest.h>
 
 #include "tests/fc2_fabric/sends_in_class_2.hpp"
@@ -70,8 +70,8 @@ TEST_F(SendsOutOfOrder, waiting_busied_is_given_up_after_e_d_tov) {
   }
 }
 
-// A frame that was busied and is acknowledged all the same leaves nothing behind: in the next sequence one goes again
-// as ever.
+// A frame that was busied and is acknowledged all the same leaves nothing behind: in the next sequence one goes
+// again as ever.
 TEST_F(SendsOutOfOrder, open_busied_then_acknowledged_leaves_nothing) {
   Exchange& exchange = originate();
   send(exchange, 1, {});
@@ -96,8 +96,8 @@ TEST_F(SendsOutOfOrder, sending_busied_then_acknowledged_leaves_nothing) {
   sequence.abandon();
 }
 
-// impl: with ACK_0, which no credit bounds, 1,024 frames are kept to go again. Beyond them busy is the end, as on an
-// in-order fabric.
+// impl: with ACK_0, which no credit bounds, 1,024 frames are kept to go again. Beyond them busy is the end, as on
+// an in-order fabric.
 TEST_F(SendsOutOfOrderWithAck0, sending_kept_frames_are_bounded) {
   SequenceSender sequence;
   ASSERT_TRUE(sequence.begin(originate(), data_frame, 0));

@@ -102,8 +102,8 @@ TEST_F(SendsWithAck0, sending_reject_of_a_frame_counts) {
   sequence.abandon();
 }
 
-// FC-VI B.2.6.1 rule 8a, FC-VI B.2.6.1 rule 8c: busy on an in-order fabric, and every reject, ends the exchange by
-// ABTS.
+// FC-VI B.2.6.1 rule 8a, FC-VI B.2.6.1 rule 8c: busy on an in-order fabric, and every reject, ends the
+// exchange by ABTS.
 TEST_F(SendsInClass2, waiting_busied_or_rejected_is_aborted) {
   struct Case {
     RCtl answer;
@@ -171,8 +171,8 @@ TEST_F(SendsInClass2, waiting_rejected_for_login) {
   }
 }
 
-// FC-LS: a link service may go to a port that is not known at all. Rejected for the login, there is none that could
-// end.
+// FC-LS: a link service may go to a port that is not known at all. Rejected for the login, there is none
+// that could end.
 TEST_F(SendsInClass2, waiting_rejected_for_login_by_a_stranger) {
   constexpr wire::FcId stranger{0x010900};
   Exchange& exchange = *port.originate(stranger, wire::Type::els, user);
@@ -184,8 +184,8 @@ TEST_F(SendsInClass2, waiting_rejected_for_login_by_a_stranger) {
   EXPECT_EQ(user.failures, Failures{ExchangeFailure::Rejected});
 }
 
-// FC-FS: end-to-end credit may be larger than what first was room for here: each of 20 frames is acknowledged for
-// itself.
+// FC-FS: end-to-end credit may be larger than what first was room for here: each of 20 frames is
+// acknowledged for itself.
 TEST_F(SendsInClass2, waiting_many_frames_are_acknowledged_each) {
   Exchange& exchange = originate();
   send(exchange, 20);
@@ -242,8 +242,8 @@ TEST_F(SendsInClass2, open_second_sequence_is_closed_at_its_own_end) {
   EXPECT_EQ(port.open_exchanges(), 0u);
 }
 
-// FC-FS: a frame of the peer while a sequence of ours is under way is no answer to it, though the one before had asked
-// for one.
+// FC-FS: a frame of the peer while a sequence of ours is under way is no answer to it, though the one before had
+// asked for one.
 TEST_F(SendsInClass2, sending_frame_of_the_peer_closes_nothing) {
   Exchange& exchange = originate();
   send(exchange);
@@ -306,8 +306,8 @@ TEST_F(SendsInClass2, waiting_no_time_given_waits_for_ever) {
   EXPECT_EQ(sent(RCtl::abts), 0u);
 }
 
-// FC-FS Sequence recovery: an answer that comes when its exchange is being aborted closes nothing: the ABTS goes again
-// without BA_ACC.
+// FC-FS Sequence recovery: an answer that comes when its exchange is being aborted closes nothing: the ABTS goes
+// again without BA_ACC.
 TEST_F(SendsInClass2, aborting_late_answer_ends_nothing) {
   Exchange& exchange = originate();
   send(exchange);

@@ -31,8 +31,8 @@ class Closes final : public ExchangeUser {
   void sequence_acknowledged(Exchange&) override { ++closed; }
 };
 
-// FC-VI 5.5: closed when all of its frames are acknowledged: not when those are that went so far, however long the next
-// one takes.
+// FC-VI 5.5: closed when all of its frames are acknowledged: not when those are that went so far, however long the
+// next one takes.
 TEST_F(Class2Initiator, sending_all_so_far_acknowledged_is_not_closed) {
   log_in();
   Closes closes;
@@ -56,8 +56,8 @@ TEST_F(Class2Initiator, sending_all_so_far_acknowledged_is_not_closed) {
   EXPECT_EQ(pair.a.open_exchanges(), 0u);
 }
 
-// FC-FS: whoever has the initiative and answers has received everything; a frame of someone who was not given it says
-// nothing.
+// FC-FS: whoever has the initiative and answers has received everything; a frame of someone who was not given
+// it says nothing.
 TEST_F(Class2Initiator, sending_frame_without_initiative_closes_nothing) {
   log_in(), lose_acks();
   for (const bool given : {false, true}) {
@@ -135,8 +135,8 @@ class FewExchanges : public support::Class2Pair {
   FewExchanges() : Class2Pair([](NPortConfig& config) { config.max_exchanges = 4; }) {}
 };
 
-// FC-FS P_BSY, ruling 132: no exchange is free for a request: it is busied, as if it had never come, and not
-// acknowledged.
+// FC-FS P_BSY, ruling 132: no exchange is free for a request: it is busied, as if it had never come,
+// and not acknowledged.
 TEST_F(FewExchanges, request_too_many_is_busied) {
   log_in();
   for (int i = 0; i < 3; ++i) send(originate());
@@ -284,8 +284,8 @@ TEST_F(Class2Recipient, receiving_ack_has_the_form_asked_for) {
       }
 }
 
-// FC-FS: no fabric delivers a frame after R_A_TOV: what came of a sequence before does not count for the next that has
-// its ids.
+// FC-FS: no fabric delivers a frame after R_A_TOV: what came of a sequence before does not count for the next that
+// has its ids.
 TEST_F(Class2Recipient, receiving_nothing_for_r_a_tov_sequence_is_forgotten) {
   frame(0), frame(1);
   pair.run_for(pair.b.r_a_tov());

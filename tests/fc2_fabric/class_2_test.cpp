@@ -86,9 +86,9 @@ class Class2ReplyAck0 : public Class2Reply {
   Class2ReplyAck0() : Class2Reply(true) {}
 };
 
-// FC-FS, FC-VI C.3 rule 2 b): the request was acknowledged, its answer never comes: ABTS when its time is over, not
-// before; ABTS again after R_A_TOV without BA_ACC; and where that is wanted, logout of the port as second-level
-// recovery.
+// FC-FS, FC-VI C.3 rule 2 b): the request was acknowledged, its answer never comes: ABTS when its time is
+// over, not before; ABTS again after R_A_TOV without BA_ACC; and where that is wanted, logout of the port
+// as second-level recovery.
 TEST_F(Class2Reply, waiting_answer_never_comes_recovers) {
   request(5 * second);
   run_until(5 * second - millisecond);
@@ -108,8 +108,8 @@ TEST_F(Class2Reply, waiting_answer_never_comes_recovers) {
   EXPECT_EQ(pair.unexpected_events(), 0u);
 }
 
-// The time of the answer counts from the request, however late the ACK was; with an ACK that is later still, it is over
-// at once.
+// The time of the answer counts from the request, however late the ACK was; with an ACK that is later still, it is
+// over at once.
 TEST_F(Class2Reply, waiting_ack_late_answer_is_due_as_before) {
   for (const TimeNs reply_timeout : {1500 * millisecond, 500 * millisecond}) {
     user.failures.clear();
@@ -162,8 +162,8 @@ TEST_F(Class2Ports, logged_out_els_is_acknowledged) {
   EXPECT_EQ(user.ius.size(), 1u);
 }
 
-// FC-FS, FC-VI 8.1: a port that does not offer class 2 rejects a frame of it, also from a port that is logged in, and
-// says why.
+// FC-FS, FC-VI 8.1: a port that does not offer class 2 rejects a frame of it, also from a port that is logged in,
+// and says why.
 TEST(Class3Ports, class_2_frame_is_rejected) {
   support::PortPair pair;
   support::RecordingUser user;
@@ -247,8 +247,8 @@ TEST_F(BusyAcks, acks_busied_are_told_apart) {
   fabric.fabric.tap(recipient, nullptr);
 }
 
-// FC-FS: however many other ACKs are busied meanwhile, each goes again after its while: it is awaited no longer than
-// E_D_TOV.
+// FC-FS: however many other ACKs are busied meanwhile, each goes again after its while: it is awaited no
+// longer than E_D_TOV.
 TEST_F(BusyAcks, acks_busied_one_after_the_other_do_not_wait_for_each_other) {
   NPort& recipient = fabric.port(1);
   wire::FcHeader ack{.r_ctl = RCtl::ack_1, .d_id = fabric.port(0).n_port_id(), .s_id = recipient.n_port_id()};

@@ -190,8 +190,8 @@ TEST_F(LinkCreditTest, active_frames_lost_link_reset_restores) {
   EXPECT_EQ(link.a.primitives().sent(Primitive::Lr), 1U);
 }
 
-// FC-FS: the LRR is lost: after R_T_TOV the reset is a link failure: NOS, OLS, and the link comes back, without its
-// login.
+// FC-FS: the LRR is lost: after R_T_TOV the reset is a link failure: NOS, OLS, and the link comes back,
+// without its login.
 TEST_F(LinkCreditTest, link_reset_lrr_lost_fails_and_recovers) {
   log_in();
   link.b.set_primitive_fault(&losses);
@@ -219,8 +219,8 @@ TEST_F(LinkCreditTest, active_both_reset) {
   EXPECT_EQ(a.events + b.events, "AA");
 }
 
-// A reset in the middle of everything, at any time: frames come once and in order, and no credit is made out of
-// nothing.
+// A reset in the middle of everything, at any time: frames come once and in order, and no credit is made
+// out of nothing.
 TEST_F(LinkCreditTest, active_reset_under_load_keeps_count) {
   log_in();
   for (int round = 0; round < 40; ++round) {
@@ -270,8 +270,8 @@ TEST_F(LinkCreditTest, active_nos_and_ols_end_the_login) {
   expect_in_order(b.received, 5);
 }
 
-// A cable that is cut loses what is under way; both ends wait, for as long as it takes, and come back when it is
-// mended.
+// A cable that is cut loses what is under way; both ends wait, for as long as it takes, and come back when
+// it is mended.
 TEST_F(LinkCreditTest, active_cut_and_mended) {
   log_in();
   a.post(20);

@@ -52,8 +52,8 @@ struct DenialsOutOfOrder : DenialsTest {
   explicit DenialsOutOfOrder() : DenialsTest(out_of_order) {}
 };
 
-// FC-FS: the stranger is told by LOGO, which names this port; its answer is the end of that, and nothing is counted but
-// the frame.
+// FC-FS: the stranger is told by LOGO, which names this port; its answer is the end of that, and nothing is counted
+// but the frame.
 TEST_F(DenialsTest, stranger_is_told_by_logo) {
   first_frame(stranger);
   expect_discarded(Discard::NotLoggedIn, 1);
@@ -171,8 +171,8 @@ TEST_F(DenialsOutOfOrder, login_pending_frame_waits_for_ls_acc) {
   EXPECT_EQ(port.counters().discarded(), 0U);
 }
 
-// ... E_D_TOV at most: then PLOGI goes again, and a frame from then on may be one of the login that the second PLOGI
-// ends.
+// ... E_D_TOV at most: then PLOGI goes again, and a frame from then on may be one of the login that the
+// second PLOGI ends.
 TEST_F(DenialsOutOfOrder, login_pending_ls_acc_overdue_is_asked_again) {
   remote().log_in();
   run_until(second);

@@ -33,8 +33,8 @@ struct DiscoveryTest : support::PeersByHand {
   }
 };
 
-// FC-VI 7.7.3: ADISC goes again after E_D_TOV, 2 and 4 times as long; what is not validated in 2 x R_A_TOV is logged
-// out.
+// FC-VI 7.7.3: ADISC goes again after E_D_TOV, 2 and 4 times as long; what is not validated in 2 x R_A_TOV
+// is logged out.
 TEST_F(DiscoveryTest, validating_silence_repeats_at_these_times) {
   log_in();
   port.link_interrupted();
@@ -110,8 +110,8 @@ TEST_F(DiscoveryTest, validating_peer_was_busy_link_goes_again) {
   answer(last(), bytes_of(addresses()));
   EXPECT_EQ(remote().state_name(), "LoggedIn");
 }
-// The peer's own ADISC was faster than its answer to ours: the answer says nothing new, whatever it says, and nothing
-// is left.
+// The peer's own ADISC was faster than its answer to ours: the answer says nothing new, whatever it says, and
+// nothing is left.
 TEST_F(DiscoveryTest, validated_by_the_peer_late_answer_changes_nothing) {
   for (const Bytes& late : {bytes_of(addresses()), ls_rjt(RejectReason::logical_error, RejectExplanation::none)}) {
     lip();

@@ -81,8 +81,8 @@ TEST_F(ExchangeAnew, closed_used_anew_remembers_nothing) {
   EXPECT_EQ(header.rx_id, wire::RxId::unassigned);
 }
 
-// The same of an IU that was not whole, on an out-of-order fabric: the answer to the new one is none of another
-// sequence.
+// The same of an IU that was not whole, on an out-of-order fabric: the answer to the new one is none
+// of another sequence.
 TEST_F(ExchangeAnewOutOfOrder, closed_used_anew_takes_its_answer) {
   Exchange& former = originate();
   send(former);

@@ -58,8 +58,8 @@ class ExchangeEndTest : public testing::Test {
   support::RecordingUser originator, responder;
 };
 
-// FC-FS, FC-VI C.3 rule 2: an exchange is aborted once, and again after R_A_TOV without answer, however often its user
-// asks.
+// FC-FS, FC-VI C.3 rule 2: an exchange is aborted once, and again after R_A_TOV without answer, however often
+// its user asks.
 TEST_F(ExchangeEndTest, aborting_aborted_by_its_user_too_is_aborted_once) {
   lose_all_to_b();
   AbortingUser user(pair.a);

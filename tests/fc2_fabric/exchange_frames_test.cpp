@@ -1,6 +1,6 @@
-// What an exchange makes of the frames that come: which is the next, which a duplicate, which of another sequence; what
-// room IUs take that are not whole; what opens an exchange where frames overtake each other (FC-FS; FC-VI 5.5, 5.6,
-// 8.1, 8.4.1).
+// What an exchange makes of the frames that come: which is the next, which a duplicate, which of another sequence;
+// what room IUs take that are not whole; what opens an exchange where frames overtake each other (FC-FS; FC-VI 5.5,
+// 5.6, 8.1, 8.4.1).
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -100,8 +100,8 @@ TEST_F(ExchangeFrames, open_second_sequence_begins_where_it_may) {
   }
 }
 
-// FC-VI 8.4.1 c): the next SEQ_CNT is not enough: it must be of the same sequence, and one that has not ended admits no
-// other.
+// FC-VI 8.4.1 c): the next SEQ_CNT is not enough: it must be of the same sequence, and one that has not ended
+// admits no other.
 TEST_F(ExchangeFrames, receiving_next_frame_of_another_sequence_is_an_error) {
   std::uint16_t ox_id = 0;
   for (const bool begins : {false, true})
@@ -203,8 +203,8 @@ TEST_F(ExchangeFramesOutOfOrder, receiving_any_frame_first_then_logout) {
   }
 }
 
-// FC-VI 5.2.1: sequences of an exchange do not overlap: a frame of another one is discarded, and the one that is open
-// becomes whole.
+// FC-VI 5.2.1: sequences of an exchange do not overlap: a frame of another one is discarded, and the one that is
+// open becomes whole.
 TEST_F(ExchangeFramesOutOfOrder, receiving_frame_of_another_sequence_is_discarded) {
   put_part({.seq_cnt = 1, .first = false, .last = true, .bytes = 8});
   put_part({.seq_cnt = 2, .first = true, .last = true, .seq_id = 2, .bytes = 8});

@@ -56,8 +56,8 @@ TEST(ExchangeTable, ours_areAsManyAsMayBe) {
   EXPECT_EQ(p.port.open_exchanges(), 4U);
 }
 
-// FC-FS: 65535 ids, without FFFFh. Where each is in use nothing is taken; the one that is free again is given, and no
-// other.
+// FC-FS: 65535 ids, without FFFFh. Where each is in use nothing is taken; the one that is free again is given,
+// and no other.
 TEST(ExchangeTable, everyIdInUse_noneIsGivenTwice) {
   Table p([](NPortConfig& config) { config.max_exchanges = 0xFFFF, config.first_ox_id = 0x1234; });
   std::vector<Exchange*> by_id(0x10000);

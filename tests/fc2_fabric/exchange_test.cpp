@@ -185,8 +185,8 @@ TEST_F(ExchangeTest, recovering_silence_logs_out) {
   EXPECT_EQ(strict.unexpected_events(), 0U);
 }
 
-// FC-VI C.3 rule 2 b) is about FC-VI Exchanges. An ELS may be of a login that ended long ago: the one there is now
-// stays.
+// FC-VI C.3 rule 2 b) is about FC-VI Exchanges. An ELS may be of a login that ended long ago: the one there
+// is now stays.
 TEST_F(ExchangeTest, recovering_silent_link_service_logs_nobody_out) {
   support::PortPair strict([](NPortConfig& config) { config.log_out_silent_ports = true; });
   ASSERT_TRUE(strict.log_in());

@@ -129,8 +129,8 @@ TEST_F(FabricLoginByHand, logged_out_after_a_failure_nothing_is_asked) {
   EXPECT_EQ(times(Command::flogi).size(), 1U);
 }
 
-// FC-VI 7.7.5: the link came back and the fabric refuses the login: what waited for it ends now, not R_A_TOV after the
-// link went.
+// FC-VI 7.7.5: the link came back and the fabric refuses the login: what waited for it ends now, not R_A_TOV after
+// the link went.
 TEST_F(FabricLoginByHand, interrupted_login_refused_ends_the_interruption) {
   online();
   log_in({0x010300});

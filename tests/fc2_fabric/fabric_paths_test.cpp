@@ -196,8 +196,8 @@ TEST_F(FabricPathsTest, unplugged_link_is_replaced) {
   EXPECT_EQ(sent_on(direct, 0), 1U);
 }
 
-// A faster path appears while frames are on the slow one: those are lost rather than overtaken. Other pairs lose
-// nothing.
+// A faster path appears while frames are on the slow one: those are lost rather than overtaken. Other
+// pairs lose nothing.
 TEST_F(FabricPathsTest, joined_faster_path_overtakes_nobody) {
   add_switches(4);
   f.join(0, 1, {.latency_ns = 100 * millisecond});

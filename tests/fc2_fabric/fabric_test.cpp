@@ -83,8 +83,8 @@ using Ints = std::vector<int>;
 
 // --- Domain_IDs --------------------------------------------------------------------------------------------------
 
-// FC-SW: the switch of the lowest priority value is principal, then that of the lowest Switch_Name; its name is the
-// Fabric_Name.
+// FC-SW: the switch of the lowest priority value is principal, then that of the lowest Switch_Name; its name
+// is the Fabric_Name.
 TEST_F(FabricTest, configured_principal_is_the_best_by_priority_and_name) {
   auto config = support::switch_config(5);
   f.fabric.add_switch(config);
@@ -302,8 +302,8 @@ TEST_F(FabricTest, parted_sides_grow_together) {
   EXPECT_EQ(log.count(RCtl::els_request), 1U);  // that RSCN
 }
 
-// FC-SW: two fabrics with the same Domain_ID meet: the better principal's side keeps its own, the other's N_Ports log
-// in anew.
+// FC-SW: two fabrics with the same Domain_ID meet: the better principal's side keeps its own, the other's N_Ports
+// log in anew.
 TEST_F(FabricTest, meeting_fabrics_with_one_domain_reassign) {
   f.add_switch();
   f.add_switch();
@@ -322,8 +322,8 @@ TEST_F(FabricTest, meeting_fabrics_with_one_domain_reassign) {
   EXPECT_EQ(pages(log), (Strings{"domain 020000", "port 020100"}));
 }
 
-// An N_Port elsewhere cannot see that the switch has another Domain_ID: LOGO from the F_Port, to its old address, says
-// so.
+// An N_Port elsewhere cannot see that the switch has another Domain_ID: LOGO from the F_Port, to its old
+// address, says so.
 TEST_F(FabricTest, meeting_fabrics_tell_ports_elsewhere) {
   struct FarEnd final : FrameOutput, FrameFeeder {
     explicit FarEnd(support::FrameLog& all) : log(all) {}

@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <set>
 
 #include "fc2_fabric/switch/f_port.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/made_frame.hpp"
 #include "tests/support/test_fabric.hpp"
+#include "wire/bytes.hpp"
 #include "wire/line_rate.hpp"
 
 namespace support {
@@ -19,6 +21,7 @@ class FarEnd final : public FrameOutput, public FrameFeeder {
   void send(FramePtr frame) override {
     EXPECT_FALSE(paused());
     sent.push_back(frame->bytes[frame_header_bytes]);
+    last_d_id = {wire::load_big<3>(frame->bytes.data() + 1)};
     if (--room == 0) pause();
   }
   void hold() override {
@@ -26,10 +29,16 @@ class FarEnd final : public FrameOutput, public FrameFeeder {
     held = true;
   }
   void proceed() override { held = false; }
+  [[nodiscard]] bool holds_by_destination() const override { return by_destination; }
+  void hold_for(wire::FcId id) override { EXPECT_TRUE(held_for.insert(id.value).second) << "told already"; }
+  void proceed_for(wire::FcId id) override { EXPECT_EQ(held_for.erase(id.value), 1U) << "was not held"; }
   std::vector<std::uint8_t> sent;  // first byte of each data field
+  wire::FcId last_d_id{};
   int room = 1 << 30;
   int holds = 0;
   bool held = false;
+  bool by_destination = false;
+  std::set<std::uint32_t> held_for;
 };
 
 inline constexpr std::size_t queue_frames = 8;
@@ -57,24 +66,40 @@ class FarEnds : public testing::Test {
   }
   /// FLOGI, by hand.
   void log_in(std::size_t end) {
+    give_login(end, wire::els::Command::flogi, {0x3000'0000'0000'0000 + end});
+    ASSERT_TRUE(ports[end]->logged_in());
+  }
+  /// FDISC, so many; the addresses that came.
+  std::vector<wire::FcId> log_in_virtual(std::size_t end, std::size_t count) {
+    std::vector<wire::FcId> ids;
+    for (std::size_t i = 0; i < count; ++i) {
+      give_login(end, wire::els::Command::fdisc, {0x3100'0000'0000'0000 + i});
+      ids.push_back(ends[end].last_d_id);
+      EXPECT_TRUE(ports[end]->has(ids.back()));
+    }
+    return ids;
+  }
+  void give_login(std::size_t end, wire::els::Command command, wire::Wwn port_name) {
     wire::FcHeader header;
     header.r_ctl = wire::RCtl::els_request;
     header.type = wire::Type::els;
     header.d_id = wire::well_known::f_port;
     header.f_ctl = wire::f_ctl::first_sequence | wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative;
     header.ox_id = {1};
-    wire::els::Login login = fabric.port(0).login_parameters(wire::els::Command::flogi);
-    login.port_name = {0x3000'0000'0000'0000 + end};
+    wire::els::Login login = fabric.port(0).login_parameters(command);
+    login.port_name = port_name;
     ports[end]->receive(made_frame(fabric.pool, header, bytes_of(login)));
     fabric.run_for(millisecond);
-    ASSERT_TRUE(ports[end]->logged_in());
   }
   void feed(std::size_t from, std::size_t to, std::uint8_t mark, wire::Sof sof = wire::Sof::i3) {
+    feed_to(from, ports[to]->address(), mark, sof);
+  }
+  void feed_to(std::size_t from, wire::FcId to, std::uint8_t mark, wire::Sof sof = wire::Sof::i3) {
     wire::FcHeader header;
     header.r_ctl = wire::RCtl::solicited_data;
     header.type = wire::Type::fc_vi;
     header.s_id = ports[from]->address();
-    header.d_id = ports[to]->address();
+    header.d_id = to;
     const std::uint8_t data[] = {mark, 0, 0, 0};
     ports[from]->receive(made_frame(fabric.pool, header, data, sof, wire::Eof::n));
   }

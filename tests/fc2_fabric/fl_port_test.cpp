@@ -92,8 +92,8 @@ TEST_F(FlPortTest, logged_in_addresses) {
   EXPECT_EQ(*near().name_server().database().find_port_name(port(bob).config().port_name), id(bob));
 }
 
-// Each reaches each, whichever side it is on; what stays on the loop does not pass the switch. A private port is the
-// loop's.
+// Each reaches each, whichever side it is on; what stays on the loop does not pass the switch. A private port
+// is the loop's.
 TEST_F(FlPortTest, logged_in_ports_exchange_frames) {
   for (const auto& [from, to] : {std::pair{alice, far}, {far, bob}, {alice, bob}, {priv, alice}, {bob, priv}}) {
     ASSERT_TRUE(log_in(from, to)) << from << to;
@@ -108,8 +108,8 @@ TEST_F(FlPortTest, logged_in_ports_exchange_frames) {
   EXPECT_EQ(near().counters().discarded(Discard::WrongAddress), 1U);
 }
 
-// FC-VI 7.7.4: LIP, the FAN is as before, the AL_PA too: no FLOGI, open exchanges go on; the private port is asked by
-// ADISC.
+// FC-VI 7.7.4: LIP, the FAN is as before, the AL_PA too: no FLOGI, open exchanges go on; the private port is
+// asked by ADISC.
 TEST_F(FlPortTest, logged_in_lip_unchanged_resumes) {
   for (const std::size_t to : {bob, priv, far}) ASSERT_TRUE(log_in(alice, to));
   support::FrameLog log;
@@ -133,8 +133,8 @@ TEST_F(FlPortTest, logged_in_lip_unchanged_resumes) {
   EXPECT_EQ(known(), 3U);
 }
 
-// FC-VI 7.7.4: LIPs in the middle of everything, between the loop and the fabric, both ways: each IU comes once, in
-// order.
+// FC-VI 7.7.4: LIPs in the middle of everything, between the loop and the fabric, both ways: each IU comes
+// once, in order.
 TEST_F(FlPortTest, logged_in_lips_lose_nothing) {
   ASSERT_TRUE(log_in(alice, far));
   ASSERT_TRUE(log_in(bob, alice));
@@ -238,8 +238,8 @@ TEST_F(FlPortTest, second_fl_port_waits) {
   EXPECT_EQ(id(alice), wire::FcId{second_one->address().value | 1});
 }
 
-// Without its FL_Port it is a private loop; when that is back, a public one (FC-VI 7.7.3, 7.7.4: each time all is
-// changed).
+// Without its FL_Port it is a private loop; when that is back, a public one (FC-VI 7.7.3, 7.7.4: each time
+// all is changed).
 TEST_F(FlPortTest, switch_crashes_loop_is_private_meanwhile) {
   ASSERT_TRUE(log_in(alice, bob));
   fabric.crash(near());

@@ -1,5 +1,5 @@
-// Where an N_Port's frames go: message data, IUs, basic link services, link control; what opens an exchange, and what
-// does not.
+// Where an N_Port's frames go: message data, IUs, basic link services, link control; what opens an exchange, and
+// what does not.
 #include <gtest/gtest.h>
 
 #include "fc2_fabric/node/class_2.hpp"
@@ -31,8 +31,8 @@ struct Sorted : PortByHand {
   void class_2(const wire::FcHeader& header) { receive(header, bytes, wire::Sof::i2, wire::Eof::n); }
 };
 
-// FC-VI 5.1: frames of connection requests and responses are IUs; every other of its TYPE is message data, and is
-// counted.
+// FC-VI 5.1: frames of connection requests and responses are IUs; every other of its TYPE is message data,
+// and is counted.
 TEST(FrameSorting, fcVi_byRoutingControl) {
   for (const unsigned r_ctl : {0U, 1U, 2U, 3U, 4U, 5U, 6U, 7U}) {
     Sorted p;
@@ -45,8 +45,8 @@ TEST(FrameSorting, fcVi_byRoutingControl) {
   }
 }
 
-// FC-VI 5.8.5: no optional header but a Device_Header. CS_CTL says nothing of headers; other FC-4s may have what they
-// like.
+// FC-VI 5.8.5: no optional header but a Device_Header. CS_CTL says nothing of headers; other FC-4s may have
+// what they like.
 TEST(FrameSorting, fcVi_byOptionalHeaders) {
   for (const unsigned df_ctl : {0x00U, 0x01U, 0x02U, 0x03U, 0x10U, 0x20U, 0x40U})
     for (const RCtl r_ctl : {RCtl::solicited_data, RCtl::unsolicited_control}) {
@@ -65,8 +65,8 @@ TEST(FrameSorting, fcVi_byOptionalHeaders) {
     }
 }
 
-// FC-VI 8.4.2 h): in class 2 "Abort Sequence, Perform ABTS" answers message data that is refused so, not IUs nor
-// answers.
+// FC-VI 8.4.2 h): in class 2 "Abort Sequence, Perform ABTS" answers message data that is refused so, not
+// IUs nor answers.
 TEST(FrameSorting, class2_optionalHeader_demandsAbtsOfMessageDataOnly) {
   struct Case {
     RCtl r_ctl;
@@ -86,8 +86,8 @@ TEST(FrameSorting, class2_optionalHeader_demandsAbtsOfMessageDataOnly) {
   }
 }
 
-// The FC-4 goes away: its IUs and its message data are nobody's, whatever headers they have, and no answer of its finds
-// it.
+// The FC-4 goes away: its IUs and its message data are nobody's, whatever headers they have, and no answer of
+// its finds it.
 TEST(FrameSorting, dataUser_removed_hearsNothing) {
   Sorted p([](NPortConfig& config) { config.end_to_end_credit = 2; });
   p.data_user.on_data = [&](const ReceivedFrame& frame) {
@@ -177,8 +177,8 @@ TEST(FrameSorting, iu_onlyAFirstFrameOpens) {
   }
 }
 
-// On an out-of-order fabric any frame may be the first that comes; of an exchange that is open it does not begin
-// another.
+// On an out-of-order fabric any frame may be the first that comes; of an exchange that is open it does
+// not begin another.
 TEST(FrameSorting, outOfOrder_laterFrameOfOpenExchange_isNotANewOne) {
   Sorted p([](NPortConfig& config) { config.in_order_without_fabric = false; });
   wire::FcHeader header = p.opening(Type::ct, RCtl::unsolicited_control);
@@ -266,8 +266,8 @@ struct Abort final : ExchangeUser {
   int finished = 0, failed = 0;
 };
 
-// FC-FS: BA_ACC and BA_RJT both end an abort, and whoever waits for it hears of it; another answer does not, and is
-// counted.
+// FC-FS: BA_ACC and BA_RJT both end an abort, and whoever waits for it hears of it; another answer does not,
+// and is counted.
 TEST(BasicLinkService, aborting_isEndedByItsAnswersOnly) {
   for (const RCtl r_ctl : {RCtl::ba_acc, RCtl::ba_rjt, static_cast<RCtl>(0x82)}) {
     Sorted p;
@@ -371,8 +371,8 @@ TEST(Abts, ours_isAHeader) {
   EXPECT_TRUE(abts->data.empty());
 }
 
-// What its originator aborted before it came does not come in for R_A_TOV; what only the FC-4 knew, or a responder
-// aborts does.
+// What its originator aborted before it came does not come in for R_A_TOV; what only the FC-4 knew, or a
+// responder aborts does.
 TEST(Abts, ofUnknownExchange_keepsItOutForRaTov) {
   struct Case {
     std::uint32_t context;

@@ -1,5 +1,5 @@
-// Frames that overtook the accept of our PLOGI: which are kept, and when they come (frames_before_login.hpp; FC-VI 5.6,
-// 7.7.2, 8.1).
+// Frames that overtook the accept of our PLOGI: which are kept, and when they come (frames_before_login.hpp; FC-VI
+// 5.6, 7.7.2, 8.1).
 #include "fc2_fabric/node/frames_before_login.hpp"
 
 #include <gtest/gtest.h>

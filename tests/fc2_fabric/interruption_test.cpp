@@ -1,5 +1,5 @@
-// A link goes and comes back: logins survive where every address proves to be what it was, and end where not (FC-VI
-// 7.7).
+// A link goes and comes back: logins survive where every address proves to be what it was, and end where
+// not (FC-VI 7.7).
 #include <gtest/gtest.h>
 
 #include "fc2_fabric/link/link.hpp"
@@ -269,8 +269,8 @@ TEST_F(AwayTest, nos_loses_nothing) {
   fabric.run_for(20 * second);
 }
 
-// It stays away for the hold time: what waited is lost, and counted; the fabric knows it no more, and nobody waits for
-// it.
+// It stays away for the hold time: what waited is lost, and counted; the fabric knows it no more, and nobody
+// waits for it.
 TEST_F(AwayTest, away_beyond_hold_time_is_logged_out) {
   a_link().cut();
   send_to_a(0);

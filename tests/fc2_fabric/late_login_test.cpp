@@ -1,5 +1,5 @@
-// A PLOGI that crossed the peer's and lost comes after the login was made: on an out-of-order fabric the accept may
-// overtake it.
+// A PLOGI that crossed the peer's and lost comes after the login was made: on an out-of-order fabric the accept
+// may overtake it.
 #include <gtest/gtest.h>
 
 #include "tests/support/frame_log.hpp"

@@ -1,5 +1,5 @@
-// What an N_Port answers to each ELS request of another port, what it does not answer, and what it counts (FC-LS, FC-VI
-// 7.5, 7.7).
+// What an N_Port answers to each ELS request of another port, what it does not answer, and what it counts (FC-LS,
+// FC-VI 7.5, 7.7).
 #include "fc2_fabric/node/link_services.hpp"
 
 #include "tests/support/peers_by_hand.hpp"
@@ -186,8 +186,8 @@ TEST_F(LinkServicesTest, els_user_takes_its_request) {
   EXPECT_EQ(second_one.asked, 1);
 }
 
-// FC-VI 7.7.3 to 7.7.5: a LOGO with a former N_Port_ID ends the login with that, where the Port_Name is the one of
-// then.
+// FC-VI 7.7.3 to 7.7.5: a LOGO with a former N_Port_ID ends the login with that, where the Port_Name is the
+// one of then.
 TEST_F(LinkServicesTest, logged_in_logo_of_the_former_address_needs_its_name) {
   log_in();
   ask(stranger, bytes_of(wire::els::Logo{.n_port_id = peer, .port_name = low_name(stranger)}));
@@ -208,8 +208,8 @@ TEST_F(LinkServicesTest, any_bad_fan_is_counted) {
   EXPECT_EQ(sent.size(), 0U);
 }
 
-// FC-VI 7.7.3: ADISC of a port that is logged in is answered, whatever it says. It matters while mappings are validated
-// alone.
+// FC-VI 7.7.3: ADISC of a port that is logged in is answered, whatever it says. It matters while mappings
+// are validated alone.
 TEST_F(LinkServicesTest, logged_in_adisc_with_other_addresses_changes_nothing) {
   log_in();
   const Bytes expected = bytes_of(wire::els::Adisc{
@@ -221,8 +221,8 @@ TEST_F(LinkServicesTest, logged_in_adisc_with_other_addresses_changes_nothing) {
   EXPECT_EQ(listener.events, "");
 }
 
-// ... there one that is cut short says nothing, one with another address ends the login by LOGO, and the right one
-// validates it.
+// ... there one that is cut short says nothing, one with another address ends the login by LOGO, and the right
+// one validates it.
 struct AdiscWhileValidating : LinkServicesTest {
   void lip() {
     log_in();
@@ -259,8 +259,8 @@ TEST_F(AdiscWhileValidating, of_another_logs_out) {
   }
 }
 
-// FC-LS: a FLOGI is another N_Port's where there is no fabric alone; a fabric's own port and a port of a fabric answer
-// none.
+// FC-LS: a FLOGI is another N_Port's where there is no fabric alone; a fabric's own port and a port of a
+// fabric answer none.
 TEST(FlogiOfAnother, fixed_port_does_not_support_it) {
   support::PortPair pair;
   support::RecordingUser user;

@@ -64,8 +64,8 @@ TEST_F(LoginEndTest, offline_log_out_does_nothing) {
   EXPECT_EQ(log.size(), 0U);
 }
 
-// FC-VI 7.7.3: between the LIP and its end no login can be had: who asks hears so at once, and the login that stands
-// goes on.
+// FC-VI 7.7.3: between the LIP and its end no login can be had: who asks hears so at once, and the login that
+// stands goes on.
 TEST_F(LoginEndTest, suspended_log_in_fails_login_resumes) {
   lip();
   to_b().log_in();
@@ -107,8 +107,8 @@ TEST_F(LoginEndTest, validating_plogi_of_the_peer_is_the_login) {
   EXPECT_EQ(log.sent(Command::adisc), 1U);
 }
 
-// FC-VI 7.7.1: a logout while the peer is asked: LOGO, and what the peer answers to the ADISC is of no interest any
-// more.
+// FC-VI 7.7.1: a logout while the peer is asked: LOGO, and what the peer answers to the ADISC is of no
+// interest any more.
 TEST_F(LoginEndTest, validating_log_out_sends_logo) {
   lip();
   a_up();
@@ -121,8 +121,8 @@ TEST_F(LoginEndTest, validating_log_out_sends_logo) {
   EXPECT_EQ(a_listener.events, "FO");
 }
 
-// FC-LS: a PLOGI that crosses our LOGO is put off by LS_RJT (command in progress); the peer tries again, and that is
-// the login.
+// FC-LS: a PLOGI that crosses our LOGO is put off by LS_RJT (command in progress); the peer tries again, and that
+// is the login.
 TEST_F(LoginEndTest, logout_pending_plogi_crosses_is_put_off) {
   b.link_down();
   b_up();

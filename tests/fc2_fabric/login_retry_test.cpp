@@ -47,8 +47,8 @@ class LoginRetryTest : public testing::Test, public PortListener {
   }
 };
 
-// FC-LS: "busy", "unable to perform" and "command already in progress" mean: later. PLOGI again after E_D_TOV, and not
-// before.
+// FC-LS: "busy", "unable to perform" and "command already in progress" mean: later. PLOGI again after E_D_TOV,
+// and not before.
 TEST_F(LoginRetryTest, login_pending_busy_tries_again) {
   for (const RejectReason reason :
        {RejectReason::logical_busy, RejectReason::unable_to_perform, RejectReason::command_in_progress}) {

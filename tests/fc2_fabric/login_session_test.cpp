@@ -102,8 +102,8 @@ TEST_F(LoginSessionTest, validating_failed_logo_repeats_at_these_times) {
   EXPECT_EQ(remote().state_name(), "LoggedOut");
 }
 
-// FC-LS, PLOGI cross: ours lost and is left alone, for the peer rejects it. If it does not its Exchange ends after 3 x
-// R_A_TOV.
+// FC-LS, PLOGI cross: ours lost and is left alone, for the peer rejects it. If it does not its Exchange ends after
+// 3 x R_A_TOV.
 TEST_F(LoginSessionTest, plogi_that_lost_ends_by_abts) {
   ask_for_login();
   const auto ours = sent_first(Command::plogi).header.ox_id;
@@ -260,8 +260,8 @@ TEST_F(LoginSessionTest, login_pending_answer_that_is_none_is_asked_again) {
   }
 }
 
-// FC-FS, FC-LS: an accept without class 3, or with a smaller receive data field than is allowed, is of no use: never
-// again.
+// FC-FS, FC-LS: an accept without class 3, or with a smaller receive data field than is allowed, is of no
+// use: never again.
 TEST_F(LoginSessionTest, login_pending_accept_that_does_not_serve_fails) {
   struct Case {
     std::uint16_t options, common_size, class_3_size;

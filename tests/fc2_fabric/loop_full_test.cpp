@@ -1,5 +1,5 @@
-// More ports on a loop than it has addresses: who is left over takes no part, and keeps none of the others from it
-// (FC-AL).
+// More ports on a loop than it has addresses: who is left over takes no part, and keeps none of the others
+// from it (FC-AL).
 #include <gtest/gtest.h>
 
 #include "fc2_fabric/node/loop_n_port.hpp"
@@ -43,8 +43,8 @@ TEST_F(FullLoopTest, two_are_left_over_others_are_online) {
   }
 }
 
-// The port with the lowest name is loop master, also where every AL_PA is kept by those that had it: it takes no part
-// itself.
+// The port with the lowest name is loop master, also where every AL_PA is kept by those that had it: it takes
+// no part itself.
 TEST_F(FullLoopTest, master_is_left_over_others_are_online) {
   fill();
   NPort& lowest = add(1);

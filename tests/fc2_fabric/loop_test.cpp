@@ -131,8 +131,8 @@ TEST_F(LoopTest, logged_in_port_joins_exchange_goes_on) {
   EXPECT_TRUE(user.failures.empty());
 }
 
-// FC-VI 7.7.3: a port leaves: its ADISC stays without answer, whoever was logged in with it knows in the end; others go
-// on.
+// FC-VI 7.7.3: a port leaves: its ADISC stays without answer, whoever was logged in with it knows in the end;
+// others go on.
 TEST_F(LoopTest, logged_in_port_leaves_is_logged_out) {
   add_and_run(3);
   ASSERT_TRUE(log_in(0, 1));
@@ -167,8 +167,8 @@ TEST_F(LoopTest, logged_in_lips_lose_nothing) {
   EXPECT_TRUE(user.failures.empty());
 }
 
-// FC-VI 7.7.3: the port comes back with another address, its own being taken: everybody that it was logged in with is
-// told.
+// FC-VI 7.7.3: the port comes back with another address, its own being taken: everybody that it was logged in
+// with is told.
 TEST_F(LoopTest, logged_in_own_address_changed_logs_out) {
   add_and_run(2);
   ASSERT_TRUE(log_in(0, 1));

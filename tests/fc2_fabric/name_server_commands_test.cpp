@@ -1,5 +1,5 @@
-// Every command of the Name Server (FC-GS): what it finds, what it says where there is nothing, and when it is cut
-// short.
+// Every command of the Name Server (FC-GS): what it finds, what it says where there is nothing, and when it
+// is cut short.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -18,8 +18,8 @@ using Bytes = std::vector<std::uint8_t>;
 using Reason = ct::RejectReason;
 using Why = ct::RejectExplanation;
 
-// Port 0 has registered everything and shares its node with port 1, which has registered nothing. 2 is of a node of its
-// own.
+// Port 0 has registered everything and shares its node with port 1, which has registered nothing. 2 is of a node
+// of its own.
 constexpr wire::FcId id_0{0x010100}, id_1{0x010200}, id_2{0x010300}, nobody{0x01EE00};
 constexpr wire::Wwn port_name_0{0x2000'02FC'F000'0001}, node_name_0{0x1000'02FC'F000'0001},
     node_name_2{0x1000'02FC'F000'0003}, no_name{0x2000'0000'0000'0099};

@@ -91,8 +91,8 @@ TEST_F(OutOfOrder, echo_with_duplicates_arrives_once) {
   }
 }
 
-// FC-VI 8.4.1 d), B.2.5 rule 7: what is missing for R_A_TOV is a Sequence error; nothing is handed up, nothing stays
-// behind.
+// FC-VI 8.4.1 d), B.2.5 rule 7: what is missing for R_A_TOV is a Sequence error; nothing is handed up,
+// nothing stays behind.
 TEST_F(OutOfOrder, echo_with_a_gap_is_given_up) {
   for (std::size_t lost = 0; lost < frames; ++lost) {
     Order order;

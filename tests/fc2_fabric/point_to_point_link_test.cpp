@@ -1,5 +1,5 @@
-// The far end of an N_Port's link is an N_Port: who assigns the addresses, what of a fabric is over (FC-VI 7.7.2, FC-LS
-// FLOGI).
+// The far end of an N_Port's link is an N_Port: who assigns the addresses, what of a fabric is over (FC-VI
+// 7.7.2, FC-LS FLOGI).
 #include <gtest/gtest.h>
 
 #include "tests/support/port_by_hand.hpp"
@@ -30,8 +30,8 @@ void meet(PortByHand& p, Meeting meeting) {
   p.plogi_comes(higher_id, lower_id);
 }
 
-// FC-LS: the higher name assigns both addresses by its PLOGI. FLOGI is over with that, answered or not; time-outs are
-// our own.
+// FC-LS: the higher name assigns both addresses by its PLOGI. FLOGI is over with that, answered or not; time-outs
+// are our own.
 TEST(PointToPointLink, met_isOnlineWithoutFabric) {
   for (const Meeting meeting : meetings) {
     PortByHand p;
@@ -150,8 +150,8 @@ TEST(PointToPointLink, withoutFabric_flogi_changesNothing) {
   EXPECT_EQ(p.listener.events, "FI");
 }
 
-// A FLOGI says that the far end of this link is an N_Port: the next one may have a fabric, and no PLOGI assigns an
-// address.
+// A FLOGI says that the far end of this link is an N_Port: the next one may have a fabric, and no PLOGI
+// assigns an address.
 TEST(PointToPointLink, flogiCame_linkWent_isForgotten) {
   PortByHand p;
   p.flogi_comes();  // of no link

@@ -1,5 +1,5 @@
-// An N_Port's link: what it says of itself in logins, what it learns of a fabric, what is left when the link goes
-// (FC-VI 7.7).
+// An N_Port's link: what it says of itself in logins, what it learns of a fabric, what is left when the link
+// goes (FC-VI 7.7).
 #include <gtest/gtest.h>
 
 #include "tests/support/made_frame.hpp"
@@ -44,8 +44,8 @@ wire::els::Login plain_login(const NPortConfig& config) {
   return login;
 }
 
-// Every field of PLOGI, and what differs in FLOGI, where word 1 bit 31 is another's (ruling 12). No link has no
-// buffers.
+// Every field of PLOGI, and what differs in FLOGI, where word 1 bit 31 is another's (ruling 12). No link
+// has no buffers.
 TEST(LoginParameters, eachField) {
   PortByHand p([](NPortConfig& config) { config.e_d_tov = 1000 * second, config.receive_data_field_bytes = 512; });
   wire::els::Login expected = plain_login(p.port.config());
@@ -302,8 +302,8 @@ TEST(PortLink, interrupted_unsentIusAreKept) {
 
 // --- the fabric comes back: FC-VI 7.7.5 ---------------------------------------------------------------------------
 
-// It is the same by address, F_Port_Name and Fabric_Name: nobody is asked, whose address looks private neither. Else
-// LOGO.
+// It is the same by address, F_Port_Name and Fabric_Name: nobody is asked, whose address looks private
+// neither. Else LOGO.
 TEST(PortLink, interrupted_fabricIsComparedByThreeAddresses) {
   struct Case {
     wire::FcId id;
@@ -331,8 +331,8 @@ TEST(PortLink, interrupted_fabricIsComparedByThreeAddresses) {
   }
 }
 
-// Where others lost their links with ours the same fabric proves nothing: each is asked by ADISC, this time and not the
-// next.
+// Where others lost their links with ours the same fabric proves nothing: each is asked by ADISC, this time and
+// not the next.
 TEST(PortLink, fabricInterrupted_othersAreAsked) {
   PortByHand p;
   p.on_fabric();
@@ -368,8 +368,8 @@ TEST(PortLink, fabricInterrupted_staysAway_isOver) {
 
 // --- loops: FC-VI 7.7.3, 7.7.4 ------------------------------------------------------------------------------------
 
-// FC-VI 7.7.4: after FAN the ports of the loop itself, which have neither domain nor area, are asked by ADISC; others
-// are not.
+// FC-VI 7.7.4: after FAN the ports of the loop itself, which have neither domain nor area, are asked by ADISC;
+// others are not.
 TEST(PublicLoop, sameFabric_privatePortsAreAsked) {
   PortByHand p;
   p.on_public_loop();
@@ -426,8 +426,8 @@ TEST(PublicLoop, fanTooLate_isIgnored) {
   EXPECT_EQ(p.listener.events, "FF");
 }
 
-// FC-VI 7.7.4, R_A_TOV ends while FAN is awaited: nothing is left that it could confirm. FLOGI asks at once, and FAN is
-// too late.
+// FC-VI 7.7.4, R_A_TOV ends while FAN is awaited: nothing is left that it could confirm. FLOGI asks at once, and FAN
+// is too late.
 TEST(PublicLoop, awaitingFan_interruptionOver_asksTheFabric) {
   PortByHand p;
   p.on_public_loop();
@@ -489,8 +489,8 @@ TEST(PublicLoop, interruptionOver_flPortIsAskedAtOnce) {
   EXPECT_EQ(p.sent(Command::flogi), 1U);
 }
 
-// A port goes from a loop to the fabric's own link: FLOGI tells whether that is the same fabric (FC-VI 7.7.5), each
-// time anew.
+// A port goes from a loop to the fabric's own link: FLOGI tells whether that is the same fabric (FC-VI 7.7.5),
+// each time anew.
 TEST(PublicLoop, interrupted_comesBackOnALink_asksTheFabric) {
   PortByHand p;
   p.on_public_loop();

@@ -95,8 +95,8 @@ class PublicLoopTest : public testing::Test {
   NPort port{scheduler, pool, support::port_config(0)};
 };
 
-// FC-VI 7.7.4: nothing goes before the FAN; it names the same fabric: exchanges resume, private ports are asked by
-// ADISC.
+// FC-VI 7.7.4: nothing goes before the FAN; it names the same fabric: exchanges resume, private ports are
+// asked by ADISC.
 TEST_F(PublicLoopTest, lip_fan_same_resumes) {
   lip(own.port());
   EXPECT_EQ(fl_port.log.size(), 0U);

@@ -160,8 +160,8 @@ TEST_F(ReceivedSequencesTest, aborted_by_the_responder_is_forgotten) {
   EXPECT_TRUE(add(2, 3)) << "the originator's goes on";
 }
 
-// FC-FS: no frame is older than R_A_TOV: where there is no room, who is as old as that goes, all of them; where there
-// is, nobody.
+// FC-FS: no frame is older than R_A_TOV: where there is no room, who is as old as that goes, all of them; where
+// there is, nobody.
 TEST_F(ReceivedSequencesTest, silent_for_r_a_tov_gives_way_where_it_has_to) {
   const auto open = [&](std::uint32_t number) {
     header.s_id = {number};

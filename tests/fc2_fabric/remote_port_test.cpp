@@ -38,8 +38,8 @@ class RemotePortTest : public support::LonePort {
   }
 };
 
-// FC-LS: the receive data field size is a multiple of 4 from 256 on; nobody sends more than the one says, nor than it
-// takes itself.
+// FC-LS: the receive data field size is a multiple of 4 from 256 on; nobody sends more than the one says, nor than
+// it takes itself.
 TEST_F(RemotePortTest, logged_in_data_field_is_a_multiple_of_4) {
   EXPECT_EQ(remote().send_data_field_bytes(), 2112U) << "no login: nothing is known";
   struct Case {
@@ -95,8 +95,8 @@ TEST_F(RemotePortTest, logged_in_in_use_as_long_as_somebody_counts_on_it) {
   EXPECT_FALSE(remote().in_use());
 }
 
-// FC-LS LS_RJT "logical busy": the login is asked for again after a while. Until then no exchange is open, but somebody
-// wants it.
+// FC-LS LS_RJT "logical busy": the login is asked for again after a while. Until then no exchange is open, but
+// somebody wants it.
 TEST_F(RemotePortTest, retry_pending_in_use) {
   remote().log_in();
   run_for(0);
@@ -134,8 +134,8 @@ TEST_F(RemoteClass2Port, logged_in_ack_0_is_one_bit) {
   EXPECT_TRUE(remote().uses_ack_0());
 }
 
-// FC-VI 7.7: the link goes, and comes too late: the login that waited for it is over, and the next one waits for
-// nothing.
+// FC-VI 7.7: the link goes, and comes too late: the login that waited for it is over, and the next one
+// waits for nothing.
 TEST_F(RemotePortTest, suspended_login_ends_next_one_is_not_suspended) {
   plogi(peer);
   port.link_interrupted();
@@ -181,8 +181,8 @@ TEST_F(RemotePortTest, open_sequence_has_its_seq_id_alone) {
   EXPECT_EQ(remote().control_seq_id(), *held);
 }
 
-// FC-VI 4.1: 254 sequences of message data are open at most. Who has to wait for one goes on as soon as another one is
-// closed.
+// FC-VI 4.1: 254 sequences of message data are open at most. Who has to wait for one goes on as soon as another
+// one is closed.
 TEST_F(RemotePortTest, all_seq_ids_open_one_closed_who_waits_goes_on) {
   for (int i = 0; i < 254; ++i) ASSERT_TRUE(remote().take_seq_id()) << i;
   EXPECT_FALSE(remote().take_seq_id());

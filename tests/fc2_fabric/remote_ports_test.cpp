@@ -66,8 +66,8 @@ TEST_F(RemotePortsTest, full_plogi_ends_the_oldest_login) {
   EXPECT_EQ(evicted(), 1U);
 }
 
-// FC-FS: a stranger is told by LOGO that it has no login. One without a login makes room for it; no login ends for its
-// sake.
+// FC-FS: a stranger is told by LOGO that it has no login. One without a login makes room for it; no login ends
+// for its sake.
 TEST_F(RemotePortsTest, full_stranger_is_denied_without_ending_logins) {
   log_in(a);
   port.remote_port(b);

@@ -2,6 +2,8 @@
 // not send (FC-FS; FC-VI 4.1, 5.5, 5.6, 5.8, 7.7).
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "fc2_fabric/node/sequence_sender.hpp"
 #include "tests/support/played_peer.hpp"
 
@@ -29,7 +31,7 @@ class SequenceSenderTest : public support::PlayedPeer {
   FramePtr stamp(SequenceSender& sequence, std::size_t bytes, const SequenceEnd* end = nullptr,
                  std::uint32_t offset = 0) {
     FramePtr frame = pool.take();
-    frame->bytes.fill(0xFF);
+    std::ranges::fill(frame->bytes, std::uint8_t{0xFF});
     sequence.stamp(*frame, bytes, offset, end);
     port.transmitter().send(pool.copy(*frame));
     run();
@@ -47,8 +49,8 @@ class SequenceSenderAck0 : public SequenceSenderTest {
   SequenceSenderAck0() : SequenceSenderTest(true) {}
 };
 
-// FC-FS, FC-VI 5.6, 5.8.2, 5.8.5, 5.8.7: class 3. Fill bytes are zero; of FC-VI alone the Parameter is a relative
-// offset.
+// FC-FS, FC-VI 5.6, 5.8.2, 5.8.5, 5.8.7: class 3. Fill bytes are zero; of FC-VI alone the Parameter is
+// a relative offset.
 TEST_F(SequenceSenderTest, sending_class_3_fields) {
   for (const wire::Type of : {wire::Type::ct, wire::Type::fc_vi}) {
     Exchange& exchange = originate(false, of);
@@ -246,8 +248,8 @@ TEST_F(SequenceSenderTest, seq_ids_of_closed_control_sequences_come_back) {
   EXPECT_TRUE(begin(sequence, originate()));
 }
 
-// FC-VI 5.5: SEQ_IDs of sequences that are open at once differ; and until an answer is acknowledged nothing else gets
-// its SEQ_ID.
+// FC-VI 5.5: SEQ_IDs of sequences that are open at once differ; and until an answer is acknowledged nothing else
+// gets its SEQ_ID.
 TEST_F(SequenceSenderTest, seq_ids_of_open_sequences_differ) {
   log_in();
   user.on_iu = [&](Exchange& exchange, std::span<const std::uint8_t>) {

@@ -1,5 +1,5 @@
-// SCR and RSCN in full (FC-LS): who registers for what, which addresses a notification names, and that storms stay
-// bounded.
+// SCR and RSCN in full (FC-LS): who registers for what, which addresses a notification names, and that
+// storms stay bounded.
 #include <gtest/gtest.h>
 
 #include "fc2_fabric/switch/affected_addresses.hpp"

@@ -127,8 +127,8 @@ TEST_F(VirtualPortTest, interrupted_link_logs_all_in_again) {
   EXPECT_EQ(id(3), wire::FcId{0x010103});
 }
 
-// FC-VI 7.7.5, for each port of the link: FLOGI, FDISC, all addresses as before: exchanges go on, and what others sent
-// meanwhile arrives.
+// FC-VI 7.7.5, for each port of the link: FLOGI, FDISC, all addresses as before: exchanges go on, and what others
+// sent meanwhile arrives.
 TEST_F(VirtualPortTest, interrupted_unchanged_resumes) {
   for (std::size_t i = 0; i < other; ++i) ASSERT_TRUE(fabric.log_in(i, other));
   for (auto& user : users) user.ius.clear();
@@ -221,8 +221,8 @@ class LimitedVirtualPortTest : public VirtualPortTest {
         }()) {}
 };
 
-// FC-LS: an F_Port that has no more addresses rejects FDISC: unable to perform, insufficient resources. The others
-// stay.
+// FC-LS: an F_Port that has no more addresses rejects FDISC: unable to perform, insufficient resources.
+// The others stay.
 TEST_F(LimitedVirtualPortTest, full_fdisc_is_rejected) {
   EXPECT_TRUE(fabric.port(1).online() && fabric.port(2).online());
   EXPECT_FALSE(fabric.port(3).online());

@@ -36,8 +36,8 @@ class WhoseExchange : public testing::Test {
   support::RecordingUser originator, responder;
 };
 
-// An answer is of the exchange that has its OX_ID, and of the port that was asked: anything else is counted and ends
-// nothing.
+// An answer is of the exchange that has its OX_ID, and of the port that was asked: anything else is counted
+// and ends nothing.
 TEST_F(WhoseExchange, open_answerOfAnother_isNotTaken) {
   Exchange* exchange = request();
   const wire::OxId ox_id = exchange->ox_id();
@@ -59,8 +59,8 @@ TEST_F(WhoseExchange, open_answerOfAnother_isNotTaken) {
   EXPECT_EQ(originator.ius.size(), 1U);
 }
 
-// An exchange in which the port answers has an OX_ID of the other's: an "answer" to it, by our own count of exchanges,
-// is nobody's.
+// An exchange in which the port answers has an OX_ID of the other's: an "answer" to it, by our own count of
+// exchanges, is nobody's.
 TEST_F(WhoseExchange, responding_answerToItsPlace_isNotTaken) {
   pair.a.set_user(type, responder);
   const auto asked =

@@ -55,8 +55,8 @@ class WithoutFabricTest : public testing::Test {
   Channel from_a{scheduler, {.latency_ns = 1000}, b}, from_b{scheduler, {.latency_ns = 1000}, a};
 };
 
-// FC-VI 4.2: no fabric, no FLOGI: online at once, with the address that the caller has and the configuration's
-// time-outs.
+// FC-VI 4.2: no fabric, no FLOGI: online at once, with the address that the caller has and
+// the configuration's time-outs.
 TEST_F(WithoutFabricTest, offline_link_up_is_online_at_once) {
   bring_up();
   EXPECT_EQ(a_listener.events, "F");

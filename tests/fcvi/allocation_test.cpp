@@ -40,8 +40,8 @@ class Allocation : public support::TwoNodes, public ::testing::WithParamInterfac
   int succeeded = 0;
 };
 
-// Design rule 4: from the descriptor through sender, fabric and receiver to the completion, and back, nothing
-// allocates.
+// Design rule 4: from the descriptor through sender, fabric and receiver to the completion, and
+// back, nothing allocates.
 TEST_P(Allocation, steady_state_does_not_allocate) {
   connect(GetParam().level);
   prepare();

@@ -95,8 +95,8 @@ TEST(Arrivals, manyHoles_frameInTheMidst_hasNoRoom) {
   EXPECT_TRUE(arrivals.has_room({900, 1'000, 2, 2, 1}, 0));
 }
 
-// FC-VI B.2.5 rule 4c: a piece in the midst of a gap was missed as long as what is behind it; one behind all, since it
-// came.
+// FC-VI B.2.5 rule 4c: a piece in the midst of a gap was missed as long as what is behind it; one behind all,
+// since it came.
 TEST(Arrivals, pieceInAGap_isMissedSinceTheGapShowed) {
   Arrivals arrivals;
   arrivals.add({500, 600, 5, 5, 10});
@@ -135,8 +135,8 @@ TEST(Arrivals, overlapByAByte_isAConflict) {
   EXPECT_EQ(arrivals.classify({199, 201, 2, 2, 1}), Piece::Conflict);
 }
 
-// What is over ends in the midst of a range: the rest of it stands at the beginning, and those behind keep their
-// distance.
+// What is over ends in the midst of a range: the rest of it stands at the beginning, and those behind
+// keep their distance.
 TEST(Arrivals, forgottenInTheMidst_restBegins) {
   Arrivals seen;
   seen.add({0, 5, 0, 0, 7});
@@ -182,8 +182,8 @@ TEST(Arrivals, clear_isAsNew) {
   fill();
 }
 
-// A piece that meets a range that is here, before it, behind it or both, takes no memory, though there is no room for
-// one more.
+// A piece that meets a range that is here, before it, behind it or both, takes no memory, though there is no room
+// for one more.
 TEST(Arrivals, growth_ofAPieceThatJoins_isNothing) {
   Arrivals arrivals;
   arrivals.add({10, 20, 1, 1, 1});
@@ -204,8 +204,8 @@ std::uint64_t takes(ReorderPool::Share& share, wire::FcId peer, std::uint64_t by
   return count;
 }
 
-// A stream alone has a third of the pool, to the byte; a second stream of the same peer gets what its peer leaves, and
-// no more.
+// A stream alone has a third of the pool, to the byte; a second stream of the same peer gets what its peer leaves,
+// and no more.
 TEST(ReorderPool, shares_endToTheByte) {
   ReorderPool pool(2'700);
   ReorderPool::Share first(pool), second(pool), of_other(pool);

@@ -19,8 +19,8 @@ Arrivals::Range frame(std::uint32_t number, runtime::TimeNs now = 1) {
   return {number * 100, number * 100 + 100, seq_cnt, seq_cnt, now};
 }
 
-// FC-VI 5.2.1: whatever their order, the message is whole with its last missing frame and not before; each frame counts
-// once.
+// FC-VI 5.2.1: whatever their order, the message is whole with its last missing frame and not before; each
+// frame counts once.
 TEST(Arrivals, anyOrder_wholeWithTheLastMissing) {
   std::mt19937 random(20261122);
   for (int round = 0; round < 50; ++round) {
@@ -132,8 +132,8 @@ TEST(Arrivals, growth_isToldBefore) {
   EXPECT_GE(arrivals.heap_bytes(), 1000 * sizeof(Arrivals::Range));
 }
 
-// One stream has a third of the pool, one peer half of it; whoever comes later finds room, and what is given back is
-// free.
+// One stream has a third of the pool, one peer half of it; whoever comes later finds room, and what is given
+// back is free.
 TEST(ReorderPool, full_leavesRoomForOthers) {
   ReorderPool pool(60'000);
   ReorderPool::Share first(pool), second(pool), of_other(pool);
@@ -172,8 +172,8 @@ TEST(ReorderPool, shareDestroyed_isFree) {
   EXPECT_EQ(pool.held_bytes(), 0u);
 }
 
-// FC-VI B.2.5 rule 7a: gaps are as old as what showed them, from the first to the last: those that are due are the
-// first ones.
+// FC-VI B.2.5 rule 7a: gaps are as old as what showed them, from the first to the last: those that are due are
+// the first ones.
 TEST(Arrivals, gapsThatAreDue_areFilledAtOnce) {
   Arrivals arrivals;
   for (std::uint32_t i = 1; i < 10; ++i) arrivals.add({10 * i, 10 * i + 5, 0, 0, i});

@@ -108,8 +108,8 @@ TEST_F(Class2Ack, sending_ackedOutOfTurn_exchangeServesTheNext) {
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(sent(i), sent_well) << i;
 }
 
-// FC-VI 8.4.2 d), FC-FS ABTS: two connections have a message open; each ABTS ends that of its own exchange (long before
-// R_A_TOV would).
+// FC-VI 8.4.2 d), FC-FS ABTS: two connections have a message open; each ABTS ends that of its own exchange (long
+// before R_A_TOV would).
 TEST_F(Class2Ack, receiving_twoConnections_eachAbtsFindsItsMessage) {
   begin(Level::UnreliableDelivery, "first");
   receive();
@@ -182,8 +182,8 @@ TEST_F(Class2Ack, aborting_lateAck_isIgnored) {
   EXPECT_EQ(sent(0), sent_well);
 }
 
-// FC-VI B.2.6.1 rule 8e: E_D_TOV without any ACK ends the exchange, however often the frame is busied in between (rule
-// 8b).
+// FC-VI B.2.6.1 rule 8e: E_D_TOV without any ACK ends the exchange, however often the frame is busied in
+// between (rule 8b).
 TEST_F(Class2AckAnyOrder, sending_busyFlood_doesNotMoveTheTimeOut) {
   begin(Level::ReliableDelivery);
   lose_all_of_the_client();
@@ -230,8 +230,8 @@ TEST_F(Class2Ack, aborted_manySequences_nothingLeaks) {
   EXPECT_EQ(sent(0), sent_well);
 }
 
-// FC-VI 5.5: the SEQ_ID of an aborted sequence is used again only when it was recovered: while its ABTS is unanswered
-// it rests.
+// FC-VI 5.5: the SEQ_ID of an aborted sequence is used again only when it was recovered: while its ABTS is
+// unanswered it rests.
 TEST_F(Class2Ack, aborted_abtsUnanswered_seqIdRests) {
   begin(Level::UnreliableDelivery);
   bool answered = false;

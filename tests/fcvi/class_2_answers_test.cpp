@@ -71,8 +71,8 @@ TEST_F(Class2Answers, sending_fabricRejectsForLogin_staysLoggedIn) {
   EXPECT_EQ(client_vi->state(), vi::State::Connected);
 }
 
-// FC-VI B.2.6.1 rule 8a: on an in-order fabric a frame that was busied is not sent again: what is behind it may be
-// there already.
+// FC-VI B.2.6.1 rule 8a: on an in-order fabric a frame that was busied is not sent again: what is behind it may
+// be there already.
 TEST_F(Class2Answers, sending_busyInOrder_isAborted) {
   send_alone(Level::UnreliableDelivery);
   answered(data_frame(0)->header, RCtl::p_bsy, 0x01010000);
@@ -151,8 +151,8 @@ TEST_F(Class2AnswersAck0, sending_ackBeforeTheLastFrame_isIgnored) {
   EXPECT_EQ(sent(0), send_flushed);
 }
 
-// FC-VI 5.5: a sequence is closed by its ACK. What is said of it afterwards does not end the exchange, which waits for
-// the response.
+// FC-VI 5.5: a sequence is closed by its ACK. What is said of it afterwards does not end the exchange, which waits
+// for the response.
 TEST_F(Class2AnswersAck0, awaitResponse_rejectOfWhatWasAcknowledged_isIgnored) {
   begin(Level::ReliableReception);
   faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : lose; };

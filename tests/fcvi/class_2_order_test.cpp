@@ -56,8 +56,8 @@ TEST_F(Class2Ack0AnyOrder, sending_frameLost_isNotAcknowledged) {
   EXPECT_EQ(client_vi->state(), vi::State::Error);
 }
 
-// FC-FS ACK_0: the exchange was given up, and its OX_ID and SEQ_ID are used anew: what came of the former sequence does
-// not count.
+// FC-FS ACK_0: the exchange was given up, and its OX_ID and SEQ_ID are used anew: what came of the former sequence
+// does not count.
 TEST_F(Class2Ack0AnyOrder, receiving_afterAbort_startsAnew) {
   begin(Level::UnreliableDelivery);
   faults.on_frame = support::to_frame(1, lose);

@@ -37,8 +37,8 @@ class Class2 : public support::AtLevel {
     config.in_order = in_order;
     return config;
   }
-  /// The frame of this number is not delivered; it is answered so, from the server's address, as the fabric or the port
-  /// would.
+  /// The frame of this number is not delivered; it is answered so, from the server's address, as the fabric or
+  /// the port would.
   void answer(int number, RCtl r_ctl) {
     faults.on_frame = [this, number, r_ctl](MessageFrame& frame) {
       if (!frame.from_client || frame.number != number) return pass;
@@ -63,8 +63,8 @@ class Class2 : public support::AtLevel {
     const auto aborts = log.count([](const LoggedFrame& f) { return f.outbound && f.is(RCtl::abts); });
     EXPECT_TRUE(unreliable() ? aborts == 1 : aborts >= 1) << aborts;  // a connection that ends aborts all that is open
     EXPECT_EQ(sent(0), sent_well);
-    // VI-DG 5.2 bit 6, ruling 203: Transport Error at Reliable Reception alone. (Partial Packet Error:
-    // failures_test.cpp.)
+    // VI-DG 5.2 bit 6, ruling 203: Transport Error at Reliable Reception alone. (Partial
+    // Packet Error: failures_test.cpp.)
     const std::uint32_t failed = unreliable() ? sent_well : reception() ? send_failed : send_flushed;
     EXPECT_EQ(sent(1) & ~(unreliable() ? 0u : vi::status::partial_error), failed);
     if (unreliable()) {
@@ -260,9 +260,9 @@ TEST_P(Class2, receiving_frameLost_isAbortedByAck) {
   EXPECT_EQ(arrived(2, 2), unreliable());
 }
 
-// FC-VI 8.4.2 h), B.2.4 rules 1 a), 2 a): from the error on every further frame is answered so: at Unreliable Delivery
-// those of the message (Merr), else all of the handle (Herr). The ACKs are late: the originator has sent all that its
-// credit allows.
+// FC-VI 8.4.2 h), B.2.4 rules 1 a), 2 a): from the error on every further frame is answered so: at Unreliable
+// Delivery those of the message (Merr), else all of the handle (Herr). The ACKs are late: the originator has sent all
+// that its credit allows.
 TEST_P(Class2, errored_everyFurtherFrame_isAnsweredByAbort) {
   begin(GetParam());
   faults.on_frame = to_frame(5, lose);
@@ -287,8 +287,8 @@ TEST_P(Class2, errored_everyFurtherFrame_isAnsweredByAbort) {
   EXPECT_EQ(accepted.size(), unreliable() ? 9u : 5u);
 }
 
-// FC-VI B.2.6.1 rules 8e a) b) c): no ACK. Just before E_D_TOV nothing has happened; just after it the exchange is
-// aborted.
+// FC-VI B.2.6.1 rules 8e a) b) c): no ACK. Just before E_D_TOV nothing has happened; just after it the
+// exchange is aborted.
 TEST_P(Class2, sending_acksLost_timesOutAfterEdTov) {
   begin(GetParam());
   int acks = 0;
@@ -416,8 +416,8 @@ TEST_P(Class2, sending_loginRequired_isLoggedOut) {
   EXPECT_EQ(client->count(vi::ErrorCode::ConnLost), 1);
 }
 
-// FC-FS: the fabric rejects what it cannot deliver (F_RJT), and a port what comes without a login (P_RJT): rule 8c for
-// real.
+// FC-FS: the fabric rejects what it cannot deliver (F_RJT), and a port what comes without a login (P_RJT): rule
+// 8c for real.
 TEST_P(Class2, sending_nobodyThere_isRejected) {
   begin(GetParam());
   const wire::FcHeader data{.r_ctl = RCtl::solicited_data,

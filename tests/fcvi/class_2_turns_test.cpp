@@ -21,8 +21,8 @@ constexpr std::uint32_t read_done = vi::status::done | vi::status::op_rdma_read;
 /// Class 2: the first message has not been acknowledged when the second is refused.
 class Class2Turns : public support::Class2Nodes {};
 
-// FC-VI 8.4.1 a), 5.5, Annex E: a refusal waits; the first message's time-out begins with its ACK, though a timer runs
-// out before.
+// FC-VI 8.4.1 a), 5.5, Annex E: a refusal waits; the first message's time-out begins with its ACK, though a timer
+// runs out before.
 TEST_F(Class2Turns, refusalWaits_firstAcknowledgedLate_timesOut) {
   begin(Level::ReliableReception);
   receive(2), send(1, 100);

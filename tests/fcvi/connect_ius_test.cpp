@@ -1,6 +1,6 @@
-// Connect and Disconnect IUs of a set-up of which one field is not as it should be (FC-VI 5.3.2, 5.3.3, 5.9.10, 6.8 to
-// 6.11, 8.5.2): what is discarded leaves the set-up to its one retry, what says no ends it, and nothing is left of
-// either.
+// Connect and Disconnect IUs of a set-up of which one field is not as it should be (FC-VI 5.3.2, 5.3.3, 5.9.10,
+// 6.8 to 6.11, 8.5.2): what is discarded leaves the set-up to its one retry, what says no ends it, and nothing is
+// left of either.
 #include "tests/fcvi/setup_faults.hpp"
 #include "tests/fcvi/two_nodes.hpp"
 
@@ -71,9 +71,9 @@ struct Row {
   Discard reason;
 };
 
-// FC-VI 5.9.10, 6.8 to 6.11, Table 1: an IU that does not name the set-up, does not pass the initiative, or is none, is
-// discarded where it arrives, once; T3, T2 or the retry covers it (8.5.2, 8.5.4), and the connection comes with the
-// retry.
+// FC-VI 5.9.10, 6.8 to 6.11, Table 1: an IU that does not name the set-up, does not pass the initiative, or is
+// none, is discarded where it arrives, once; T3, T2 or the retry covers it (8.5.2, 8.5.4), and the connection comes
+// with the retry.
 TEST_F(ConnectIus, discarded_connectsByRetry) {
   constexpr Row rows[] = {
       {"RQST without Device_Header", Opcode::connect_rqst, no_device_header, false, Discard::BadPayload},

@@ -67,8 +67,8 @@ TEST_F(ConnectionEnd, connected_viGoes_handleRests) {
   EXPECT_EQ(client->provider.handles_in_use(), 0u);
 }
 
-// FC-VI 7.7.1: the logout ended the connection and the time of its handle; the VI, in Error, goes later: the handle is
-// free.
+// FC-VI 7.7.1: the logout ended the connection and the time of its handle; the VI, in Error, goes later: the
+// handle is free.
 TEST_F(ConnectionEnd, loggedOut_viGoesInError_handleIsFree) {
   connect_pair();
   server->port.remote_port(client->port.n_port_id()).log_out();
@@ -111,8 +111,8 @@ TEST_F(ConnectionEnd, tellingThePeer_viGoes_oneDisconnectGoesOn) {
   EXPECT_EQ(client->provider.handles_in_use(), 0u);
 }
 
-// 8.4.2 f): nobody answers: it is asked on until somebody does, also when R_A_TOV is over long since; then the handle
-// is free.
+// 8.4.2 f): nobody answers: it is asked on until somebody does, also when R_A_TOV is over long since; then the
+// handle is free.
 TEST_F(ConnectionEnd, viGone_unanswered_handleRestsUntilAnAnswer) {
   connect_pair();
   faults.lose(Opcode::disconnect_rqst, 4);
@@ -174,8 +174,8 @@ TEST_F(ConnectionEnd, requesting_viFails_callReturns) {
 
 // --- what the peer says ------------------------------------------------------------------------------------------
 
-// FC-VI 6.12.2, 6.13.2, 5.9.7.3.2 NOTE: the DISCONNECT_RQST and the DISCONNECT_RESP tell the last message; the first
-// code stays.
+// FC-VI 6.12.2, 6.13.2, 5.9.7.3.2 NOTE: the DISCONNECT_RQST and the DISCONNECT_RESP tell the last message; the
+// first code stays.
 TEST_F(ConnectionEnd, disconnected_bothReportsAreKept) {
   connect_pair();
   EXPECT_TRUE(message_flows());

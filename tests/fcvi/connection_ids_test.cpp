@@ -32,8 +32,8 @@ TEST(ConnectionIds, wrap_leavesOutOpenOnes) {
   EXPECT_EQ(ids.open(start).value, third.value + 2) << "its turn comes with the next round";
 }
 
-// FC-VI 8.5.3 b), C.2 rule 1 b): one that failed is not used again before the Disconnect is over and R_A_TOV has
-// elapsed.
+// FC-VI 8.5.3 b), C.2 rule 1 b): one that failed is not used again before the Disconnect is over and
+// R_A_TOV has elapsed.
 TEST(ConnectionIds, failed_restsForBoth) {
   ConnectionIds ids(0xFFFFFFFE);
   const auto failed = ids.open(start);

@@ -72,8 +72,8 @@ TEST_F(ConnectionSize, ten_thousand_connections) {
       "ReceivedSetup %zu\n",
       sizeof(vi::Vi), sizeof(fcvi::Connection), sizeof(fcvi::MessageSender), sizeof(fcvi::MessageReceiver),
       sizeof(fcvi::ReadResponder), sizeof(fcvi::Disconnector), sizeof(fcvi::ReceivedSetup));
-  // The design's limit is 1 KiB. The Connection object alone is that large; what only reads and errors need is made for
-  // them.
+  // The design's limit is 1 KiB. The Connection object alone is that large; what only reads and errors need is
+  // made for them.
   EXPECT_LE(vi + idle, 1808u);
   EXPECT_LE(both_ways, 640u);
 }

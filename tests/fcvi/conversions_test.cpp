@@ -29,8 +29,7 @@ TEST(Conversions, attributes_eachRdmaRightByItself) {
   }
 }
 
-// FC-VI 7.3, Table 18, ruling 16: level, size, preference and pipeline depth; bandwidths and delay are always
-// zero.
+// FC-VI 7.3, Table 18, ruling 16: level, size, preference and pipeline depth; bandwidths and delay are always zero.
 TEST(Conversions, attributes_levelSizeAndQos) {
   const vi::ViAttributes ours{.reliability = vi::ReliabilityLevel::ReliableReception, .max_transfer_size_bytes = 4711};
   const wire::fcvi::Attributes sent = to_wire(ours, 12, true);
@@ -82,8 +81,8 @@ wire::fcvi::ConnectPayload payload_between(const vi::NetAddress& local, const vi
   return payload;
 }
 
-// Ruling 21: each caller's own length reaches the other end, whatever the two are; info travels only where it
-// tells something.
+// Ruling 21: each caller's own length reaches the other end, whatever the two are; info travels only where
+// it tells something.
 TEST(Conversions, discriminatorLengths_ofEachEnd) {
   for (const std::size_t ours : {0u, 1u, 15u, 16u, 17u, 128u}) {
     for (const std::size_t theirs : {0u, 3u, 15u, 16u, 128u}) {
@@ -96,8 +95,7 @@ TEST(Conversions, discriminatorLengths_ofEachEnd) {
   }
 }
 
-// Ruling 21: bytes 0 to 4 are "FCVI" and 1; what begins otherwise is somebody else's, and the wire's own
-// lengths hold.
+// Ruling 21: bytes 0 to 4 are "FCVI" and 1; what begins otherwise is somebody else's, and the wire's own lengths hold.
 TEST(Conversions, discriminatorLengths_foreignInfo) {
   for (std::size_t wrong = 0; wrong < 5; ++wrong) {
     auto payload = payload_between(address("a"), address("b"));
@@ -123,8 +121,7 @@ TEST(Conversions, discriminatorLengths_withoutInfo) {
   EXPECT_EQ(remote_address(payload).discriminator_length, 16u);
 }
 
-// FC-VI Table 12 and 5.9.7.1: what a RESP1 of each code means to its receiver, alone and between peers (Table
-// 2).
+// FC-VI Table 12 and 5.9.7.1: what a RESP1 of each code means to its receiver, alone and between peers (Table 2).
 TEST(Conversions, resp1_everyReason) {
   struct Meaning {
     unsigned code;

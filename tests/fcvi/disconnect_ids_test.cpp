@@ -1,6 +1,6 @@
-// Which set-up a DISCONNECT_RQST with CONN_SETUP_ABORT means. Each end numbers the set-ups that it originates (FC-VI
-// 5.3.2, 5.9.10), so that two of them may have the same FCVI_CONNECTION_ID: one that alice originated, and one that bob
-// did.
+// Which set-up a DISCONNECT_RQST with CONN_SETUP_ABORT means. Each end numbers the set-ups that it originates
+// (FC-VI 5.3.2, 5.9.10), so that two of them may have the same FCVI_CONNECTION_ID: one that alice originated, and
+// one that bob did.
 #include "tests/fcvi/setup_faults.hpp"
 #include "tests/fcvi/two_nodes.hpp"
 
@@ -81,8 +81,8 @@ TEST_F(SameConnectionIds, responderAborts_sparesItsOwnConnection) {
   EXPECT_EQ(disconnect(alice, *lives.server), Return::Success);
 }
 
-// FC-VI D.1 rule 2, C.5.7.2: alice's own set-up failed, she knows no handle of bob's: by the id, of those that she
-// originated.
+// FC-VI D.1 rule 2, C.5.7.2: alice's own set-up failed, she knows no handle of bob's: by the id, of those
+// that she originated.
 TEST_F(SameConnectionIds, originatorAborts_sparesTheResponders) {
   Pair failed{alice, bob}, lives{bob, alice};
   connect(lives);

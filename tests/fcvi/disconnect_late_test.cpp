@@ -114,8 +114,8 @@ TEST_F(LateDisconnect, viGoesAway_noticeLost_isRetried) {
   EXPECT_EQ(client->provider.handles_in_use(), 0u);  // R_A_TOV is over, too
 }
 
-// ... however often it is lost: nobody else would ask again, and without an answer the handle must rest (FC-VI 8.4.2
-// f).
+// ... however often it is lost: nobody else would ask again, and without an answer the handle must rest
+// (FC-VI 8.4.2 f).
 TEST_F(LateDisconnect, viGoesAway_noticeLostForLong_isAskedAgain) {
   connect_pair();
   faults.lose(Opcode::disconnect_rqst, 7);
@@ -159,8 +159,8 @@ TEST_F(LateDisconnect, failedSetup_viGoesAway_endsTheServersHalf) {
   EXPECT_EQ(client->provider.resting_connection_ids(), 0u);
 }
 
-// FC-VI 8.4.2 e), 5.3.5, ruling 35: a reliable connection fails at the server, whose own DISCONNECT_RQST is lost: once
-// more.
+// FC-VI 8.4.2 e), 5.3.5, ruling 35: a reliable connection fails at the server, whose own DISCONNECT_RQST is
+// lost: once more.
 TEST_F(LateDisconnect, localError_noticeLost_peerLearnsIt) {
   connect_pair();
   faults.lose(Opcode::disconnect_rqst);
@@ -176,8 +176,8 @@ TEST_F(LateDisconnect, localError_noticeLost_peerLearnsIt) {
   expect_nothing_left();
 }
 
-// FC-VI D.1 rule 2 a), 5.9.7.3.2: "Connection Setup Timeout" is T3's alone. A set-up that was refused with 21h tells no
-// cause ...
+// FC-VI D.1 rule 2 a), 5.9.7.3.2: "Connection Setup Timeout" is T3's alone. A set-up that was refused with 21h tells
+// no cause ...
 TEST_F(LateDisconnect, setupRefusedWithError_tellsNoTimeout) {
   faults.alter(Opcode::connect_resp1, [](fc2::Frame& frame) {
     frame.bytes[24 + 5] |= 1;

@@ -33,8 +33,8 @@ class Disconnect : public support::FaultySetup {
   }
 };
 
-// FC-VI 6.12.2, 6.13.2, D.1 rule 1 a): both sides tell the last FCVI_MSG_ID that they completed: 2 by the client, 1 by
-// the server.
+// FC-VI 6.12.2, 6.13.2, D.1 rule 1 a): both sides tell the last FCVI_MSG_ID that they completed: 2 by the client, 1
+// by the server.
 TEST_F(Disconnect, connected_lastMsgId_isTold) {
   connect_pair();
   EXPECT_TRUE(message_flows());
@@ -51,8 +51,8 @@ TEST_F(Disconnect, connected_lastMsgId_isTold) {
   expect_nothing_left();
 }
 
-// FC-VI D.2: both sides at once, the requests cross: both are answered 4Bh, both calls succeed, nobody is told of a
-// loss.
+// FC-VI D.2: both sides at once, the requests cross: both are answered 4Bh, both calls succeed, nobody is told
+// of a loss.
 TEST_F(Disconnect, connected_bothAtOnce) {
   connect_pair();
   Done ours, theirs;
@@ -82,8 +82,8 @@ TEST_F(Disconnect, connected_oneAfterTheOther) {
   expect_lost(0, 1);
 }
 
-// FC-VI 8.6.2 b), D.1 rule 1 b): the DISCONNECT_RESP is lost: ABTS, one retry, which is answered; the server hears of
-// one loss.
+// FC-VI 8.6.2 b), D.1 rule 1 b): the DISCONNECT_RESP is lost: ABTS, one retry, which is answered; the server hears
+// of one loss.
 TEST_F(Disconnect, connected_respLost_retrySucceeds) {
   connect_pair();
   faults.lose(Opcode::disconnect_resp);
@@ -121,8 +121,8 @@ TEST_F(Disconnect, connected_respWithoutLastSequence_endsTheExchange) {
   expect_nothing_left();
 }
 
-// FC-VI 8.6.3 a), D.1 rule 1 c), 8.2 e): unanswered: VIP_NOT_REACHABLE, Error; the application may try again, and then
-// succeeds.
+// FC-VI 8.6.3 a), D.1 rule 1 c), 8.2 e): unanswered: VIP_NOT_REACHABLE, Error; the application may try again,
+// and then succeeds.
 TEST_F(Disconnect, connected_unanswered_mayBeTriedAgain) {
   connect_pair();
   faults.lose(Opcode::disconnect_rqst, 2);
@@ -151,8 +151,8 @@ TEST_F(Disconnect, halfSetUp_endsTheServersHalf) {
   expect_nothing_left();
 }
 
-// FC-VI D.1 rule 2 b): that request is not answered either: ABTS, one retry, ABTS, VIP_NOT_REACHABLE; it may be tried
-// again.
+// FC-VI D.1 rule 2 b): that request is not answered either: ABTS, one retry, ABTS, VIP_NOT_REACHABLE; it may
+// be tried again.
 TEST_F(Disconnect, halfSetUp_unanswered_isRetriedOnce) {
   half_set_up();
   log.clear();
@@ -199,9 +199,9 @@ TEST_F(Disconnect, accepting_disconnect_resp3Refuses) {
   expect_nothing_left();
 }
 
-// FC-VI 5.3.5, VI-ARCH 5.4, VI-DG 6.2: a message meets a receive that is too small: the model and the transport both
-// see that error, which ends the connection once: both ends are told once, here beside the descriptor, there by the
-// DISCONNECT_RQST.
+// FC-VI 5.3.5, VI-ARCH 5.4, VI-DG 6.2: a message meets a receive that is too small: the model and the transport
+// both see that error, which ends the connection once: both ends are told once, here beside the descriptor, there
+// by the DISCONNECT_RQST.
 TEST_F(Disconnect, connected_receiveTooSmall_isOneError) {
   connect_pair();
   const auto receive = server->descriptor(0, {{server->data, 8}});
@@ -223,8 +223,8 @@ void say(fc2::Frame& frame, unsigned reason) {
   frame.bytes[24 + 13] = static_cast<std::uint8_t>(reason);
 }
 
-// FC-VI 5.9.7.2, Table 12, 8.2 b), ruling 25: every reason code in a RESP1; its acknowledgement confirms nothing
-// (5.3.3).
+// FC-VI 5.9.7.2, Table 12, 8.2 b), ruling 25: every reason code in a RESP1; its acknowledgement
+// confirms nothing (5.3.3).
 TEST_F(Disconnect, everyReason_inResp1) {
   for (unsigned reason = 0; reason < 256; ++reason) {
     SCOPED_TRACE(reason);

@@ -35,8 +35,8 @@ class EarlyMessage : public support::MessageNodes, public fc2::FrameFault {
   }
 };
 
-// FC-VI 8.2 b), VI-ARCH 5.2: the first message is half in: the handle returns, and nothing happens that was held to be
-// impossible.
+// FC-VI 8.2 b), VI-ARCH 5.2: the first message is half in: the handle returns, and nothing happens that was held
+// to be impossible.
 TEST_F(EarlyMessage, receiving_disconnect_freesEverything) {
   accept_without_resp2(Level::ReliableDelivery);
   send(1, 60'000);

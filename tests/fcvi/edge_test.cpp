@@ -75,8 +75,8 @@ class FewExchanges : public Many {
   FewExchanges() : Many({}, [](fc2::NPortConfig& config, std::size_t) { config.max_exchanges = 4; }) {}
 };
 
-// FC-VI 5.2.1, 5.2.5: exchanges are made as they are needed; when they run out messages wait, and answers never starve
-// behind requests.
+// FC-VI 5.2.1, 5.2.5: exchanges are made as they are needed; when they run out messages wait, and answers never
+// starve behind requests.
 TEST_F(FewExchanges, connected_bothDirections_allComplete) {
   connect_pairs(8, Level::ReliableReception);
   std::vector<std::pair<Host*, std::uint64_t>> sends;
@@ -123,8 +123,8 @@ TEST_F(SlowLink, connected_readUnanswered_timesOut) {
   EXPECT_EQ(client->status(read), vi::status::done | vi::status::transport_error | vi::status::op_rdma_read);
 }
 
-// VipCloseNic with everything open: the calls return, the peer hears of it, the VIs and their memory are not touched
-// any more.
+// VipCloseNic with everything open: the calls return, the peer hears of it, the VIs and their memory are not
+// touched any more.
 TEST_F(SlowLink, connected_nicGoes_peerIsTold) {
   connect(Level::ReliableReception);
   Done disconnecting;
@@ -174,8 +174,8 @@ class TinyFrames : public support::TwoNodes {
                  [](fc2::NPortConfig& config, std::size_t) { config.receive_data_field_bytes = 256; }) {}
 };
 
-// FC-VI 5.6, 5.8.6, 5.8.7: 74,899 frames of 224 bytes: SEQ_CNT wraps, within no IU; the relative offset tells all
-// frames apart.
+// FC-VI 5.6, 5.8.6, 5.8.7: 74,899 frames of 224 bytes: SEQ_CNT wraps, within no IU; the relative offset tells
+// all frames apart.
 TEST_F(TinyFrames, connected_moreThan65536Frames) {
   constexpr std::uint32_t length = (16u << 20) + 3;
   for (const std::uint16_t operation : {std::uint16_t{0}, vi::control::op_rdma_write, vi::control::op_rdma_read}) {
@@ -296,8 +296,8 @@ TEST_F(Hostile, awaitDisconnectResp_exchangeEnds_isRetried) {
   expect_nothing_left();
 }
 
-// FC-VI B.2.6: a control IU that ends the exchange of a message: an exchange error, and the exchange is not touched
-// again.
+// FC-VI B.2.6: a control IU that ends the exchange of a message: an exchange error, and the exchange is
+// not touched again.
 TEST_F(Hostile, awaitResponse_exchangeEnds_failsConnection) {
   connect(Level::ReliableReception);
   frames();

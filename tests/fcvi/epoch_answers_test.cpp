@@ -263,8 +263,8 @@ TEST_F(EpochRanges, messageOfAnEpoch_hasIt) {
   EXPECT_EQ(send_again(4), "ok");
 }
 
-// A ninth range makes the first one longer: it holds both, until the younger ends. What lies within it changes neither
-// end.
+// A ninth range makes the first one longer: it holds both, until the younger ends. What lies within it
+// changes neither end.
 TEST_F(EpochRanges, moreThanEightRanges_firstHoldsBoth) {
   begin(Level::UnreliableDelivery);
   receive(2);

@@ -1,5 +1,5 @@
-// An endpoint that keeps books of messages that overtook others, at each level; epoch_books_test.cpp says with which
-// parameters.
+// An endpoint that keeps books of messages that overtook others, at each level; epoch_books_test.cpp says
+// with which parameters.
 #pragma once
 #include "tests/fcvi/forged_messages.hpp"
 

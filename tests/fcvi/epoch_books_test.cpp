@@ -1,6 +1,6 @@
-// What an endpoint keeps of messages that overtook others, to the byte, and what is told of each (FC-VI 8.1, 8.4,
-// B.2.4, B.2.5 rules 4c, 5b, 6e, 7; VI-ARCH 2.5, 3.2.2, 6.3.1.1): frames by hand on a fabric that does not keep the
-// order.
+// What an endpoint keeps of messages that overtook others, to the byte, and what is told of each (FC-VI 8.1,
+// 8.4, B.2.4, B.2.5 rules 4c, 5b, 6e, 7; VI-ARCH 2.5, 3.2.2, 6.3.1.1): frames by hand on a fabric that does not
+// keep the order.
 #include "tests/fcvi/epoch_books.hpp"
 #include "tests/fcvi/own_memory.hpp"
 #include "wire/fcvi/flags.hpp"
@@ -56,8 +56,8 @@ TEST_P(Books, receiving_oneByteCame_goesOn) {
   expect_nothing_wrong();
 }
 
-// FC-VI B.2.5 rule 5b: a frame of what is here already begins no epoch, whether of a message that is over or of the
-// open one.
+// FC-VI B.2.5 rule 5b: a frame of what is here already begins no epoch, whether of a message that is over or of
+// the open one.
 TEST_P(Books, receiving_duplicate_isDiscarded) {
   begin();
   receive(2);
@@ -73,8 +73,8 @@ TEST_P(Books, receiving_duplicate_isDiscarded) {
   expect_nothing_wrong();
 }
 
-// ... nor does it change one: of a message before it, and of one that is here and waits, or was delivered ahead of its
-// turn.
+// ... nor does it change one: of a message before it, and of one that is here and waits, or was delivered ahead
+// of its turn.
 TEST_P(Books, overtaken_duplicate_isDiscarded) {
   begin();
   receive(4);

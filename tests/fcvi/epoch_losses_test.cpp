@@ -53,8 +53,8 @@ TEST_P(ReliableBooks, waiting_readAborted_connectionIsLost) {
   EXPECT_EQ(received(0), receive_flushed);
 }
 
-// ... a Send, or the immediate data of an RDMA Write, whose descriptor is not known: likewise, and what was kept of it
-// is discarded.
+// ... a Send, or the immediate data of an RDMA Write, whose descriptor is not known: likewise, and what was kept of
+// it is discarded.
 TEST_P(ReliableBooks, waiting_unclaimedLost_connectionIsLost) {
   begin();
   receive(2);
@@ -117,8 +117,8 @@ TEST_P(UnreliableBooks, receiving_aborted_exchangeServesAgain) {
   EXPECT_EQ(discarded(), 0u);
 }
 
-// VI-DG 3.8.1: the completion of the first message cannot be written, and the VI stops: what is whole behind it is not
-// delivered.
+// VI-DG 3.8.1: the completion of the first message cannot be written, and the VI stops: what is whole behind it
+// is not delivered.
 TEST_P(ReliableBooks, waiting_completionNotWritable_restIsFlushed) {
   begin();
   const std::uint64_t at = Host::data + (16u << 20);
@@ -153,8 +153,8 @@ TEST_P(DeliveryBooks, delivering_nextIsRefused_frameAtHandIsNot) {
   EXPECT_EQ(disconnect_reason(), static_cast<unsigned>(wire::fcvi::Reason::remote_descriptor_error));
 }
 
-// FC-VI B.2.4 rule 3a: a Send whose descriptor is not known is aborted: the connection is lost, and nothing else is
-// told.
+// FC-VI B.2.4 rule 3a: a Send whose descriptor is not known is aborted: the connection is lost, and nothing
+// else is told.
 TEST_P(ReliableBooks, waiting_unclaimedAborted_connectionIsLost) {
   begin();
   receive();

@@ -146,8 +146,8 @@ TEST_F(OneBook, expecting_gapsGivenUp_nothingIsTimed) {
   EXPECT_EQ(fabric.scheduler.fired_count(), fired);
 }
 
-// VI-ARCH 2.5.1: at Unreliable Delivery a message that has lost a frame for want of room is lost at once: it can never
-// be whole.
+// VI-ARCH 2.5.1: at Unreliable Delivery a message that has lost a frame for want of room is lost at once: it can
+// never be whole.
 class BookAndAHalf : public ForgedMessages {
  public:
   BookAndAHalf() : ForgedMessages({.pool_bytes = book + book / 2}) {}
@@ -168,8 +168,8 @@ class ParkedPool : public ForgedMessages {
   ParkedPool() : ForgedMessages({.pool_bytes = 3 * (2 * book + 7 * part)}) {}
 };
 
-// Ruling 192: a message that moved to the pool has room for its book there, as one in a descriptor: shares do not
-// count.
+// Ruling 192: a message that moved to the pool has room for its book there, as one in a descriptor: shares
+// do not count.
 TEST_F(ParkedPool, parked_bookGrows_hasRoom) {
   begin(Level::UnreliableDelivery);
   receive(8);

@@ -324,8 +324,8 @@ TEST_P(UnreliableTimes, receiving_manyLackFrames_areAllGivenUp) {
   EXPECT_EQ(server->count(vi::ErrorCode::RdmaWAbort), 2100);
 }
 
-// Rule 7: what shows within a thousandth of R_A_TOV behind another waits for that thousandth: passes over the books are
-// few.
+// Rule 7: what shows within a thousandth of R_A_TOV behind another waits for that thousandth: passes over the
+// books are few.
 TEST_P(UnreliableTimes, receiving_gapShowsShortlyAfterAnother_waitsAThousandth) {
   start();
   give_write(1, 1, 3);

@@ -1,5 +1,5 @@
-// Exchanges that others open and do not go on with: whoever does that stops neither the messages nor the set-ups of the
-// rest.
+// Exchanges that others open and do not go on with: whoever does that stops neither the messages nor the set-ups
+// of the rest.
 #include "fc2_fabric/node/remote_port.hpp"
 #include "tests/fcvi/message_nodes.hpp"
 #include "tests/support/made_frame.hpp"
@@ -96,8 +96,8 @@ class NoExchangeFree : public ExchangeLimits, private fc2::DataFrameUser {
   void exchange_failed(fc2::Exchange&, fc2::ExchangeFailure) override {}
 };
 
-// FC-VI 5.2.1: each message has an exchange of its own: where all are in use, it waits until one is free, and for
-// nothing else.
+// FC-VI 5.2.1: each message has an exchange of its own: where all are in use, it waits until one is free, and
+// for nothing else.
 TEST_F(NoExchangeFree, sending_allInUse_waitsForOne) {
   begin(Level::ReliableDelivery);
   take_originators();

@@ -1,6 +1,6 @@
 // One message of the client, or a descriptor or VI of either end, fails in a way of its own. Written down as words:
-// what the descriptors say, what the error handlers of both ends hear, and which code every DISCONNECT_RQST of either
-// end tells.
+// what the descriptors say, what the error handlers of both ends hear, and which code every DISCONNECT_RQST of
+// either end tells.
 #pragma once
 #include "tests/fcvi/class_2_nodes.hpp"
 #include "tests/fcvi/own_memory.hpp"

@@ -152,9 +152,9 @@ class Failures : public Failing, public ::testing::WithParamInterface<Instance> 
 };
 INSTANTIATE_TEST_SUITE_P(Cause, Failures, ::testing::ValuesIn(instances()), name_of);
 
-// VI-ARCH 7.2 ("the error code associated with the error handler"), VI-DG 3.8.1: who asks in the error handler why the
-// connection was lost hears what stays known, not what was true before. What the model finds by itself it says by the
-// descriptor.
+// VI-ARCH 7.2 ("the error code associated with the error handler"), VI-DG 3.8.1: who asks in the error handler why
+// the connection was lost hears what stays known, not what was true before. What the model finds by itself it says
+// by the descriptor.
 TEST_P(Failures, connected_fails_causeIsKnownWithTheError) {
   begin(GetParam().level);
   (this->*GetParam().cause.provoke)();
@@ -175,8 +175,8 @@ TEST_P(Failures, connected_fails_causeIsKnownWithTheError) {
   }
 }
 
-// VI-DG 5.2, 6.2, 3.8.1, VI-ARCH 7.1 to 7.3, FC-VI 5.9.7.3.1, 5.9.7.3.2, Table 12; D.1 rule 1 a): each row of the table
-// above.
+// VI-DG 5.2, 6.2, 3.8.1, VI-ARCH 7.1 to 7.3, FC-VI 5.9.7.3.1, 5.9.7.3.2, Table 12; D.1 rule 1 a): each row of
+// the table above.
 TEST_P(Failures, connected_fails) {
   const Cause& cause = GetParam().cause;
   begin(GetParam().level);
@@ -214,10 +214,10 @@ class WrongSeqCnt : public Failing, public ::testing::WithParamInterface<std::tu
 INSTANTIATE_TEST_SUITE_P(InOrderEpochFrame, WrongSeqCnt,
                          ::testing::Combine(::testing::Bool(), ::testing::Bool(), ::testing::Values(0, 2, 3)));
 
-// FC-VI 5.8.6, B.2.5 rules 6b to 6e, 5.9.7.3 (ruling 290): in order a SEQ_CNT that is not SCexp says that frames are
-// missing (6d): 40h. Out of order nothing says that (6e): where the offset goes on and SEQ_CNT does not, the frame
-// contradicts its message (6b, "this is a Protocol Error"): 48h, whether something else is missing at that moment or
-// not.
+// FC-VI 5.8.6, B.2.5 rules 6b to 6e, 5.9.7.3 (ruling 290): in order a SEQ_CNT that is not SCexp says that frames
+// are missing (6d): 40h. Out of order nothing says that (6e): where the offset goes on and SEQ_CNT does not, the
+// frame contradicts its message (6b, "this is a Protocol Error"): 48h, whether something else is missing at that
+// moment or not.
 TEST_P(WrongSeqCnt, receiving_offsetRight_oneAnswer) {
   const auto [in_order, epoch, number] = GetParam();
   begin(Level::ReliableDelivery);

@@ -9,8 +9,8 @@
 namespace fcvi {
 namespace {
 
-// FC-VI 8.4.2 f, g, D.2: what is still sent to a handle that was freed meets nobody: its slot serves again, with
-// another number.
+// FC-VI 8.4.2 f, g, D.2: what is still sent to a handle that was freed meets nobody: its slot serves again,
+// with another number.
 TEST(HandleTable, a_freed_slot_serves_with_another_number) {
   HandleTable table(100, 1000);
   const auto first = table.reserve();

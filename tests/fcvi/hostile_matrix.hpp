@@ -8,8 +8,8 @@
 
 namespace support {
 
-/// Under sanitizers the memory of two hosts is dear: one world of so many is made there, and the pages are not
-/// compared.
+/// Under sanitizers the memory of two hosts is dear: one world of so many is made there, and the pages
+/// are not compared.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr unsigned one_world_of = 37;
 #else

@@ -36,12 +36,15 @@ inline std::string_view abbreviated(fc2::Discard reason) {
 }
 
 /// What the victim did since this was made, in few letters:
-///   header, address, closed, iu, ...  discarded for that reason        in      message data, or a READ_RQST, was taken
-///   R+, R-pt, S+, S-t                  a receive or send ended: well, or with these error bits (describe_errors;
-///   flushed: no word) E, E40                             the endpoint went to Error; with a DISCONNECT_RQST of that
-///   reason code told                               the application heard of an error that moved nothing resp, resp-,
-///   data, ABTS, LOGO      went out: SEND_RESP or WRITE_RESP, with an error, READ_RESP, ... !
-///   class 2: ACK with Abort Sequence Condition 01b;  ^: no ACK
+///   header, address, closed, iu, ...  discarded for that reason
+///   in                                message data, or a READ_RQST, was taken
+///   R+, R-pt, S+, S-t                 a receive or send ended: well, or with these error bits (describe_errors;
+///                                     flushed: not noted)
+///   E, E40                            the endpoint went to Error; with a DISCONNECT_RQST of that reason code
+///   told                              the application was told of an error that moved nothing
+///   resp, resp-, data, ABTS, LOGO     were sent: SEND_RESP or WRITE_RESP, with an error, READ_RESP, ...
+///   !                                 class 2: ACK with Abort Sequence Condition 01b
+///   ^                                 class 2: no ACK
 /// Nothing: it waits.
 class MessageOutcome {
  public:

@@ -1,5 +1,5 @@
-// A connected VI of ours in the midst of messages, either way, and a peer whose further frames are forged (FC-VI 5.2,
-// 8.4).
+// A connected VI of ours in the midst of messages, either way, and a peer whose further frames are forged
+// (FC-VI 5.2, 8.4).
 //
 // The peer's messages have one part of `part` bytes each in a frame of its own, or four: the third ends an IU, the
 // fourth is the second IU. Our own are longer, or what the peer reads.
@@ -82,8 +82,8 @@ class BesiegedMessages : public Besieged {
   /// What the peer would send now: the next of the open message, or a new one behind it; the answer that we wait for,
   /// or to nothing.
   [[nodiscard]] Forgery right(Opcode opcode) { return is_request(opcode) ? request(opcode) : response(opcode); }
-  /// What follows it, as it should be: with `replaces` the one before was sent instead of the right one. Then one
-  /// message more.
+  /// What follows it, as it should be: with `replaces` the one before was sent instead of the right one. Then
+  /// one message more.
   void go_on(Opcode opcode, bool replaces) {
     const bool behind = is_request(opcode) && opens_other(opcode);
     if (replaces && is_request(opcode) && !behind) message_ = opcode, ++parts_;

@@ -308,8 +308,8 @@ TEST_P(HostileMessage, receiving_exchangeEndedBeforeTheEnd_isASequenceError) {
   expect_no_message(f_ctl::last_sequence);
 }
 
-// FC-VI 5.2.1, 6.2.2, B.2.5 rules 6a, 6b: Immediate Data that changes from frame to frame is none that could be
-// delivered.
+// FC-VI 5.2.1, 6.2.2, B.2.5 rules 6a, 6b: Immediate Data that changes from frame to frame is none that
+// could be delivered.
 TEST_P(HostileMessage, receiving_immediateDataChanges_isASequenceError) {
   BesiegedMessages here({.level = GetParam()});
   here.receiving_last();

@@ -33,8 +33,8 @@ class BesiegedPeer : public Besieged {
   void rejected() { requesting(), refuse(0x04), next_ = none; }
 
   // --- frames ----------------------------------------------------------------------------------------------------
-  /// As the peer would send it: RESP1 and RESP3 for our request, RESP2 for its own, which has another FCVI_HANDLE each
-  /// time.
+  /// As the peer would send it: RESP1 and RESP3 for our request, RESP2 for its own, which has another
+  /// FCVI_HANDLE each time.
   [[nodiscard]] Forgery right(Opcode opcode) {
     Forgery frame = Besieged::right(opcode);
     const bool ours = opcode == Opcode::connect_resp1 || opcode == Opcode::connect_resp3;

@@ -1,7 +1,7 @@
 // A peer that sends each IU of a set-up in each state of a peer-to-peer request of ours, before, while and after
-// requests cross, with each field wrong, one at a time (FC-VI 5.3.3, 5.3.4, 5.9, 6.8 to 6.13, 8.5, C.4). What comes of
-// each, at once and after what follows it, stands in golden/hostile_peers_<IU>.matrix.txt, to be read against the
-// standard.
+// requests cross, with each field wrong, one at a time (FC-VI 5.3.3, 5.3.4, 5.9, 6.8 to 6.13, 8.5, C.4). What
+// comes of each, at once and after what follows it, stands in golden/hostile_peers_<IU>.matrix.txt, to be read
+// against the standard.
 #include <map>
 
 #include "tests/fcvi/hostile_matrix.hpp"

@@ -145,8 +145,8 @@ class SetupHostility : public ::testing::Test {
   }
 };
 
-// FC-VI C.4 rules 8, 9, 11, 5.9.4.4, Table 8: answered as the set-up's retry, as a new request, or refused; nothing is
-// read unseen.
+// FC-VI C.4 rules 8, 9, 11, 5.9.4.4, Table 8: answered as the set-up's retry, as a new request, or refused; nothing
+// is read unseen.
 TEST_F(SetupHostility, everyRetry_inEveryState) {
   std::ostringstream matrix;
   for (const bool retry : {true, false}) {

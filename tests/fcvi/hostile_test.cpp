@@ -1,6 +1,6 @@
-// A peer that sends each IU in each state with each field wrong, one at a time (FC-VI 5.8, 5.9, 6.8 to 6.13, 8). What
-// comes of each stands in golden/hostile.matrix.txt, to be read against the standard; FCVI_UPDATE_GOLDEN=1 writes it
-// anew.
+// A peer that sends each IU in each state with each field wrong, one at a time (FC-VI 5.8, 5.9, 6.8 to 6.13, 8).
+// What comes of each stands in golden/hostile.matrix.txt, to be read against the standard; FCVI_UPDATE_GOLDEN=1
+// writes it anew.
 #include <map>
 
 #include "tests/fcvi/hostile_outcome.hpp"

@@ -47,8 +47,8 @@ TEST_F(KeptFrames, ofTwoPeers_eachPaysForItsOwn) {
   while (!of_second.empty()) (void)of_second.take_first();
 }
 
-// fcvi/reorder_pool.hpp: what a peer gave back is there again, all of it, and nothing is asked for where nothing is
-// needed.
+// fcvi/reorder_pool.hpp: what a peer gave back is there again, all of it, and nothing is asked for where
+// nothing is needed.
 TEST_F(KeptFrames, pool_givenBack_isFree) {
   using Need = ReorderPool::Need;
   ReorderPool pool(100);

@@ -33,9 +33,9 @@ class LockStepForged : public LockStepAnyOrder {
   }
 };
 
-// FC-VI 5.2.2, Annex E, ruling 128: "The FCVI_MSG_ID of the last Message completed by the Disconnect originator" makes
-// no descriptor of ours complete: a peer may number its own messages. It is kept, with the Reason Code, for who asks
-// (5.9.7.3.2 NOTE).
+// FC-VI 5.2.2, Annex E, ruling 128: "The FCVI_MSG_ID of the last Message completed by the Disconnect originator"
+// makes no descriptor of ours complete: a peer may number its own messages. It is kept, with the Reason Code, for who
+// asks (5.9.7.3.2 NOTE).
 TEST_F(LockStepForged, disconnected_responsesNeverCame_completesInError) {
   begin(Level::ReliableReception);
   faults.on_frame = [](MessageFrame& frame) {

@@ -178,8 +178,8 @@ TEST_F(LockStep, disconnected_responseLost_completesInError) {
   EXPECT_EQ(told->reason, std::nullopt);
 }
 
-// FC-VI Annex E, 8.4.1 a): an error waits for its turn no longer than the message before it for its response: that one
-// fails then.
+// FC-VI Annex E, 8.4.1 a): an error waits for its turn no longer than the message before it for its response: that
+// one fails then.
 TEST_F(LockStepAnyOrder, awaiting_everythingLostBeforeRefusal_timesOut) {
   begin(Level::ReliableReception);
   faults.on_frame = [](MessageFrame& frame) { return !frame.from_client && frame.number == 0 ? support::lose : pass; };
@@ -367,8 +367,8 @@ TEST_F(ReadAborted, waiting_aborted_endsTheConnection) {
   EXPECT_EQ(of_aborted(), 0u);
 }
 
-// FC-VI 4.1: read data that ends in the middle, by either end, leaves nothing of the peer's port in use, its SEQ_ID
-// above all.
+// FC-VI 4.1: read data that ends in the middle, by either end, leaves nothing of the peer's port in use, its
+// SEQ_ID above all.
 TEST_F(ReadAborted, answering_connectionEnds_nothingIsInUse) {
   for (const bool logout : {false, true}) {
     for (const bool server_ends : {false, true}) {

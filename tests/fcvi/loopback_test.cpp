@@ -118,8 +118,8 @@ TEST_P(Loopback, idle_noMatchAndReject) {
   EXPECT_EQ(request.result, Return::Reject);
 }
 
-// FC-VI 7.7.1, VI-ARCH 7.1 to 7.3, VI-DG 6.3.3: the link goes down: both ends lose the connection; then a new one
-// comes.
+// FC-VI 7.7.1, VI-ARCH 7.1 to 7.3, VI-DG 6.3.3: the link goes down: both ends lose the connection; then a
+// new one comes.
 TEST_P(Loopback, connected_linkDown_isLost) {
   connect_to_self();
   fabric.detach(0);

@@ -1,5 +1,5 @@
-// Out-of-order fabrics (FC-VI 8.1, 8.4.1 d e, B.2.5 rules 4c, 5b, 6e, 7): what overtakes waits, what is missing has
-// R_A_TOV.
+// Out-of-order fabrics (FC-VI 8.1, 8.4.1 d e, B.2.5 rules 4c, 5b, 6e, 7): what overtakes waits, what is
+// missing has R_A_TOV.
 #include <algorithm>
 #include <random>
 
@@ -188,8 +188,8 @@ TEST_P(Hole, receiving_missingForRaTov_isLost) {
       for (; next < 5; ++next) EXPECT_EQ(received(next), 0u) << next;
     } else {
       EXPECT_EQ(received(1), missing.begun.empty() ? receive_flushed : receive_lost);
-      // Those that began to arrive: ruling 204. None is known to be the message of a descriptor behind one that is
-      // missing.
+      // Those that began to arrive: ruling 204. None is known to be the message of a descriptor behind one
+      // that is missing.
       const std::uint32_t flushed =
           missing.begun.empty() ? receive_flushed : receive_flushed | vi::status::partial_error;
       for (std::size_t i = 2; i < 5; ++i) EXPECT_EQ(received(i), flushed) << i;
@@ -229,8 +229,8 @@ TEST_P(Hole, receiving_afterRaTov_isDiscarded) {
   EXPECT_EQ(received(2), unreliable() ? receive_lost : receive_flushed | vi::status::partial_error) << "ruling 204";
 }
 
-// FC-VI B.2.5 rules 7a, 7b: two holes, found 4 s apart, have an R_A_TOV each: the second is filled 12 s after the first
-// was found.
+// FC-VI B.2.5 rules 7a, 7b: two holes, found 4 s apart, have an R_A_TOV each: the second is filled 12 s after the
+// first was found.
 TEST_F(TwoHoles, receiving_eachHasItsOwnRaTov) {
   begin(Level::UnreliableDelivery);
   faults.on_frame = [](MessageFrame& frame) {
@@ -304,8 +304,8 @@ TEST_P(Shuffled, connected_everythingShuffled_arrives) {
 class ReliableEpochs : public Epochs {};
 INSTANTIATE_TEST_SUITE_P(Level, ReliableEpochs, support::reliable_levels, support::level_name);
 
-// FC-VI 8.4.1 a) d), B.2.6.2 rule 9: a frame of read data never comes: FCVI_ULP_TIMEOUT after the last that could be
-// placed.
+// FC-VI 8.4.1 a) d), B.2.6.2 rule 9: a frame of read data never comes: FCVI_ULP_TIMEOUT after the last that
+// could be placed.
 TEST_P(ReliableEpochs, awaitReadData_frameLost_timesOut) {
   begin(GetParam());
   faults.on_frame = [](MessageFrame& frame) { return !frame.from_client && frame.number == 2 ? lose : pass; };

@@ -25,9 +25,9 @@ class Loss : public AtLevel {
 };
 INSTANTIATE_TEST_SUITE_P(Level, Loss, support::all_levels, support::level_name);
 
-// FC-VI 8.4.1 b) c), 8.4.2 e), B.2.4 rule 3a, B.2.5 rules 6c and 6d: a frame in the middle is lost. Unreliable: Merr,
-// the descriptor completes in error, Mexp and SCexp are those of the next message, which arrives. Reliable: Error,
-// Herr.
+// FC-VI 8.4.1 b) c), 8.4.2 e), B.2.4 rule 3a, B.2.5 rules 6c and 6d: a frame in the middle is lost. Unreliable:
+// Merr, the descriptor completes in error, Mexp and SCexp are those of the next message, which arrives.
+// Reliable: Error, Herr.
 TEST_P(Loss, receiving_frameLost) {
   begin(GetParam());
   faults.on_frame = to_frame(1, lose);
@@ -41,8 +41,8 @@ TEST_P(Loss, receiving_frameLost) {
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
 }
 
-// FC-VI B.2.5 rule 6c, ruling 15; B.2.4 rule 3b: the first frame is lost. No descriptor is consumed; what is discarded
-// is counted.
+// FC-VI B.2.5 rule 6c, ruling 15; B.2.4 rule 3b: the first frame is lost. No descriptor is consumed; what is
+// discarded is counted.
 TEST_P(Loss, expecting_firstFrameLost) {
   begin(GetParam());
   faults.on_frame = to_frame(0, lose);
@@ -54,8 +54,8 @@ TEST_P(Loss, expecting_firstFrameLost) {
   EXPECT_EQ(server->errors.size(), 0u);
 }
 
-// FC-VI B.2.5 rules 4a c) and 4b, B.2.4 rule 3a: the last frame of message 1 is lost, and message 2 begins: Mrcv >
-// Mexp.
+// FC-VI B.2.5 rules 4a c) and 4b, B.2.4 rule 3a: the last frame of message 1 is lost, and message 2 begins:
+// Mrcv > Mexp.
 TEST_P(Loss, receiving_lastFrameLost_nextMessageTells) {
   begin(GetParam());
   faults.on_frame = to_frame(3, lose);
@@ -107,9 +107,9 @@ TEST_P(Loss, receiving_frameDoubled) {
   EXPECT_TRUE(arrived(1, 1));
 }
 
-// FC-VI B.2.5 rule 5a: a frame of a message that is complete, without Merr: a Protocol Error, which takes a reliable
-// endpoint to Error, and sets Herr. Unreliable (VI-ARCH 2.5.1, ruling 191): it is discarded, and the next message
-// arrives.
+// FC-VI B.2.5 rule 5a: a frame of a message that is complete, without Merr: a Protocol Error, which takes a
+// reliable endpoint to Error, and sets Herr. Unreliable (VI-ARCH 2.5.1, ruling 191): it is discarded, and the
+// next message arrives.
 TEST_P(Loss, expecting_frameOfThePast) {
   begin(GetParam());
   faults.on_frame = to_frame(3, twice);
@@ -191,8 +191,8 @@ class Merr : public support::MessageNodes {
   }
 };
 
-// FC-VI 8.4.2 d), B.2.4 rule 2 a): shortly before R_A_TOV is over, a frame of the errored message is discarded, and
-// nothing else.
+// FC-VI 8.4.2 d), B.2.4 rule 2 a): shortly before R_A_TOV is over, a frame of the errored message is discarded,
+// and nothing else.
 TEST_F(Merr, errored_frameJustBeforeRaTov_isDiscarded) {
   lose_and_delay(runtime::TimeNs{10} * runtime::second - runtime::millisecond);
   const auto before = discarded();

@@ -154,8 +154,8 @@ class MessageNodes : public TwoNodes {
   [[nodiscard]] std::uint64_t discarded() const {
     return server->port.counters().discarded(fc2::Discard::NotReceiving);
   }
-  /// Every descriptor is where it belongs after a reliable connection broke: nothing posted any more, Error at both
-  /// ends.
+  /// Every descriptor is where it belongs after a reliable connection broke: nothing posted any more, Error
+  /// at both ends.
   void expect_broken() {
     EXPECT_EQ(server_vi->state(), vi::State::Error);
     EXPECT_EQ(client_vi->state(), vi::State::Error);

@@ -104,8 +104,8 @@ TEST_F(Response, awaitResponse_overtaken_completesInOrder) {
   EXPECT_EQ(client->port.open_exchanges(), 0u);
 }
 
-// FC-VI 5.2.2: a message has one response: the same once more, while the message waits for its turn to complete, is
-// discarded.
+// FC-VI 5.2.2: a message has one response: the same once more, while the message waits for its turn to
+// complete, is discarded.
 TEST_F(Response, awaitResponse_overtakenTwice_countsOnce) {
   begin(Level::ReliableReception);
   faults.on_frame = [](MessageFrame& frame) {
@@ -188,8 +188,8 @@ class UnboundedPipeline : public MessageNodes {
   UnboundedPipeline() : MessageNodes({.address = {}, .pipeline_depth = unbounded}) {}
 };
 
-// FC-VI 7.3: the largest FCVI_PIPELINE_DEPTH that can be told, at both ends: as many messages are open as a queue has
-// room for.
+// FC-VI 7.3: the largest FCVI_PIPELINE_DEPTH that can be told, at both ends: as many messages are open as a queue
+// has room for.
 TEST_F(UnboundedPipeline, connected_sends_countsOpenMessages) {
   begin(Level::ReliableReception);
   int open = 0;
@@ -230,8 +230,8 @@ TEST_P(Wrap, connected_msgIdWraps) {
   }
 }
 
-// FC-VI 5.9.5: what is reserved is ignored: every reserved bit and field of a Send is set, and it arrives as if none
-// were.
+// FC-VI 5.9.5: what is reserved is ignored: every reserved bit and field of a Send is set, and it arrives as
+// if none were.
 TEST_F(Response, receiving_reservedBitsSet_areIgnored) {
   begin(Level::ReliableReception);
   faults.on_frame = [](MessageFrame& frame) {
@@ -319,8 +319,8 @@ TEST_P(Synonyms, receiving_frameOf65536FramesAgo) {
 
 // --- preference --------------------------------------------------------------------------------------------------
 
-// FC-VI 5.8.2: preference is each connection's own: of two connections of one port one uses it, and each end for
-// itself.
+// FC-VI 5.8.2: preference is each connection's own: of two connections of one port one uses it, and each
+// end for itself.
 TEST_F(Response, connected_preference_isPerConnection) {
   client_vi = &client->make_vi(Level::ReliableReception), server_vi = &server->make_vi(Level::ReliableReception);
   vi::Vi &plain_client = *client_vi, &plain_server = *server_vi;

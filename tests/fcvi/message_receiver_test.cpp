@@ -110,8 +110,8 @@ TEST_P(Request, receiving_reservedFieldsChange_arrives) {
   EXPECT_TRUE(arrived(0, 0, whole));
 }
 
-// FC-VI 5.9.9, 6.2.2, 8.4.1: the end comes when, and only when, FCVI_TOT_LEN bytes came. What is longer places none of
-// its frame.
+// FC-VI 5.9.9, 6.2.2, 8.4.1: the end comes when, and only when, FCVI_TOT_LEN bytes came. What is longer places none
+// of its frame.
 TEST_P(Request, receiving_endElsewhere_isAnErrorAtOnce) {
   constexpr void (*changes[])(MessageFrame&) = {
       [](MessageFrame& f) { f.fc.f_ctl &= ~ends, f.frame.eof = wire::Eof::n; },
@@ -337,8 +337,8 @@ TEST_P(Reads, reading_portLoggedOut_isLostWithoutDisconnect) {
 class PassedReads : public Request {};
 INSTANTIATE_TEST_SUITE_P(Level, PassedReads, ::testing::Values(Level::ReliableDelivery), support::level_name);
 
-// FC-VI 6.12.2: the last message that was completed: a Send that passed the data of the RDMA Read before it stays the
-// last.
+// FC-VI 6.12.2: the last message that was completed: a Send that passed the data of the RDMA Read before it
+// stays the last.
 TEST_P(PassedReads, disconnect_sendPassedRead_tellsTheSend) {
   begin(GetParam());
   receive();
@@ -452,9 +452,9 @@ class NoResp3 : public AtLevel, public fc2::FrameFault {
 };
 INSTANTIATE_TEST_SUITE_P(Level, NoResp3, support::all_levels, support::level_name);
 
-// FC-VI C.5.10.1, F.1: on an in-order fabric a message that comes before RESP3 tells that it is lost. One that asks for
-// a response must not have one: the connection breaks, and no descriptor is consumed by it. One that asks for none is
-// received.
+// FC-VI C.5.10.1, F.1: on an in-order fabric a message that comes before RESP3 tells that it is lost. One that asks
+// for a response must not have one: the connection breaks, and no descriptor is consumed by it. One that asks for
+// none is received.
 TEST_P(NoResp3, awaitResp3_messageComesFirst_isAnswerable) {
   fabric.fabric.set_fault(client->port, this);
   client_vi = &client->make_vi(GetParam()), server_vi = &server->make_vi(GetParam());

@@ -61,8 +61,8 @@ TEST_F(WaitsForCredit, queued_exchangeAborted_takesAnother) {
   EXPECT_EQ(client_vi->state(), vi::State::Connected);
 }
 
-// VI-ARCH 2.5.1, VI-DG 5.2: the memory of a message goes while it waits: a protection error, no frame, and the next one
-// is sent.
+// VI-ARCH 2.5.1, VI-DG 5.2: the memory of a message goes while it waits: a protection error, no frame, and the next
+// one is sent.
 TEST_F(WaitsForCredit, queued_memoryLost_nextIsSent) {
   send_all_that_credit_allows();
   const std::uint64_t data = client->data + (8u << 20);
@@ -109,8 +109,8 @@ TEST_F(EightExchanges, queued_noExchangeFree_isSentLater) {
 using Numbers = fcvi::BasicMessageNumbers<4>;  // halves of four
 constexpr runtime::TimeNs rest = 10;
 
-// FC-VI 5.9.6: an id does not come round within R_A_TOV: each half of them begins R_A_TOV after the half before it at
-// the earliest.
+// FC-VI 5.9.6: an id does not come round within R_A_TOV: each half of them begins R_A_TOV after the half before it
+// at the earliest.
 TEST(MessageNumbers, taken_eachHalf_restsForRaTov) {
   Numbers numbers(wire::MsgId{2}, 100);
   for (const std::uint32_t id : {2u, 3u}) {
@@ -248,8 +248,8 @@ TEST_F(EndAtTheWrap, awaitResponse_peerCompletedNothing_isFlushed) {
   EXPECT_EQ(sent(1), send_flushed);
 }
 
-// FC-VI 6.12.2, Annex E, VI-ARCH 2.5.2: DISCONNECT_RQST counts a read whose data were lost: they are not here, and it
-// is flushed.
+// FC-VI 6.12.2, Annex E, VI-ARCH 2.5.2: DISCONNECT_RQST counts a read whose data were lost: they are not here, and
+// it is flushed.
 TEST_F(End, awaitReadData_peerCompletedIt_isFlushed) {
   begin(Level::ReliableReception);
   faults.on_frame = [](MessageFrame& frame) { return frame.from_client ? pass : lose; };

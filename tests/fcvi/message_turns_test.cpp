@@ -96,8 +96,8 @@ class OneAtATime : public BeforeResp3 {
   OneAtATime() : BeforeResp3({.address = {}, .pipeline_depth = 0}) {}
 };
 
-// FC-VI C.5.5, VI-ARCH 6.3.1.1: RESP3 comes: a Send that was sent completes, though the read before it waits for data
-// still.
+// FC-VI C.5.5, VI-ARCH 6.3.1.1: RESP3 comes: a Send that was sent completes, though the read before it waits
+// for data still.
 TEST_F(BeforeResp3, sent_resp3Comes_completesBesideARead) {
   connect_without_resp3(Level::ReliableDelivery, ms);
   meet([](MessageFrame&) { return late(10 * ms); });
@@ -166,8 +166,8 @@ TEST_F(Turns, reading_sendsBehind_completeInOrder) {
   EXPECT_EQ(client->status(reading), read_done);
 }
 
-// Annex E, VI-ARCH 2.5.3: an answer that refuses waits for those before it, and so does a good one behind it: that one
-// is flushed.
+// Annex E, VI-ARCH 2.5.3: an answer that refuses waits for those before it, and so does a good one behind it: that
+// one is flushed.
 TEST_F(TurnsAnyOrder, refusalWaits_goodAnswerBehind_isFlushed) {
   begin(Level::ReliableReception);
   meet([](MessageFrame& frame) {
@@ -249,8 +249,8 @@ class AnswerAt : public Turns {
   }
 };
 
-// The response to a message comes just in time, or in the very moment when FCVI_ULP_TIMEOUT is over; a later message
-// changes nothing.
+// The response to a message comes just in time, or in the very moment when FCVI_ULP_TIMEOUT is over; a later
+// message changes nothing.
 TEST_F(AnswerAt, awaitResponse_justInTime_completes) {
   begin(Level::ReliableReception);
   send_two(ulp_timeout - 1);
@@ -404,8 +404,8 @@ class NumbersRest : public Turns {
   NumbersRest() : Turns({.address = {}, .first_msg_id = {0x7FFFFFFF}}) {}
 };
 
-// FC-VI 5.9.6: the next FCVI_MSG_ID rests; its time comes when the VI is Idle: nothing is sent, and nobody is asked any
-// more.
+// FC-VI 5.9.6: the next FCVI_MSG_ID rests; its time comes when the VI is Idle: nothing is sent, and nobody is
+// asked any more.
 TEST_F(NumbersRest, disconnected_numberIsFree_nothingIsSent) {
   begin(Level::UnreliableDelivery);
   receive(2), send(2, 100);

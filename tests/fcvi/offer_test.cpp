@@ -142,9 +142,9 @@ TEST_F(Offer, connected_linkLost_disconnectSucceeds) {
   }
 }
 
-// VI-DG 6.3.1, VI-ARCH 5.1, ruling 56: an error of an Idle VI is told at once and takes it to Error at every level; who
-// connects it learns of it: VIP_INVALID_STATE, and the server's request is still there. After VipDisconnect it
-// connects.
+// VI-DG 6.3.1, VI-ARCH 5.1, ruling 56: an error of an Idle VI is told at once and takes it to Error at every
+// level; who connects it learns of it: VIP_INVALID_STATE, and the server's request is still there. After
+// VipDisconnect it connects.
 TEST_F(Offer, idle_catastrophicError_connectIsRefused) {
   int round = 0;
   for (const Level level : levels) {

@@ -56,8 +56,8 @@ class OutOfTurn : public PeerWire {
   support::Done accept;
 };
 
-// FC-VI 8.5.3 a), C.3 rule 4: RESP3 instead of RESP1, to the request and to its retry: it says nothing; T3 ends the
-// wait, twice.
+// FC-VI 8.5.3 a), C.3 rule 4: RESP3 instead of RESP1, to the request and to its retry: it says nothing; T3 ends
+// the wait, twice.
 TEST_F(OutOfTurn, awaitResp1_resp3_isNoAnswer) {
   post();
   peer.send_resp3(), settle();
@@ -104,8 +104,8 @@ TEST_F(OutOfTurn, awaitResp1Retry_setupAborted_isNotReachable) {
   EXPECT_EQ(vi->state(), vi::State::Error);
 }
 
-// FC-VI C.2: RESP1 a second time, in a sequence of its own behind our RESP2: counted; the connection is as RESP1 made
-// it.
+// FC-VI C.2: RESP1 a second time, in a sequence of its own behind our RESP2: counted; the connection is as
+// RESP1 made it.
 TEST_F(OutOfTurn, awaitResp3Connected_resp1Again_isCounted) {
   post();
   respond({});
@@ -257,8 +257,8 @@ TEST_F(EndMeanwhile, quarantined_abortOfUnknownSetup_isAProtocolError) {
   EXPECT_EQ(server->provider.handles_in_use(), 1u);
 }
 
-// FC-VI 7.7.1, 8.5.3 c): the link of the client goes while it waits for the end of its abort: VIP_NOT_REACHABLE at
-// once.
+// FC-VI 7.7.1, 8.5.3 c): the link of the client goes while it waits for the end of its abort:
+// VIP_NOT_REACHABLE at once.
 TEST_F(EndMeanwhile, awaitRetryAbort_linkLost_isNotReachable) {
   faults.lose(Opcode::connect_rqst);
   faults.lose(wire::RCtl::abts);

@@ -15,8 +15,8 @@ fc2::SwitchConfig out_of_order() {
   return config;
 }
 
-/// The client has sent PLOGI, and the server's LS_ACC to it meets its fate: the server is logged in, the client is not
-/// yet.
+/// The client has sent PLOGI, and the server's LS_ACC to it meets its fate: the server is logged in, the client
+/// is not yet.
 class OvertakenLogin : public support::WireNodes {
  public:
   OvertakenLogin() : WireNodes({}, {}, out_of_order()) { fabric.fabric.set_fault(server->port, &faults); }

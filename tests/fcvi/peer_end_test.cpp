@@ -56,8 +56,8 @@ TEST_F(PeerEnd, requesting_timeExpires_isTimeout) {
   EXPECT_EQ(peer.resp2->status->reason, Reason::connect_timeout);
 }
 
-// FC-VI 5.3.3, 8.2 c): our retry hears that nobody waits yet: the wait goes on, and the peer's request makes the
-// connection.
+// FC-VI 5.3.3, 8.2 c): our retry hears that nobody waits yet: the wait goes on, and the peer's request
+// makes the connection.
 TEST_F(PeerEnd, retried_noMatch_waitsOn) {
   post();
   fabric.run_for(10500 * runtime::millisecond);
@@ -128,8 +128,8 @@ TEST_F(PeerEnd, retried_timeExpires_isTimeout) {
   EXPECT_EQ(vi->state(), vi::State::Idle);
 }
 
-// VI-DG 6.7: the request that is held has other attributes, and nobody waited for ours: Connect Reject, and both hear
-// why.
+// VI-DG 6.7: the request that is held has other attributes, and nobody waited for ours: Connect Reject, and
+// both hear why.
 TEST_F(PeerEnd, holding_attributesConflict_isRejected) {
   for (const Reason nobody : {Reason::no_discriminator_match, Reason::no_waiting_remote_connectionpoint}) {
     call.result.reset(), peer.resp1.reset();
@@ -159,8 +159,8 @@ TEST_F(PeerEnd, holding_heldIsTakenBack_oursGoesOn) {
   EXPECT_EQ(call.result, Return::Success);
 }
 
-// FC-VI C.3 rule 4, 8.2 c): nobody answers our retry either: Error; the peer hears that nobody matches, and may wait
-// on.
+// FC-VI C.3 rule 4, 8.2 c): nobody answers our retry either: Error; the peer hears that nobody matches, and
+// may wait on.
 TEST_F(PeerEnd, holding_retryUnanswered_isNotReachable) {
   hold();
   fabric.run_for(19 * s);
@@ -182,8 +182,8 @@ TEST_F(PeerEnd, holding_disconnect_isIdle) {
   EXPECT_EQ(peer.resp2->status->reason, Reason::connect_timeout);
 }
 
-// FC-VI 7.7.1: the peer logs out, and the request that we hold is gone with the login; we log in again and ask once
-// more.
+// FC-VI 7.7.1: the peer logs out, and the request that we hold is gone with the login; we log in again and
+// ask once more.
 TEST_F(PeerEnd, holding_peerLogsOut_asksAgain) {
   hold();
   peer.port.remote_port(host.port.n_port_id()).log_out(), settle();
@@ -266,8 +266,8 @@ TEST_F(PeerEnd, accepting_peerLogsOut) {
   expect_nothing_left();
 }
 
-// FC-VI 8.5.3 a) 1), 8.5.4, ruling 68: neither our request nor its retry is answered: Error, at an unreliable level
-// too.
+// FC-VI 8.5.3 a) 1), 8.5.4, ruling 68: neither our request nor its retry is answered: Error, at an
+// unreliable level too.
 TEST_F(PeerEnd, retried_unreliable_unanswered_isError) {
   post(runtime::never, vi::ReliabilityLevel::UnreliableDelivery);
   fabric.run_for(25 * s);
@@ -423,8 +423,8 @@ TEST_F(TwoPorts, holding_askedRefuses_otherConflicts) {
   expect_conflict();
 }
 
-// FC-VI 5.9.10, D.1 rule 3: an id is its originator's: CONN_SETUP_ABORT of the other port means none of this one's
-// set-ups.
+// FC-VI 5.9.10, D.1 rule 3: an id is its originator's: CONN_SETUP_ABORT of the other port means none of
+// this one's set-ups.
 TEST_F(TwoPorts, holding_askedAbortsTheId_otherIsStillHeld) {
   hold();
   asked->abort_setup(host.port.n_port_id(), wire::ConnectionId{0x7701}), settle();  // as the other one's request

@@ -98,8 +98,8 @@ TEST_F(Search, nobodyWaits_addressWasAskedFor_asksAgainAfterT3) {
   EXPECT_EQ(rqsts_within(2 * ms).size(), 1u);
 }
 
-// VI-DG 6.7: posted while the port was away from the fabric: asked as soon as it is back, and not again while that is
-// under way.
+// VI-DG 6.7: posted while the port was away from the fabric: asked as soon as it is back, and not again while that
+// is under way.
 TEST_F(Search, postedOffline_fabricIsBack_asksAtOnceAndOnce) {
   fabric.detach(0), settle();
   vi = &host.make_vi(Level::ReliableDelivery);
@@ -133,8 +133,8 @@ TEST_F(Search, nobodyWaits_fabricIsBack_asksAtOnceAndOnce) {
   EXPECT_EQ(call.result, Return::Success);
   peer.send_resp3(), settle();
 }
-// ... where the peer's request is accepted nobody is asked; the attributes of its VI come with VIP_SUCCESS (VI-DG
-// 3.3.7).
+// ... where the peer's request is accepted nobody is asked; the attributes of its VI come with
+// VIP_SUCCESS (VI-DG 3.3.7).
 TEST_F(Search, accepting_fabricIsBack_asksNobody) {
   post();
   nobody_waits();

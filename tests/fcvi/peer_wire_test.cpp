@@ -89,8 +89,8 @@ struct Row {
 };
 class Table2 : public PeerWire, public ::testing::WithParamInterface<Row> {};
 
-// FC-VI 5.3.4 b): nothing is answered before the peer's RESP1. Table 2, Table A.1, all rows; A.2, A.3, A.4, A.5, A.6,
-// A.7.
+// FC-VI 5.3.4 b): nothing is answered before the peer's RESP1. Table 2, Table A.1, all rows; A.2, A.3, A.4,
+// A.5, A.6, A.7.
 TEST_P(Table2, holding_resp1_isAnsweredByTheTable) {
   post();
   request();
@@ -231,8 +231,8 @@ TEST_F(PeerWire, waiting_attributesConflict_rejectShowsAttributes) {
   EXPECT_EQ(call.result, Return::InvalidReliabilityLevel);
 }
 
-// FC-VI 7.7.1, 7.7.2: the peer logs out while it is asked: a new login, and the request once more; not again after
-// that.
+// FC-VI 7.7.1, 7.7.2: the peer logs out while it is asked: a new login, and the request once more; not
+// again after that.
 TEST_F(PeerWire, requesting_peerLogsOut_asksOnceMore) {
   post();
   peer.port.remote_port(host.port.n_port_id()).log_out(), settle();
@@ -295,8 +295,8 @@ TEST_F(PeerWireHigher, accepting_peerDeniesIt_isAnError) {
   EXPECT_EQ(answered(), Reason::no_waiting_remote_connectionpoint);
 }
 
-// FC-VI 5.3.4, A.5: 21h to a request of ours that an earlier one of the peer's superseded denies nothing of what is
-// accepted now.
+// FC-VI 5.3.4, A.5: 21h to a request of ours that an earlier one of the peer's superseded denies nothing of what
+// is accepted now.
 TEST_F(PeerWireHigher, accepting_peerDeniesAnEarlierRequest_connects) {
   post();
   const auto first_rqst = peer.rqst;
@@ -314,8 +314,8 @@ TEST_F(PeerWireHigher, accepting_peerDeniesAnEarlierRequest_connects) {
   EXPECT_EQ(call.result, Return::Success);
 }
 
-// FC-VI 5.3.4, A.5: what comes of 21h once the peer's request made the connection: nothing. It would be seen by the
-// other end.
+// FC-VI 5.3.4, A.5: what comes of 21h once the peer's request made the connection: nothing. It would be seen by
+// the other end.
 TEST_F(PeerWireHigher, connected_peerDeniesOurRequest_connectionStays) {
   post();
   request();

@@ -138,8 +138,8 @@ TEST_P(ReadData, awaitReadData_memoryLost_isLocalProtectionError) {
   end_both();
 }
 
-// VI-ARCH 5.4: the VI has stopped, and its descriptors are flushed; read data that comes at that very moment is not
-// placed.
+// VI-ARCH 5.4: the VI has stopped, and its descriptors are flushed; read data that comes at that very moment
+// is not placed.
 TEST_P(ReadData, awaitReadData_flushed_placesNothing) {
   begin(GetParam());
   faults.on_frame = [](MessageFrame& frame) { return !frame.from_client && frame.number > 0 ? support::lose : pass; };

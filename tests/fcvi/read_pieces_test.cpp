@@ -155,8 +155,8 @@ TEST_P(ReadPieces, awaitReadData_frameWithoutData_isDropped) {
   EXPECT_TRUE(untouched(2 * frame_bytes, 3 * frame_bytes));
 }
 
-// VI-ARCH 2.5.2, VI-DG 5.2: the memory goes away while a frame is missing: what comes then finds a protection error of
-// the descriptor.
+// VI-ARCH 2.5.2, VI-DG 5.2: the memory goes away while a frame is missing: what comes then finds a protection error
+// of the descriptor.
 TEST_P(ReadPieces, awaitReadData_memoryLostInAGap_isLocalProtectionError) {
   begin(GetParam());
   const auto own = support::register_own(*client, into, whole);

@@ -169,8 +169,8 @@ TEST_P(Received, receiving_sequencesWithFillBytes_arrive) {
   }
 }
 
-// FC-VI 5.9.7, 6.2.2: FCVI_PARAMETER is Immediate Data where the flag says so, and then the same in all frames; else it
-// says nothing.
+// FC-VI 5.9.7, 6.2.2: FCVI_PARAMETER is Immediate Data where the flag says so, and then the same in all frames; else
+// it says nothing.
 TEST_P(Received, receiving_parameterChanges) {
   begin();
   receive(2);
@@ -267,8 +267,8 @@ TEST_F(UnreliableAnyOrder, writeBreaksRules_nextIsToldForItself) {
                         std::string(to_string(vi::ErrorCode::RdmaWAbort)));
 }
 
-// FC-VI 8.4.1 note 1, B.2.5 rule 7: the rest of a message never comes: a timer tells, and so no frame is discarded for
-// it.
+// FC-VI 8.4.1 note 1, B.2.5 rule 7: the rest of a message never comes: a timer tells, and so no frame is
+// discarded for it.
 TEST_P(Received, receiving_restNeverComes_discardsNoFrame) {
   begin();
   receive();

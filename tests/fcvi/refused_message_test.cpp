@@ -72,8 +72,8 @@ TEST_F(RefusedMessage, refusing_earlierMessageAgain_breaksAtOnce) {
   expect_broken();
 }
 
-// VI-DG 3.3.5, FC-VI 8.4.2 f): VipDisconnect in the midst of it: the descriptor is flushed, and the handle rests for
-// R_A_TOV.
+// VI-DG 3.3.5, FC-VI 8.4.2 f): VipDisconnect in the midst of it: the descriptor is flushed, and the handle
+// rests for R_A_TOV.
 TEST_F(RefusedMessage, refusing_disconnect_handleRests) {
   begin(Level::ReliableReception);
   receive_too_short(), receive();

@@ -176,8 +176,8 @@ TEST_P(SmallPool, expecting_full_staysWithinItsPool) {
   EXPECT_EQ(server->provider.reorder_bytes(), 0u);
 }
 
-// VI-ARCH 2.5.2: with no descriptor yet, the message waits for its turn; the descriptor that is posted meanwhile is its
-// own.
+// VI-ARCH 2.5.2: with no descriptor yet, the message waits for its turn; the descriptor that is posted meanwhile
+// is its own.
 TEST_P(Kept, expecting_descriptorPostedMeanwhile_isUsed) {
   begin_all(GetParam());
   faults.on_frame = support::to_frame(1, late(runtime::second));
@@ -257,8 +257,8 @@ TEST_P(ReliableWrites, receiving_wordWrittenAgain_lastOneStays) {
 class ReceptionWrites : public Kept {};
 INSTANTIATE_TEST_SUITE_P(Level, ReceptionWrites, ::testing::Values(Level::ReliableReception), support::level_name);
 
-// VI-ARCH 6.3.1.1, 2.5.3: at Reliable Reception an RDMA Write has no effect while a message before it may be an RDMA
-// Read.
+// VI-ARCH 6.3.1.1, 2.5.3: at Reliable Reception an RDMA Write has no effect while a message before it may be
+// an RDMA Read.
 TEST_P(ReceptionWrites, expecting_messageMissing_nothingIsWritten) {
   begin_all(GetParam());
   fill(*client, Host::data, 3 * frame_bytes, 7);

@@ -78,8 +78,8 @@ TEST_P(ReorderedErrors, receiving_writeTargetGoesInAGap_isAProtectionError) {
   expect_end();
 }
 
-// VI-ARCH 2.5: the memory of a receive descriptor goes away while a frame of its Send is missing: the descriptor says
-// so.
+// VI-ARCH 2.5: the memory of a receive descriptor goes away while a frame of its Send is missing: the
+// descriptor says so.
 TEST_P(ReorderedErrors, receiving_receiveMemoryGoesInAGap_isAProtectionError) {
   begin(GetParam());
   const auto own = register_own(*server, target, slot);
@@ -176,8 +176,8 @@ TEST_P(ReorderedErrors, receiving_sendWithoutDescriptor_isToldOnce) {
   expect_end();
 }
 
-// FC-VI 8.4.2 d), FC-FS ABTS: the ABTS of an exchange that brought nothing here, while frames overtook others: it ends
-// nothing.
+// FC-VI 8.4.2 d), FC-FS ABTS: the ABTS of an exchange that brought nothing here, while frames overtook others:
+// it ends nothing.
 TEST_P(ReorderedErrors, receiving_otherExchangeAborted_arrives) {
   begin(GetParam());
   delay(1);

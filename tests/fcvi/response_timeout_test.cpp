@@ -25,8 +25,8 @@ class ResponseTimeout : public support::Class2Nodes {
   std::optional<wire::OxId> first;
 };
 
-// VI-ARCH 2.5.3, Annex E: the second runs out of time first. Its failure waits for the first, which fails in its own
-// time.
+// VI-ARCH 2.5.3, Annex E: the second runs out of time first. Its failure waits for the first, which fails in
+// its own time.
 TEST_F(ResponseTimeout, acknowledgedInAnotherOrder_bothFail) {
   begin(Level::ReliableReception);
   send_two_unanswered();

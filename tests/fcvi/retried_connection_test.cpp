@@ -131,8 +131,8 @@ TEST_F(RetriedConnection, peers_noResp2_staysConnected) {
   expect_end();
 }
 
-// FC-VI C.4 rule 6 a): ... the peer has aborted its retry before T2 is over: there is nothing to abort, and the
-// connection stands.
+// FC-VI C.4 rule 6 a): ... the peer has aborted its retry before T2 is over: there is nothing to abort, and
+// the connection stands.
 TEST_F(RetriedConnection, peers_aborted_staysConnected) {
   connect_peers();
   retry();
@@ -157,8 +157,8 @@ TEST_F(RetriedConnection, peers_noResp2AndDisconnect_leavesNothing) {
   EXPECT_EQ(host.port.open_exchanges(), 0u);
 }
 
-// FC-VI C.5.2, 8.2 d): the client's time ended while it retried: RESP3 confirms that there is no connection, here
-// neither.
+// FC-VI C.5.2, 8.2 d): the client's time ended while it retried: RESP3 confirms that there is no
+// connection, here neither.
 TEST_F(RetriedConnection, refused_isLost) {
   connect_server();
   retry();

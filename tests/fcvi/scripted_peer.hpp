@@ -49,8 +49,8 @@ class ScriptedPeer final : public fc2::ExchangeUser {
     answer.payload.local_attributes = fcvi::to_wire(attributes, 31, false);
     send(*theirs, wire::RCtl::solicited_control, answer, answer.size(), {.transfer_initiative = true});
   }
-  /// FC-VI 5.9.4.6: takes back the request that we sent last, or that of `id`. What is said to that is
-  /// `disconnect_reason`.
+  /// FC-VI 5.9.4.6: takes back the request that we sent last, or that of `id`. What is said to
+  /// that is `disconnect_reason`.
   void abort_setup(wire::FcId at, std::optional<wire::ConnectionId> id = {}) {
     wire::fcvi::DisconnectRqst request;
     request.handle = {0x7000};

@@ -25,8 +25,8 @@ TEST_F(ServerWithoutC, idle_connect_isNotReachable) {
   EXPECT_FALSE(wait.result.has_value());
 }
 
-// FC-VI 5.6: the login that stands lacks (C), but was not the port's own word, or is out of date: PLOGI again, and it
-// connects.
+// FC-VI 5.6: the login that stands lacks (C), but was not the port's own word, or is out of date: PLOGI again,
+// and it connects.
 TEST_F(Setup, idle_connectWhereTheLoginLacksC_logsInAnew) {
   fc2::RemotePort& server_at_client = client->port.remote_port(server->port.n_port_id());
   server_at_client.log_in();
@@ -186,8 +186,8 @@ TEST_F(Setup, idle_connectNobodyWaits_isOneSetup) {
   EXPECT_EQ(client->provider.open_setups(), 1u);
 }
 
-// VI-DG 3.3.4: the only port of the address hangs: VIP_NOT_REACHABLE when its login failed; it is asked for it as often
-// as any.
+// VI-DG 3.3.4: the only port of the address hangs: VIP_NOT_REACHABLE when its login failed; it is asked for it as
+// often as any.
 TEST_F(Setup, idle_connectToSilentPort_isNotReachable) {
   fabric.silence(1);
   ask(runtime::never);

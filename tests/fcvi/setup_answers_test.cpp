@@ -168,8 +168,8 @@ TEST_F(Answers, retryFailed_disconnectTellsWhy) {
   }
 }
 
-// FC-VI 5.9.10, C.2: CSerr is for the ids of who originated the set-up: ours rests, and the peer may use the same
-// number.
+// FC-VI 5.9.10, C.2: CSerr is for the ids of who originated the set-up: ours rests, and the peer may use
+// the same number.
 TEST_F(Answers, ourIdRests_thePeersOfThatNumberDoesNot) {
   ask();
   respond(Reason::connect_reject_protocol_error);

@@ -129,8 +129,8 @@ TEST_F(Calls, resolving_ends_byLevel) {
     }
 }
 
-// VI-DG 3.3.5: VipDisconnect just when the Timeout is over: the call returns once, and the Timeout finds nothing to
-// end.
+// VI-DG 3.3.5: VipDisconnect just when the Timeout is over: the call returns once, and the Timeout finds
+// nothing to end.
 TEST_F(Calls, resolving_disconnectWhenTimeIsOver_returnsOnce) {
   for (const bool as_peer : {false, true}) {
     SCOPED_TRACE(as_peer);

@@ -11,8 +11,8 @@ using vi::State;
 using wire::fcvi::Reason;
 using Level = vi::ReliabilityLevel;
 
-// FC-VI D.1 rule 3, 5.9.10, 6.13.2: who names no connection, and no set-up, hears so; the flags and the id come back as
-// they are.
+// FC-VI D.1 rule 3, 5.9.10, 6.13.2: who names no connection, and no set-up, hears so; the flags and the id come back
+// as they are.
 TEST_F(Answers, disconnectRqst_ofNothing_isEchoed) {
   offer();
   const std::uint64_t sent_before = counters().ius_sent, received_before = counters().ius_received;

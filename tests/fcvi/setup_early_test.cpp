@@ -116,8 +116,8 @@ TEST_F(EarlyRead, beforeResp2_isAnsweredBehindResp3) {
   expect_nothing_left();
 }
 
-// FC-VI 8.5.2 c), C.5.9.1: RESP2 is lost, and with it what the message waited for: it is never answered, and both ends
-// fail.
+// FC-VI 8.5.2 c), C.5.9.1: RESP2 is lost, and with it what the message waited for: it is never answered, and
+// both ends fail.
 TEST_F(MessageBeforeResp2, resp2Lost_isNeverAnswered) {
   const auto receive = server->descriptor(0, {{server->data, 64}});
   server_vi->post_receive(receive, server->handle);

@@ -67,8 +67,8 @@ TEST_F(SetupEnd, retryAborting_disconnect_isIdle) {
   expect_no_retry();
 }
 
-// FC-VI 7.7.1, VI-DG 3.3.4, ruling 79: the port logs out: the retry goes with a new login; it logs out again: nobody is
-// there.
+// FC-VI 7.7.1, VI-DG 3.3.4, ruling 79: the port logs out: the retry goes with a new login; it logs out again:
+// nobody is there.
 TEST_F(SetupEnd, retryAborting_logoutTwice_isNotReachable) {
   retry_awaits_abort();
   faults.lose(Opcode::connect_rqst);
@@ -181,8 +181,8 @@ TEST_F(SetupEnd, awaitRetry_logout_offerIsVoid) {
   faults.clear();
 }
 
-// FC-VI 5.9.4.6, VI-DG 6.7: no ABTS comes through; the client, which gave up after its retry, says so by
-// CONN_SETUP_ABORT.
+// FC-VI 5.9.4.6, VI-DG 6.7: no ABTS comes through; the client, which gave up after its retry, says
+// so by CONN_SETUP_ABORT.
 TEST_F(SetupEnd, offered_setupAborted_offerIsVoid) {
   faults.lose(wire::RCtl::abts, support::IuFaults::always);
   listen(), ask();

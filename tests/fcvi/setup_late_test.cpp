@@ -131,8 +131,8 @@ TEST_F(SetupLate, answeredRqst_afterRetry_isDiscarded) {
   EXPECT_EQ(server->provider.resting_connection_ids(), 0u);
 }
 
-// FC-VI C.2 rule 1 a), C.4 rule 6 b) 2): the set-up failed at T2: its RESP2, and its CONNECT_RQST once more, come to
-// nobody.
+// FC-VI C.2 rule 1 a), C.4 rule 6 b) 2): the set-up failed at T2: its RESP2, and its CONNECT_RQST once more,
+// come to nobody.
 TEST_F(SetupLate, rqstAndResp2_afterT2_areDiscarded) {
   faults.repeat(Opcode::connect_rqst, 35 * runtime::second);
   faults.hold(Opcode::connect_resp2, 21 * runtime::second);
@@ -260,8 +260,8 @@ TEST_F(SetupLate, t0_justBeforeAndAfter) {
   }
 }
 
-// FC-VI C.5.2, C.5.3: T1: RESP1 comes just before it, at the same time, just after: one outcome, the same on both
-// sides.
+// FC-VI C.5.2, C.5.3: T1: RESP1 comes just before it, at the same time, just after: one outcome, the same
+// on both sides.
 TEST_F(SetupLate, t1_justBeforeAndAfter) {
   for (const runtime::TimeNs later : {-1, 0, 1}) {
     SCOPED_TRACE(later);
@@ -288,8 +288,8 @@ TEST_F(SetupLate, t1_justBeforeAndAfter) {
   }
 }
 
-// FC-VI 8.3, 8.5.2 c), C.5.2, C.5.4: T2: RESP2 comes just before twice FCVI_ULP_TIMEOUT after RESP1, at the same time,
-// just after.
+// FC-VI 8.3, 8.5.2 c), C.5.2, C.5.4: T2: RESP2 comes just before twice FCVI_ULP_TIMEOUT after RESP1, at the same
+// time, just after.
 TEST_F(SetupLate, t2_justBeforeAndAfter) {
   for (const runtime::TimeNs later : {-1, 0, 1}) {
     SCOPED_TRACE(later);
@@ -312,8 +312,8 @@ TEST_F(SetupLate, t2_justBeforeAndAfter) {
   }
 }
 
-// FC-VI 8.3, 8.5.2 b), C.5.2: T3: RESP3 comes just before FCVI_ULP_TIMEOUT after CONNECT_RQST, at the same time, just
-// after.
+// FC-VI 8.3, 8.5.2 b), C.5.2: T3: RESP3 comes just before FCVI_ULP_TIMEOUT after CONNECT_RQST, at the same
+// time, just after.
 TEST_F(SetupLate, t3_justBeforeAndAfter) {
   for (const runtime::TimeNs later : {-1, 0, 1}) {
     SCOPED_TRACE(later);

@@ -11,8 +11,8 @@ constexpr auto ms = runtime::millisecond;
 
 class SetupLoss : public support::FaultySetup {};
 
-// FC-VI C.4 rule 11, C.5.7.2: the first CONNECT_RQST is lost: the retried one is new to the server, and answered with
-// RETRY.
+// FC-VI C.4 rule 11, C.5.7.2: the first CONNECT_RQST is lost: the retried one is new to the server, and
+// answered with RETRY.
 TEST_F(SetupLoss, connectRqst_lost_retryIsANewRequest) {
   faults.lose(Opcode::connect_rqst);
   listen(), ask();
@@ -31,8 +31,8 @@ TEST_F(SetupLoss, connectRqst_lost_retryIsANewRequest) {
   expect_nothing_left();
 }
 
-// FC-VI C.4 rule 8, C.5.8: RESP1 is lost: the retry gets the same RESP1 again, but for RETRY, Exchange and
-// FCVI_CONNECTION_ID.
+// FC-VI C.4 rule 8, C.5.8: RESP1 is lost: the retry gets the same RESP1 again, but for RETRY,
+// Exchange and FCVI_CONNECTION_ID.
 TEST_F(SetupLoss, resp1_lost_retryGetsTheSameAgain) {
   std::vector<std::uint8_t> lost;
   faults.capture(Opcode::connect_resp1, lost);
@@ -117,8 +117,8 @@ TEST_F(SetupLoss, accepting_earlyMessageWithoutDescriptor_isLost) {
   expect_nothing_left();
 }
 
-// FC-VI 8.5.3 d), C.4 rule 6 b), C.5.2, C.5.9.2: the same, and the client does not disconnect: T2 ends it at the
-// server.
+// FC-VI 8.5.3 d), C.4 rule 6 b), C.5.2, C.5.9.2: the same, and the client does not disconnect: T2 ends it
+// at the server.
 TEST_F(SetupLoss, resp2_lost_t2EndsTheServer) {
   faults.lose(Opcode::connect_resp2);
   faults.lose(wire::RCtl::abts, 2);
@@ -173,8 +173,8 @@ TEST_F(SetupLoss, resp3_lost_serverConnectedUntilDisconnect) {
   expect_nothing_left();
 }
 
-// FC-VI C.3 rule 2, C.5.7.1, Figure C.3: T1 < T3, the CONNECT_RQST is lost: VIP_TIMEOUT at T1, ABTS and BA_ACC at T3,
-// no retry.
+// FC-VI C.3 rule 2, C.5.7.1, Figure C.3: T1 < T3, the CONNECT_RQST is lost: VIP_TIMEOUT at T1, ABTS and BA_ACC at
+// T3, no retry.
 TEST_F(SetupLoss, connectRqst_lostWithT1Shorter_isNotRetried) {
   faults.lose(Opcode::connect_rqst);
   listen(), ask(3 * runtime::second);
@@ -196,8 +196,8 @@ TEST_F(SetupLoss, connectRqst_lostWithT1Shorter_isNotRetried) {
   EXPECT_FALSE(wait.result.has_value());
 }
 
-// FC-VI C.5.8, Figure C.4: the same with RESP1: the server has the set-up until T2, and accepts a DISCONNECT_RQST for
-// it.
+// FC-VI C.5.8, Figure C.4: the same with RESP1: the server has the set-up until T2, and accepts a
+// DISCONNECT_RQST for it.
 TEST_F(SetupLoss, resp1_lostWithT1Shorter_serverTimesOut) {
   faults.lose(Opcode::connect_resp1);
   listen(), ask(3 * runtime::second);

@@ -132,8 +132,8 @@ TEST_F(OnePending, offeredIsTakenBack_nextIsOffered) {
   EXPECT_EQ(other_wait.result, Return::Success);
 }
 
-// FC-VI 5.9.2, D.1 rule 3: a handle serves the port that the connection is with: for another one there is no such
-// connection.
+// FC-VI 5.9.2, D.1 rule 3: a handle serves the port that the connection is with: for another one there is
+// no such connection.
 TEST_F(Requests, connected_otherPortDisconnectsTheHandle_staysConnected) {
   listen(wait);
   request(first);

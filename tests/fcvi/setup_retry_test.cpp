@@ -153,8 +153,8 @@ TEST_F(SetupRetry, firstResp1_afterAbort_isDiscarded) {
   expect_nothing_left();
 }
 
-// FC-VI 7.7.1, ruling 79: a logout by the peer's own PLOGI is a new login at once: no partition, however often it
-// happens.
+// FC-VI 7.7.1, ruling 79: a logout by the peer's own PLOGI is a new login at once: no partition, however
+// often it happens.
 TEST_F(SetupRetry, awaitResp1_peerLogsInAnew_asksAgain) {
   listen(), ask();
   for (int i = 0; i < 3; ++i) ASSERT_NO_FATAL_FAILURE(offered_and_server_logs_in_anew());
@@ -223,8 +223,8 @@ TEST_F(SetupRetry, resolvingAgain_peerLogsInAndOut_connectionIsWhole) {
   expect_nothing_left();
 }
 
-// FC-VI 7.7.1, VI-DG 3.3.4: our own link goes while RESP1 is awaited: a partition, at once, and no login that could be
-// renewed.
+// FC-VI 7.7.1, VI-DG 3.3.4: our own link goes while RESP1 is awaited: a partition, at once, and no login that
+// could be renewed.
 TEST_F(SetupRetry, awaitResp1_linkLost_isNotReachable) {
   listen(), ask();
   ASSERT_TRUE(offered());
@@ -336,9 +336,9 @@ TEST_F(SetupRetry, refusedRetry_handleServesAgain) {
   expect_nothing_left();
 }
 
-// FC-VI C.4 rule 8 a) 5), C.2 rule 1: CSerr of the first try holds though its retry connected, and by itself: the
-// connection ended, the server's endpoint is in Error and says nothing; the first CONNECT_RQST, once more, is still
-// dead.
+// FC-VI C.4 rule 8 a) 5), C.2 rule 1: CSerr of the first try holds though its retry connected, and by itself:
+// the connection ended, the server's endpoint is in Error and says nothing; the first CONNECT_RQST, once more,
+// is still dead.
 TEST_F(SetupRetry, answeredRqst_afterConnection_isDiscarded) {
   faults.repeat(Opcode::connect_rqst, 22 * runtime::second);  // its Exchange does not rest any more
   faults.lose(Opcode::connect_resp1);

@@ -1,5 +1,5 @@
-// Connection Setup and Disconnect beyond the undisturbed path: refusals, timers, bad frames (FC-VI 5.3, 8.2 to 8.6,
-// C.5).
+// Connection Setup and Disconnect beyond the undisturbed path: refusals, timers, bad frames (FC-VI 5.3, 8.2
+// to 8.6, C.5).
 #include <random>
 
 #include "tests/fcvi/setup_calls.hpp"

@@ -254,8 +254,8 @@ class WithoutStateChanges : public Setup {
  public:
   WithoutStateChanges() : Setup({}, {.own_addresses = {}, .register_state_changes = false}) {}
 };
-// FC-VI 7.7, VI-DG 3.3.4: after VIP_NOT_REACHABLE what is known of the address may be wrong: the next call asks who has
-// it now.
+// FC-VI 7.7, VI-DG 3.3.4: after VIP_NOT_REACHABLE what is known of the address may be wrong: the next call asks who
+// has it now.
 TEST_F(WithoutStateChanges, idle_connectAfterNotReachable_findsAnotherPort) {
   listen();
   ask();

@@ -327,8 +327,8 @@ TEST_F(StrangersInClass2, connected_messageForNobody_abtsIsDemanded) {
   EXPECT_EQ(ack->parameter, 1u);
   EXPECT_EQ(ack->f_ctl & f_ctl::abort_condition_mask, f_ctl::abort_perform_abts);
 }
-// FC-VI 5.5, 5.2.5: an answer that is none is missing in no message of its sender: it is acknowledged, and nothing
-// demanded.
+// FC-VI 5.5, 5.2.5: an answer that is none is missing in no message of its sender: it is acknowledged,
+// and nothing demanded.
 TEST_F(StrangersInClass2, connected_answerOfAnotherCategory_isAcknowledged) {
   begin(Level::ReliableDelivery);
   receive(), send(1, 100);

@@ -18,8 +18,8 @@ class Sweep : public support::TwoNodes, public ::testing::WithParamInterface<End
  public:
   Sweep() : TwoNodes({}, {.latency_ns = 10 * runtime::microsecond, .bytes_per_second = 1'000'000'000}) {}
 
-  /// A set-up, accepted as soon as it is offered, then traffic of all kinds in both directions; stops after `steps`
-  /// events.
+  /// A set-up, accepted as soon as it is offered, then traffic of all kinds in both directions; stops
+  /// after `steps` events.
   bool live(int steps) {
     const auto deadline = fabric.scheduler.now() + runtime::second;
     bool accepting = false, sending = false;

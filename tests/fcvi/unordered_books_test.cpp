@@ -31,8 +31,8 @@ TEST_F(UnorderedBooks, overtaking_descriptorIsFree_isPlaced) {
   EXPECT_EQ(received(0), received_well);
 }
 
-// Somebody is: it waits for its rest, whichever frame of it came; one that is whole takes the descriptor without being
-// kept.
+// Somebody is: it waits for its rest, whichever frame of it came; one that is whole takes the descriptor
+// without being kept.
 TEST_F(UnorderedBooks, overtaking_descriptorIsTaken_waitsUnlessWhole) {
   start(3);
   give_send(1, 0, 4);
@@ -106,8 +106,8 @@ TEST_P(Patience, waiting_noRoom_takesThePlace) {
   EXPECT_EQ(pool(), 0u);
 }
 
-// VI-DG 5.2: an RDMA Write takes a descriptor for its Immediate Data alone, when it is whole, and another Send may be
-// before it.
+// VI-DG 5.2: an RDMA Write takes a descriptor for its Immediate Data alone, when it is whole, and another Send may
+// be before it.
 TEST_F(UnorderedBooks, writeImmediate_takesItsDescriptorWhenWhole) {
   start(2);
   header.flags = wire::fcvi::message_request_flag::imm_data;

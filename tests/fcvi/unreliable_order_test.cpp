@@ -1,6 +1,6 @@
-// Unreliable Delivery, where nothing waits for what is lost (VI-ARCH 2.5.1, 6.3.1.1; FC-VI 8.4.1 d), B.2.4, B.2.5 rules
-// 4c, 5a, 5b, 6e, B.3.2.4): frames that are late or lost, descriptors that the next message takes, gaps by the
-// thousand.
+// Unreliable Delivery, where nothing waits for what is lost (VI-ARCH 2.5.1, 6.3.1.1; FC-VI 8.4.1 d), B.2.4,
+// B.2.5 rules 4c, 5a, 5b, 6e, B.3.2.4): frames that are late or lost, descriptors that the next message takes,
+// gaps by the thousand.
 #include "fcvi/arrivals.hpp"
 #include "tests/fcvi/class_2_nodes.hpp"
 #include "tests/fcvi/reordered_nodes.hpp"
@@ -277,8 +277,8 @@ TEST_F(Numbered, receiving_thousandsOfGaps_takeFewPasses) {
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
 }
 
-// Ruling 131: no more than 65,536 ranges of messages are told apart; the next one that stands alone is lost, and
-// counted.
+// Ruling 131: no more than 65,536 ranges of messages are told apart; the next one that stands alone is
+// lost, and counted.
 TEST_F(Numbered, receiving_moreGapsThanAreKept_isCounted) {
   const auto full = [&] { return server->provider.counters().reorder_pool_full; };
   const auto arrived = [&] { return server->provider.counters().messages_received; };

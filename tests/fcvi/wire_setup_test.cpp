@@ -1,5 +1,5 @@
-// Set-ups and disconnects that do not go the straight way, on the wire (FC-VI 5.3, 5.9, 6.8 to 6.13, 8.3 to 8.6, C.3 to
-// C.5, D.1).
+// Set-ups and disconnects that do not go the straight way, on the wire (FC-VI 5.3, 5.9, 6.8 to 6.13, 8.3 to 8.6, C.3
+// to C.5, D.1).
 #include "tests/fcvi/wire_fixture.hpp"
 
 namespace {
@@ -34,8 +34,8 @@ class WireSetup : public support::WireNodes {
   void TearDown() override { EXPECT_EQ(unexpected(), 0u); }
 };
 
-// FC-VI 5.3.3, 5.9.7.2.1: nobody waits: 03h in RESP1; unassigned handles in RESP2 and RESP3 say that nothing came of
-// it.
+// FC-VI 5.3.3, 5.9.7.2.1: nobody waits: 03h in RESP1; unassigned handles in RESP2 and RESP3 say that nothing
+// came of it.
 TEST_F(WireSetup, refused_nobodyWaits) {
   ask();
   ASSERT_TRUE(ended());
@@ -72,8 +72,8 @@ TEST_F(WireSetup, refused_rejected) {
   EXPECT_EQ(iu[1].word(3), 0x00040000u);
 }
 
-// FC-VI 5.9.7.2.1, C.5.2, C.5.6: T1 is over: RESP2 "Connect Timeout" to the handle of RESP1; RESP3 confirms no
-// connection.
+// FC-VI 5.9.7.2.1, C.5.2, C.5.6: T1 is over: RESP2 "Connect Timeout" to the handle of RESP1; RESP3
+// confirms no connection.
 TEST_F(WireSetup, timedOut_resp2SaysConnectTimeout) {
   listen(), ask(runtime::second);
   ASSERT_TRUE(offered());

@@ -99,8 +99,8 @@ TEST_F(Wire, disconnect_fields) {
   expect_frame(iu[1], resp, "DISCONNECT_RESP");
 }
 
-// FC-VI 5.4, 5.9.6, 6.2: Sends without response: consecutive FCVI_MSG_IDs from 1, an exchange each, which ends with its
-// IU.
+// FC-VI 5.4, 5.9.6, 6.2: Sends without response: consecutive FCVI_MSG_IDs from 1, an exchange each, which ends
+// with its IU.
 TEST_F(Wire, send_fields) {
   connect_at(Level::ReliableDelivery);
   receive(), receive();
@@ -140,8 +140,8 @@ TEST_F(Wire, send_refused_fields) {
   expect_frame(*disconnect, {false, 0x02, 0x290008, 2, 0x12, 0x01, client_handle, 0, 0x00420000}, "DISCONNECT_RQST");
 }
 
-// FC-VI 5.3.5, 5.9.4.3: whoever refused the message tells why; the DISCONNECT_RQST of the one that was refused does not
-// cross it.
+// FC-VI 5.3.5, 5.9.4.3: whoever refused the message tells why; the DISCONNECT_RQST of the one that was refused does
+// not cross it.
 TEST_F(Wire, refused_oneDisconnectRqst) {
   const auto is_rqst = [](const WireFrame& f) { return f.opcode() == 0x12; };
   for (const std::uint16_t control : {vi::control::op_rdma_write, vi::control::op_rdma_read}) {

@@ -56,7 +56,7 @@ struct FloodAim {
 inline fc2::FramePtr flood_frame(fc2::FramePool& pool, const FloodStep& step, const FloodAim& aim) {
   fc2::FramePtr frame = pool.take();
   frame->size_bytes = static_cast<std::uint16_t>(std::min(step.bytes.size(), frame->bytes.size()));
-  frame->bytes.fill(0);
+  std::ranges::fill(frame->bytes, std::uint8_t{0});
   std::copy_n(step.bytes.begin(), frame->size_bytes, frame->bytes.begin());
   const wire::MutableBytes bytes(frame->bytes);
   if (step.has(FloodStep::GoodDId)) wire::store_big<3>(bytes, 1, aim.d_id.value);

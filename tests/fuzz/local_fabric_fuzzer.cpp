@@ -109,8 +109,8 @@ Input read_until(int descriptor, Enough enough, Turn turn) {
 
 // --- the service -------------------------------------------------------------------------------------------------
 
-/// Afterwards no link of it is left, and a port that speaks the protocol is welcome; unless the input was a good
-/// "stop".
+/// Afterwards no link of it is left, and a port that speaks the protocol is welcome; unless the input was
+/// a good "stop".
 void flood_service(const Directory& directory, const Input& input) {
   boost::asio::io_context io{1};
   fabricd::Service service(io, directory.take(), {});

@@ -2,8 +2,7 @@
 //
 // usage: <fuzzer>_replay CORPUS [MUTATIONS [SEED [FIRST]]]
 //
-// A failure names the file, or the mutation: MUTATIONS=1 with the same SEED and FIRST=<its number> runs that
-// one alone.
+// A failure names the file, or the mutation: MUTATIONS=1 with the same SEED and FIRST=<its number> runs that one alone.
 #include <algorithm>
 #include <csignal>
 #include <cstdint>

@@ -1,6 +1,7 @@
 // Any frame at a switch: of an N_Port at its F_Port (F_Port Controller, Name Server, Fabric Controller, routing), of
 // another switch at its E_Port, of NL_Ports at its FL_Port. The steps: frame_flood.hpp; the first byte: 0 as an N_Port
-// without a login, 1 with one, 2 a switch, 3 an NL_Port.
+// without a login, 1 with one, 2 a switch, 3 an NL_Port; 4 more: the N_Port says that it can keep back frames for one
+// address.
 #include "farp/resolver.hpp"
 #include "fc2_fabric/switch/f_port.hpp"
 #include "fc2_fabric/switch/fabric_controller.hpp"
@@ -72,6 +73,7 @@ class Stranger final : public fc2::FrameOutput, private fc2::FrameFeeder {
   [[nodiscard]] fc2::FPort& f_port() { return *f_port_; }
   wire::FcHeader last;
   bool accepted = false;
+  bool by_destination = false;  // says that it keeps back what is for one address
 
  private:
   void plug_in() {
@@ -82,6 +84,7 @@ class Stranger final : public fc2::FrameOutput, private fc2::FrameFeeder {
   void unplug() { fabric_.at(0).detach(*f_port_); }
   void hold() override {}  // it does not care
   void proceed() override {}
+  [[nodiscard]] bool holds_by_destination() const override { return by_destination; }
   support::SwitchedFabric& fabric_;
   fc2::FPort* f_port_ = nullptr;
 };
@@ -103,13 +106,14 @@ struct Citizen final : farp::ResolveListener {
 
 class World {
  public:
-  explicit World(unsigned choice) : from_switch_(choice == 2), from_loop_(choice == 3), fabric_(2) {
+  World(unsigned choice, bool by_destination) : from_switch_(choice == 2), from_loop_(choice == 3), fabric_(2) {
     isl_ = &fabric_.join(0, 1);
     fabric_.run_for(runtime::second);
     citizens_.push_back(std::make_unique<Citizen>(fabric_, 0, std::uint8_t{1}));
     citizens_.push_back(std::make_unique<Citizen>(fabric_, 1, std::uint8_t{2}));
     fabric_.run_for(runtime::second);
     stranger_.emplace(fabric_, choice != 0);
+    stranger_->by_destination = by_destination;
     if (!from_loop_) return;
     fl_port_ = fabric_.at(0).attach(loop_);
     attach(loop_, nl_port_);
@@ -231,7 +235,7 @@ class World {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 1) return 0;
-  World world(data[0] % 4);
+  World world(data[0] % 4, (data[0] & 4) != 0);
   support::FloodSteps steps(wire::Bytes(data + 1, size - 1));
   while (const auto step = steps.next()) world.take(*step);
   world.expect_unharmed(wire::fuzz::is_probed({data, size}));

@@ -164,8 +164,8 @@ class Probe final : private fc2::fcoe::Vn2vnListener {
                       answer->n_port_id == peer;
     return say(good, "ADISC", answer ? answer->to_string() : "not understood");
   }
-  // FC-LS: RNID with the general topology format asked for; the answer has a common part of 16 bytes at least: the
-  // names.
+  // FC-LS: RNID with the general topology format asked for; the answer has a common part of 16 bytes at
+  // least: the names.
   bool rnid(wire::FcId peer) {
     constexpr std::size_t names_at = 8, common_bytes = 16;
     const Payload answer = ask(peer, "RNID", {0x78, 0, 0, 0, 0xDF, 0, 0, 0});

@@ -69,6 +69,18 @@ class FrameStreamTest : public testing::Test {
   void write(const Bytes& bytes) {
     ASSERT_EQ(::send(far, bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
   }
+  /// As many bytes as come within a while, at most `count`.
+  Bytes read(std::size_t count) {
+    Bytes bytes(count);
+    std::size_t here = 0;
+    machine.run_until([&] {
+      const ssize_t got = ::recv(far, bytes.data() + here, count - here, MSG_DONTWAIT);
+      if (got > 0) here += static_cast<std::size_t>(got);
+      return here == count;
+    });
+    bytes.resize(here);
+    return bytes;
+  }
   void hang_up() { ::close(std::exchange(far, -1)); }
   /// What makes the link end.
   std::string fault(const Bytes& bytes) {
@@ -237,6 +249,36 @@ TEST_F(FrameStreamTest, full_socket_pauses) {
   EXPECT_TRUE(user.has_room);
 }
 
+// What is held for one destination is told by a record of its own.
+TEST_F(FrameStreamTest, held_destination_is_told) {
+  {
+    const runtime::CoreSection section(machine.core);
+    EXPECT_TRUE(stream->holds_by_destination());
+    stream->hold_for({0x010203});
+    stream->proceed_for({0x010203});
+    stream->proceed_for({0x040506});  // was not held
+  }
+  EXPECT_EQ(read(24), (Bytes{8, 0, 0, 0, 0, 0, 0, 4, 0, 1, 2, 3, 9, 0, 0, 0, 0, 0, 0, 4, 0, 1, 2, 3}));
+  EXPECT_TRUE(user.frames.empty());
+}
+
+// Nobody reads for a while: what is held then is told when there is room, the last word of each alone; frames that wait
+// do not keep it from being told.
+TEST_F(FrameStreamTest, full_socket_held_destinations_are_told_in_the_end) {
+  std::uint32_t sent = 0;
+  {
+    const runtime::CoreSection section(machine.core);
+    while (!stream->paused()) send_frame(sent++);
+    for (std::uint32_t i = 0; i < 10'000; ++i) {
+      stream->hold_for({i});
+      if (i != 7) stream->proceed_for({i});
+    }
+  }
+  read(sent * (record_header_bytes + max_frame_bytes));
+  EXPECT_EQ(read(12), (Bytes{8, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 7}));
+  EXPECT_FALSE(stream->paused());
+}
+
 // The other end is gone while frames go out: told once, from outside of send().
 TEST_F(FrameStreamTest, broken_socket_is_told_later) {
   hang_up();
@@ -248,8 +290,8 @@ TEST_F(FrameStreamTest, broken_socket_is_told_later) {
   EXPECT_TRUE(machine.run_until([&] { return user.reason.has_value(); }));
 }
 
-// A process sends its last frames and ends. What we had for it cannot be sent any more; what it sent comes all the
-// same.
+// A process sends its last frames and ends. What we had for it cannot be sent any more; what it sent comes
+// all the same.
 TEST_F(FrameStreamTest, what_was_sent_before_the_end_comes_though_nobody_hears_us) {
   for (int i = 0; i < 40; ++i) write(frame_record(2136));
   hang_up();
@@ -304,8 +346,8 @@ TEST_F(FrameStreamTest, chance_bytes_end_the_link) {
 
 // --- handshake
 
-// The child of a fork() that lives on does not keep its parent's link open: the other end notices at once when that
-// ends.
+// The child of a fork() that lives on does not keep its parent's link open: the other end notices at once
+// when that ends.
 TEST_F(FrameStreamTest, child_of_a_fork_does_not_keep_the_link) {
   int closed[2];
   ASSERT_EQ(::pipe2(closed, O_CLOEXEC), 0);
@@ -325,6 +367,15 @@ TEST_F(FrameStreamTest, child_of_a_fork_does_not_keep_the_link) {
   char none = 0;
   ASSERT_EQ(::fcntl(far, F_SETFL, O_NONBLOCK), 0);
   EXPECT_EQ(::read(far, &none, 1), 0);
+}
+
+// Hold and Proceed: any N_Port_ID; of another length, or with the reserved octet, it is none.
+TEST(Destination, round_trip_and_bad_values) {
+  for (const std::uint32_t id : {0U, 0x010203U, 0xFFFFFFU})
+    EXPECT_EQ(Destination::parse(Destination{{id}}.write())->id.value, id);
+  EXPECT_FALSE(Destination::parse(Bytes{1, 1, 2, 3}));
+  EXPECT_FALSE(Destination::parse(Bytes{0, 1, 2}));
+  EXPECT_FALSE(Destination::parse(Bytes{0, 1, 2, 3, 4}));
 }
 
 TEST(Hello, round_trip) {

@@ -1,5 +1,5 @@
-// A node made of the protocol's parts, without libvipl: N_Port, resolver, provider, NIC; on the local fabric, in one
-// thread.
+// A node made of the protocol's parts, without libvipl: N_Port, resolver, provider, NIC; on the local fabric,
+// in one thread.
 #pragma once
 #include <memory>
 #include <optional>

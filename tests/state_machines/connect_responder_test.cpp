@@ -189,8 +189,8 @@ Rig await_resp2_withdrawn() { return after_match(AcceptRequested{}, DisconnectRe
 Rig connected() { return after_match(AcceptRequested{}, Resp2Received{true}); }
 Rig connected_retry() { return after_match(AcceptRequested{}, Resp2Received{true}, RqstRetried{}); }
 
-// FC-VI C.4 rule 8: the retry takes the place of the first try wherever RESP2 is still to come, and is answered as that
-// was.
+// FC-VI C.4 rule 8: the retry takes the place of the first try wherever RESP2 is still to come, and is answered
+// as that was.
 TEST(ConnectResponder, retried_before_resp2) {
   EXPECT_EQ(after_match().after(RqstRetried{}), "AwaitDecision: set_cserr, adopt_retry");
   EXPECT_EQ(await_resp2_accepted().after(RqstRetried{}),
@@ -258,8 +258,8 @@ TEST(ConnectResponder, accepted_and_never_confirmed) {
   EXPECT_EQ(answered.after(T2Expired{}), "Idle: set_cserr, complete_accept(Timeout), endpoint_lost, release");
 }
 
-// FC-VI 8.5.2 c), C.5.2, VI-DG 6.7: accepted when the client had given up already: no RESP1 went, no connection can be
-// lost.
+// FC-VI 8.5.2 c), C.5.2, VI-DG 6.7: accepted when the client had given up already: no RESP1 went, no connection
+// can be lost.
 TEST(ConnectResponder, AwaitRetry_accepted_and_never_retried) {
   Rig rig = await_retry();
   rig.given(AcceptRequested{});

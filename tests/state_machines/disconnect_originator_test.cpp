@@ -81,8 +81,8 @@ Rig requested() {
   return rig;
 }
 
-// FC-VI 8.6.2 a), D.1 rule 1 b): a Sequence error is retried like a time-out, and is as final the second time (8.6.3
-// a).
+// FC-VI 8.6.2 a), D.1 rule 1 b): a Sequence error is retried like a time-out, and is as final the second
+// time (8.6.3 a).
 TEST(DisconnectOriginator, AwaitResponse_exchange_error_twice) {
   Rig rig = requested();
   EXPECT_EQ(rig.after(ExchangeError{}),

@@ -99,7 +99,7 @@ TEST(Exchange, Recovering_abort_timeout_logs_out) {
   rig.set(Recorded::LogsOutSilentPortKnob);
   rig.given(Originated{}, AbortRequested{});
   EXPECT_EQ(rig.after(AbortTimeout{}), "Recovering: send_abts, start_abort_timer");
-  EXPECT_EQ(rig.after(AbortTimeout{}), "Closed: report_aborted(Unanswered), release, request_port_logout");
+  EXPECT_EQ(rig.after(AbortTimeout{}), "Closed: request_port_logout, report_aborted(Unanswered), release");
 }
 
 // FC-VI C.3 rule 2 b) says "may": without the logout the id rests.

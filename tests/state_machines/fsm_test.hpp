@@ -1,9 +1,7 @@
-// The kit of every machine's test: a recording context, the survey of the whole table, and the tests made
-// from it.
+// The kit of every machine's test: a recording context, the survey of the whole table, and the tests made from it.
 //
-// A test program of a machine has an Input: Def, Recorded (a Recorder of its Context), and the samples of
-// each event that has fields. FSM_TABLE_TESTS(Suite, Input) then checks the table; the hand-written tests use
-// a Rig.
+// A test program of a machine has an Input: Def, Recorded (a Recorder of its Context), and the samples of each event
+// that has fields. FSM_TABLE_TESTS(Suite, Input) then checks the table; the hand-written tests use a Rig.
 #pragma once
 
 #include "state_machines/fsm.hpp"
@@ -64,8 +62,7 @@ class Recorder : public Base {
 template <class Event>
 using Samples = std::vector<std::pair<std::string, Event>>;
 
-// --- the survey: every state x event x sample x knobs
-// -------------------------------------------------------------
+// --- the survey: every state x event x sample x knobs ---------------------------------------------------------------
 
 struct Trial {
   std::string sample;   // empty if the event has no fields
@@ -232,8 +229,7 @@ template <class Input>
   return survey;
 }
 
-// --- hand-written tests
-// -------------------------------------------------------------------------------------------
+// --- hand-written tests ---------------------------------------------------------------------------------------------
 
 // A machine with its recorder. after(event) is the new state and every effect: "Idle: stop_timer, release",
 // or "Idle:" for none; an event that the table does not expect reads "Idle: UNEXPECTED".

@@ -37,7 +37,7 @@ FSM_TABLE_TESTS(LinkPort, Input);
 constexpr const char *to_active = "Active: stop_timer, Idle, report_active",
                      *to_lr2 = "LrReceive: reset_link, LRR, start_timer",
                      *to_lr3 = "LrrReceive: reset_link, Idle, start_timer",
-                     *to_ol2 = "OlsReceive: report_offline, reset_link, LR, start_timer",
+                     *to_ol2 = "OlsReceive: reset_link, report_offline, LR, start_timer",
                      *to_lf1 = "NosReceive: report_offline, OLS, start_timer",
                      *to_lf2 = "NosTransmit: report_offline, NOS, start_timer",
                      *to_ol3 = "WaitForOls: report_offline, NOS, start_timer";

@@ -241,8 +241,8 @@ TEST(MessageOriginator, Sending_response_received) {
   EXPECT_EQ(with({}, SendStarted{}).after(ResponseReceived{}), "Sending: count_stale");
 }
 
-// What comes twice, or after the end, changes no Descriptor again (VI-ARCH 2.5.2: an error behind a success is
-// asynchronous).
+// What comes twice, or after the end, changes no Descriptor again (VI-ARCH 2.5.2: an error behind a
+// success is asynchronous).
 TEST(MessageOriginator, late_events_are_stale) {
   Rig waiting = with({}, one_way);
   EXPECT_EQ(waiting.after(ResponseReceived{}), "AwaitClearToSend: count_stale");

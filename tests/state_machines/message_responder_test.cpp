@@ -178,8 +178,8 @@ TEST(MessageResponder, Receiving_loss_unreliable) {
   EXPECT_EQ(rig.after(MessageGap{false}), "Expecting: mark_messages_missing(true), discard_frame");
 }
 
-// FC-VI B.2.4 rule 2, B.2.5 rule 5a: a Message of the past, errored or not. VI-ARCH 2.5.1: no Error at Unreliable
-// Delivery.
+// FC-VI B.2.4 rule 2, B.2.5 rule 5a: a Message of the past, errored or not. VI-ARCH 2.5.1: no Error
+// at Unreliable Delivery.
 TEST(MessageResponder, Expecting_stale_message) {
   Rig rig = unreliable_rig();
   EXPECT_EQ(rig.after(StaleMessage{true}), "Expecting: discard_frame");
@@ -289,8 +289,8 @@ TEST(MessageResponder, Expecting_frame_lost) {
   }
 }
 
-// FC-VI B.2.4 rule 3a, B.2.5 rules 7a, 7b: on an out-of-order fabric the expected Message may be open already, in its
-// owner's books.
+// FC-VI B.2.4 rule 3a, B.2.5 rules 7a, 7b: on an out-of-order fabric the expected Message may be open already, in
+// its owner's books.
 TEST(MessageResponder, Expecting_frame_lost_of_an_open_message) {
   EXPECT_EQ(unreliable_rig().after(FrameLost{Loss::Timeout, true}),
             "Expecting: fail_receive(Transport), mark_message_errored, discard_frame");

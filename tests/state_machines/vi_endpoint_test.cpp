@@ -131,8 +131,8 @@ TEST(ViEndpoint, Error_second_disconnect_requested) {
   EXPECT_EQ(rig.after(DisconnectRequested{}), "Error:");
 }
 
-// VI-ARCH 2.5.1, 2.5.2: only a reliable connection breaks; 7.2, 7.3, VI-DG 6.2: that is told, whatever a Descriptor
-// says.
+// VI-ARCH 2.5.1, 2.5.2: only a reliable connection breaks; 7.2, 7.3, VI-DG 6.2: that is told, whatever
+// a Descriptor says.
 TEST(ViEndpoint, Connected_local_error) {
   Rig rig;
   rig.given(ConnectRequested{}, SetupSucceeded{});
@@ -191,8 +191,8 @@ TEST(ViEndpoint, connect_requested_out_of_place) {
   EXPECT_EQ(in_error().after(AcceptRequested{}), "Error: refuse_request");
 }
 
-// VI-ARCH 5.1, 5.2, 5.4, VI-DG 6.3.1: without a connection an error has none to break; in Error there is one
-// transition.
+// VI-ARCH 5.1, 5.2, 5.4, VI-DG 6.3.1: without a connection an error has none to break; in Error there
+// is one transition.
 TEST(ViEndpoint, errors_without_a_connection) {
   EXPECT_EQ(Rig{}.after(LocalError{}), "Idle: count_stale");
   EXPECT_EQ(pending().after(LocalError{}), "PendingConnect: count_stale");

@@ -15,8 +15,8 @@
 
 namespace support {
 
-/// A network namespace with the veth pair va, vb (MTU 2500) in it, while this lives; the thread is back in its own
-/// afterwards.
+/// A network namespace with the veth pair va, vb (MTU 2500) in it, while this lives; the thread is back in
+/// its own afterwards.
 class VethPair {
  public:
   static constexpr wire::MacAddress mac_a{{2, 0, 0, 0, 0, 0xA}}, mac_b{{2, 0, 0, 0, 0, 0xB}};

@@ -313,8 +313,8 @@ TEST_F(Excuses, rejected_sees_a_success) {
   connection.ends[0].calls[0].result = vi::Return::NotReachable;
   EXPECT_EQ(broken_invariants(), Names{"new connection"});
 }
-// FC-VI 8.5.4, D.1: the retry makes one fault good, but not that of a program without the time for it, nor a login that
-// ends.
+// FC-VI 8.5.4, D.1: the retry makes one fault good, but not that of a program without the time for it, nor a
+// login that ends.
 TEST_F(Excuses, cost_sees_who_is_unreachable_after_one_fault) {
   call(0, "VipDisconnect", vi::Return::NotReachable);
   EXPECT_EQ(broken_invariants(), Names{});

@@ -51,8 +51,7 @@ std::vector<std::string> failures_of(const Scenario& scenario, RunResult* result
 }
 using Lines = std::vector<std::string>;
 
-// --- the matrix
-// ----------------------------------------------------------------------------------------------------
+// --- the matrix -----------------------------------------------------------------------------------------------------
 
 enum class Kind { Send, RdmaWrite, RdmaWriteImmediate, RdmaRead };
 using Parameters = std::tuple<Level, Kind, std::uint64_t>;
@@ -110,8 +109,7 @@ INSTANTIATE_TEST_SUITE_P(
                      testing::Values(0u, 1u, 2047u, 2048u, 2049u, 65536u, (16u << 20) + 3)),
     name_of);
 
-// --- workloads
-// -----------------------------------------------------------------------------------------------------
+// --- workloads ------------------------------------------------------------------------------------------------------
 
 TEST(Workload, more_messages_than_the_window_need_credit) {
   Scenario scenario = two_ports();
@@ -196,8 +194,7 @@ TEST(Workload, time_limit_before_any_login_names_the_port) {
   EXPECT_EQ(failures_of(scenario)[0], "port client: expected logged in and registered within 1.000 us, got no end");
 }
 
-// --- the moment of completion
-// ----------------------------------------------------------------------------------------
+// --- the moment of completion ---------------------------------------------------------------------------------------
 
 constexpr runtime::TimeNs latency = runtime::millisecond, one_way = 2 * latency;  // two links
 
@@ -272,8 +269,7 @@ TEST(Completion, the_other_levels_do_not_wait) {
   }
 }
 
-// --- repetition
-// ------------------------------------------------------------------------------------------------------
+// --- repetition -----------------------------------------------------------------------------------------------------
 
 class Bytes final : public fc2::ByteSink {
  public:

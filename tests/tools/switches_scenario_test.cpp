@@ -1,5 +1,5 @@
-// topology: of scenarios: switches and the links between them, what is refused, and what becomes of runs when they
-// fail.
+// topology: of scenarios: switches and the links between them, what is refused, and what becomes of runs
+// when they fail.
 #include <gtest/gtest.h>
 
 #include "tools/fcvi_sim/run/expectations.hpp"

@@ -1,5 +1,4 @@
-// The frame path does not allocate in steady state (design rule 4). Counts every operator new of this
-// program.
+// The frame path does not allocate in steady state (design rule 4). Counts every operator new of this program.
 #include <array>
 #include "tests/support/counted_new.hpp"
 #include "tests/vi/bench.hpp"

@@ -68,8 +68,8 @@ void expect_whole(Write write, Read read) {
   EXPECT_EQ(torn, 0) << sizeof(Word);
 }
 
-/// The word that is looked at lies behind `before` others, so that all of it is aligned where it is the last aligned
-/// one.
+/// The word that is looked at lies behind `before` others, so that all of it is aligned where it is the
+/// last aligned one.
 template <class Word>
 void expect_whole_words(std::size_t before, std::size_t behind) {
   alignas(16) std::array<std::uint8_t, 64> memory{};
@@ -97,8 +97,8 @@ void expect_whole_words(std::size_t before, std::size_t behind) {
                      });
 }
 
-// VI-ARCH 3.2.1: programs spin on the last word of an RDMA Write, and write while they are read: each aligned word is
-// one access.
+// VI-ARCH 3.2.1: programs spin on the last word of an RDMA Write, and write while they are read: each aligned word
+// is one access.
 TEST(ConsumerMemory, aligned_words_are_whole) {
   expect_whole_words<std::uint64_t>(0, 0);
   expect_whole_words<std::uint64_t>(4, 3);

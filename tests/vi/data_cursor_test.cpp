@@ -234,8 +234,7 @@ TEST(Place, last_word_polled) {
   });
   bool torn = false;
   for (std::uint32_t round = 1; round <= rounds; ++round) {
-    // The last aligned word has eight bytes; a reader of its upper half needs an access of that size to be
-    // defined.
+    // The last aligned word has eight bytes; a reader of its upper half needs an access of that size to be defined.
     auto& last = *reinterpret_cast<std::uint64_t*>(&target[words - 2]);
     while (static_cast<std::uint32_t>(std::atomic_ref(last).load(std::memory_order_acquire) >> 32) != round)
       std::this_thread::yield();

@@ -50,8 +50,8 @@ TEST(Posting, badAddress_postSend_isToldAsASend) {
 }
 
 TEST(Posting, mostSegmentsBeyondTheRegion_isABadAddress) {
-  // VI-ARCH 6.1: as many segments as a descriptor may have lie in its region; a higher count is in error when
-  // processed.
+  // VI-ARCH 6.1: as many segments as a descriptor may have lie in its region; a higher count is in
+  // error when processed.
   Bench bench({.limits = {.max_segments_per_descriptor = 2, .max_completion_queues = 1}});
   bench.connect();
   const auto posted = bench.descriptor(0, 0, {Segment{}, Segment{}});

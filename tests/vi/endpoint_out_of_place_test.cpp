@@ -1,5 +1,5 @@
-// What a transport tells a VI in a state in which it is not valid, or comes too late: refused or counted, nothing else
-// (VI-ARCH 5).
+// What a transport tells a VI in a state in which it is not valid, or comes too late: refused or counted, nothing
+// else (VI-ARCH 5).
 #include "tests/vi/bench.hpp"
 
 namespace vi::testing {

@@ -53,8 +53,8 @@ TEST(Endpoint, connected_connection_lost) {
 }
 
 TEST(Status, partly_sent) {
-  // VI-DG 5.2 bit 4: a send of which some frames went out, and not all, says so in whatever error ends it; not in a
-  // success.
+  // VI-DG 5.2 bit 4: a send of which some frames went out, and not all, says so in whatever error ends it; not
+  // in a success.
   Bench bench({.level = ReliabilityLevel::UnreliableDelivery});
   bench.connect();
   const auto failed = bench.send("a"), well = bench.send("b"), whole = bench.send("c"), open = bench.send("d"),

@@ -31,8 +31,8 @@ class Hole final : public MemoryGuard {
   bool catches = false;
 };
 
-// What a fault is looked up for needs no guard around it: a descriptor and up to 32 bytes of data, in and out. A longer
-// copy does.
+// What a fault is looked up for needs no guard around it: a descriptor and up to 32 bytes of data, in and out. A
+// longer copy does.
 TEST(CaughtAccesses, few_bytes_need_no_guard_more_do) {
   for (const std::size_t size : {std::size_t{8}, std::size_t{32}, std::size_t{33}}) {
     Hole hole;
@@ -58,8 +58,8 @@ struct Unmapped : public ::testing::Test {
 };
 
 TEST_F(Unmapped, connected_post_descriptor) {
-  // VI-DG 3.8.1: the address "was not valid when the descriptor was posted"; each queue. The connection ends (ruling
-  // 206).
+  // VI-DG 3.8.1: the address "was not valid when the descriptor was posted"; each queue. The connection
+  // ends (ruling 206).
   for (const bool receive : {false, true}) {
     Bench fresh({.guard = &hole});
     hole.open(nullptr, 0);

@@ -1,5 +1,4 @@
-// The receive queue (VI-DG 5.2 to 5.4), incoming RDMA (VI-ARCH 3.2.2) and errors by reliability level
-// (VI-ARCH 2.5).
+// The receive queue (VI-DG 5.2 to 5.4), incoming RDMA (VI-ARCH 3.2.2) and errors by reliability level (VI-ARCH 2.5).
 #include "tests/vi/bench.hpp"
 
 namespace vi::testing {
@@ -37,8 +36,8 @@ TEST(Receive, connected_claim_and_complete) {
 }
 
 TEST(Receive, connected_complete_immediate) {
-  // VI-DG 5.2 status bit 19: the flag says that immediate data are valid; the Control field stays as posted (ruling
-  // 271).
+  // VI-DG 5.2 status bit 19: the flag says that immediate data are valid; the Control field stays as
+  // posted (ruling 271).
   Bench bench;
   const auto posted = bench.receive(8);
   bench.post_receive(posted);

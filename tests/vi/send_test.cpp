@@ -1,5 +1,5 @@
-// The send queue: what a descriptor may say (VI-DG 5.2 to 5.4), in which order it is begun and completed
-// (VI-ARCH 6.3.1).
+// The send queue: what a descriptor may say (VI-DG 5.2 to 5.4), in which order it is begun and
+// completed (VI-ARCH 6.3.1).
 #include "tests/vi/bench.hpp"
 
 namespace vi::testing {
@@ -294,8 +294,8 @@ struct SendError {
 class SendCompleted : public ::testing::TestWithParam<SendError> {};
 
 TEST_P(SendCompleted, connected_complete_send_in_error) {
-  // VI-ARCH 2.5, 7.2, 7.3, VI-DG 6.2: at a reliable level any error breaks the connection, and that is told
-  // asynchronously too.
+  // VI-ARCH 2.5, 7.2, 7.3, VI-DG 6.2: at a reliable level any error breaks the connection, and that is
+  // told asynchronously too.
   const SendError& param = GetParam();
   Bench bench({.level = param.level});
   bench.connect();
@@ -343,8 +343,7 @@ struct Passing {
 class OrderByLevel : public ::testing::TestWithParam<Passing> {};
 
 TEST_P(OrderByLevel, reading_begin_send_and_write) {
-  // VI-ARCH 6.3.1.1: Sends and RDMA Writes pass RDMA Reads on Reliable Delivery, and not on Reliable
-  // Reception.
+  // VI-ARCH 6.3.1.1: Sends and RDMA Writes pass RDMA Reads on Reliable Delivery, and not on Reliable Reception.
   for (const bool write : {false, true}) {
     Bench bench({.level = GetParam().level});
     bench.connect();
@@ -415,8 +414,7 @@ TEST(Order, empty_begin_fenced) {
 }
 
 TEST(Order, sending_begin_bad) {
-  // VI-ARCH 6.3.1.1: completions are FIFO, so an error waits for the sends before it, and does not flush
-  // them.
+  // VI-ARCH 6.3.1.1: completions are FIFO, so an error waits for the sends before it, and does not flush them.
   Bench bench;
   bench.connect();
   const auto good = bench.send("a"), bad = bench.send("b");
@@ -435,8 +433,7 @@ TEST(Order, sending_begin_bad) {
 }
 
 TEST(Order, reading_send_completes_first) {
-  // VI-ARCH 6.3.1.1, VI-DG 6.1: the send's status shows, but queue and completion queue keep the posting
-  // order.
+  // VI-ARCH 6.3.1.1, VI-DG 6.1: the send's status shows, but queue and completion queue keep the posting order.
   Bench bench({.send_to_queue = true});
   bench.connect();
   const Piece target = bench.allocate(4);

@@ -29,10 +29,12 @@ std::string nic_error(const std::string& lines) { return error_of("nics:\n- name
 
 TEST(Configuration, built_in) {
   const Configuration configuration = built_in_configuration();
-  ASSERT_EQ(configuration.nics.size(), 1u);
+  ASSERT_EQ(configuration.nics.size(), 2u);
+  EXPECT_EQ(configuration.find("VILO"), &configuration.nics[1]);
+  EXPECT_TRUE(configuration.nics[1].is_loopback());
   const NicConfiguration& nic = configuration.nics[0];
   EXPECT_EQ(nic.name, "VINIC");
-  EXPECT_EQ(nic.transport, NicTransport::Local);
+  EXPECT_EQ(transport_name(nic), "local");
   for (const char* name :
        {"VINIC", "VINIC0", "/dev/clanvi0", "/dev/via_eth0", "/dev/via_lo", "/etc/via_lo", "nic0", "clan0"})
     EXPECT_EQ(configuration.find(name), &nic) << name;
@@ -43,7 +45,7 @@ TEST(Configuration, built_in) {
 TEST(Configuration, nothing_at_all_is_the_built_in_one) {
   for (const char* text : {"", "# only a comment\n", "---\n", "fabric_idle_time: 30s"}) {
     const Configuration configuration = good(text);
-    ASSERT_EQ(configuration.nics.size(), 1u) << text;
+    ASSERT_EQ(configuration.nics.size(), 2u) << text;
     EXPECT_NE(configuration.find("nic0"), nullptr) << text;
     EXPECT_EQ(configuration.fabric_idle_time, 30 * runtime::second);
   }
@@ -72,16 +74,18 @@ nics:
 )");
   EXPECT_EQ(configuration.source, "/etc/fcvi/nics.yaml");
   EXPECT_EQ(configuration.fabric_idle_time, 2500 * runtime::millisecond);
-  ASSERT_EQ(configuration.nics.size(), 2u);
+  ASSERT_EQ(configuration.nics.size(), 3u);
   const NicConfiguration& nic = configuration.nics[0];
   EXPECT_EQ(nic.name, "san0");
-  EXPECT_EQ(nic.transport, NicTransport::InProcess);
+  EXPECT_EQ(transport_name(nic), "in_process");
+  ASSERT_NE(nic.fibre_channel(), nullptr);
+  const FcChoices& fc = *nic.fibre_channel();
   EXPECT_EQ(nic.node_name, "Node1.example.org");
   EXPECT_EQ(nic.addresses, (std::vector{wire::IpAddress::v4(10, 1, 0, 1), *wire::IpAddress::from_string("fd00::1")}));
-  EXPECT_EQ(nic.port_name.value, 0x3000000000000001u);
-  EXPECT_EQ(nic.node_wwn.value, 0x3000000000000002u);
+  EXPECT_EQ(fc.port_name.value, 0x3000000000000001u);
+  EXPECT_EQ(fc.node_wwn.value, 0x3000000000000002u);
   EXPECT_TRUE(nic.limits.strict_tags);
-  EXPECT_EQ(nic.reorder_pool_bytes, 7u << 20);
+  EXPECT_EQ(fc.reorder_pool_bytes, 7u << 20);
   EXPECT_EQ(nic.hosts_file, "/srv/hosts");
   EXPECT_EQ(nic.limits.max_vis, 10u);
   EXPECT_EQ(nic.limits.max_descriptors_per_queue, 11u);
@@ -93,12 +97,13 @@ nics:
   EXPECT_EQ(nic.limits.memory.max_region_bytes, 2ull << 30);
   EXPECT_EQ(nic.max_registered_bytes, 3ull << 30);
   EXPECT_EQ(nic.limits.memory.max_ptags, 16u);
-  EXPECT_EQ(nic.timeouts.open, runtime::second);
-  EXPECT_EQ(nic.timeouts.ulp, 2 * runtime::second);
-  EXPECT_EQ(nic.timeouts.farp, 3 * runtime::millisecond);
-  EXPECT_EQ(nic.timeouts.name_service, 4 * runtime::second);
-  EXPECT_EQ(nic.timeouts.name_appears, 0);
+  EXPECT_EQ(nic.open_timeout, runtime::second);
+  EXPECT_EQ(fc.timeouts.ulp, 2 * runtime::second);
+  EXPECT_EQ(fc.timeouts.farp, 3 * runtime::millisecond);
+  EXPECT_EQ(fc.timeouts.name_service, 4 * runtime::second);
+  EXPECT_EQ(fc.timeouts.name_appears, 0);
   EXPECT_EQ(configuration.nics[1].hosts_file, "/etc/fcvi/all-hosts");  // beside the configuration
+  EXPECT_EQ(configuration.nics[2].name, "VILO");                       // there by itself
 }
 
 // wild.md item 6: built-in names go to whom the file gives them, the others to VINIC, or else to the first.
@@ -193,22 +198,25 @@ nics:
 - {name: b, interface: "udp:4001:4002", transport: fcoe, mode: vn2vn, mtu: 1500, vlan: 4094, mac: "02:00:00:00:00:01"}
 - {name: c, transport: fcoe, interface: udp:10.0.0.1:4001:10.0.0.2:4002, mode: fabric, fcf: 10:00:00:00:00:00:00:01}
 )");
-  ASSERT_EQ(configuration.nics.size(), 3u);
-  const FcoeChoices& a = configuration.nics[0].fcoe;
-  EXPECT_EQ(configuration.nics[0].transport, NicTransport::Fcoe);
+  ASSERT_EQ(configuration.nics.size(), 4u);
+  const auto fcoe = [&](std::size_t nic) {
+    return std::get<FcoeChoices>(configuration.nics[nic].fibre_channel()->link);
+  };
+  const FcoeChoices a = fcoe(0);
+  EXPECT_EQ(transport_name(configuration.nics[0]), "fcoe");
   EXPECT_EQ(a.interface, "eth1");
   EXPECT_EQ(a.mode, FcoeMode::Fabric);
   EXPECT_EQ(a.mtu, 0);
   EXPECT_EQ(a.vlan, 0);
   EXPECT_FALSE(a.mac);
   EXPECT_EQ(a.fcf, wire::Wwn{});
-  const FcoeChoices& b = configuration.nics[1].fcoe;
+  const FcoeChoices b = fcoe(1);
   EXPECT_EQ(b.interface, "udp:4001:4002");
   EXPECT_EQ(b.mode, FcoeMode::Vn2vn);
   EXPECT_EQ(b.mtu, 1500);
   EXPECT_EQ(b.vlan, 4094);
   EXPECT_EQ(b.mac, wire::MacAddress::from_string("02:00:00:00:00:01"));
-  const FcoeChoices& c = configuration.nics[2].fcoe;
+  const FcoeChoices c = fcoe(2);
   EXPECT_EQ(c.interface, "udp:10.0.0.1:4001:10.0.0.2:4002");
   EXPECT_EQ(c.fcf, wire::Wwn{0x1000'0000'0000'0001});
 }
@@ -237,6 +245,30 @@ TEST(Configuration, mistakes_of_fcoe) {
   EXPECT_EQ(nic_error("  mtu: 1500"), "n.yaml:3:3: mtu is for transport: fcoe, this NIC's is local");
   EXPECT_EQ(nic_error("  transport: in_process\n  interface: eth0"),
             "n.yaml:4:3: interface is for transport: fcoe, this NIC's is in_process");
+}
+
+// The loop-back NIC: what only Fibre Channel has is a mistake there. VILO is there unless its name is another's.
+TEST(Configuration, loopback) {
+  const Configuration configuration = good(R"(
+nics:
+- {name: a, transport: loopback, node_name: other, addresses: [10.0.0.1], timeouts: {open: 1s}}
+- {name: b, aliases: [VILO]}
+)");
+  ASSERT_EQ(configuration.nics.size(), 2u);
+  EXPECT_TRUE(configuration.nics[0].is_loopback());
+  EXPECT_EQ(transport_name(configuration.nics[0]), "loopback");
+  EXPECT_EQ(configuration.find("VILO"), &configuration.nics[1]);
+  EXPECT_FALSE(configuration.nics[1].is_loopback());
+  const auto error = [](const std::string& lines) { return nic_error("  transport: loopback\n" + lines); };
+  EXPECT_EQ(error("  mtu: 1500"), "n.yaml:4:3: mtu is for transport: fcoe, this NIC's is loopback");
+  EXPECT_EQ(error("  port_name: 30:00:00:00:00:00:00:01"),
+            "n.yaml:4:3: port_name is for transports of Fibre Channel, this NIC's is loopback");
+  EXPECT_EQ(error("  timeouts: {ulp: 1s}"),
+            "n.yaml:4:14: ulp is for transports of Fibre Channel, this NIC's is loopback");
+  const auto simulated = simulated_nic("VILO");
+  ASSERT_TRUE(simulated);
+  EXPECT_TRUE(simulated->is_loopback());
+  EXPECT_EQ(simulated->addresses, std::vector{wire::IpAddress::v4(10, 0, 1, 1)});
 }
 
 // Who has it already is told.
@@ -291,12 +323,12 @@ TEST(Configuration, example_file_with_all_its_lines_is_good) {
   EXPECT_EQ(nic.limits.memory.max_region_bytes, defaults.limits.memory.max_region_bytes);
   EXPECT_EQ(nic.limits.memory.max_ptags, defaults.limits.memory.max_ptags);
   EXPECT_EQ(nic.max_registered_bytes, defaults.max_registered_bytes);
-  EXPECT_EQ(nic.timeouts.open, defaults.timeouts.open);
-  EXPECT_EQ(nic.timeouts.name_service, defaults.timeouts.name_service);
-  EXPECT_EQ(nic.timeouts.name_appears, defaults.timeouts.name_appears);
+  EXPECT_EQ(nic.open_timeout, defaults.open_timeout);
+  EXPECT_EQ(nic.fibre_channel()->timeouts.name_service, defaults.fibre_channel()->timeouts.name_service);
+  EXPECT_EQ(nic.fibre_channel()->timeouts.name_appears, defaults.fibre_channel()->timeouts.name_appears);
   const NicConfiguration& ethernet = parsed->nics.at(1);
-  EXPECT_EQ(ethernet.transport, NicTransport::Fcoe);
-  EXPECT_EQ(ethernet.fcoe.mode, FcoeChoices().mode);
+  EXPECT_EQ(transport_name(ethernet), "fcoe");
+  EXPECT_EQ(std::get<FcoeChoices>(ethernet.fibre_channel()->link).mode, FcoeChoices().mode);
 }
 
 // Whatever stands in the file: it is good, or there is a message that names the file.
@@ -396,7 +428,7 @@ TEST(Configuration, simulated_nics) {
   ASSERT_TRUE(nic);
   EXPECT_EQ(nic->name, "VINIC7");
   EXPECT_EQ(nic->node_name, "host7");
-  EXPECT_EQ(nic->transport, NicTransport::InProcess);
+  EXPECT_EQ(transport_name(*nic), "in_process");
   EXPECT_EQ(nic->addresses, std::vector{wire::IpAddress::v4(10, 0, 0, 8)});
   EXPECT_EQ(simulated_nic("nic0")->name, "VINIC0");
   EXPECT_EQ(simulated_nic("VINIC249")->addresses, std::vector{wire::IpAddress::v4(10, 0, 0, 250)});

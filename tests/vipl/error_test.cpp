@@ -68,8 +68,8 @@ TEST(ViplError, bad_descriptor_address_is_a_post_error) {
   }});
 }
 
-// VI-DG 4.4: of an error of a VI that no descriptor and no completion queue has to do with, and of one with a
-// descriptor.
+// VI-DG 4.4: of an error of a VI that no descriptor and no completion queue has to do with, and of one
+// with a descriptor.
 TEST(ViplError, fields_that_say_nothing_are_null) {
   Seen lost, bad;
   simulate({[&] {

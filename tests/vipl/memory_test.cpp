@@ -194,8 +194,8 @@ TEST(ViplMemory, few_bytes_end_where_memory_does) {
   munmap(room, 2 * page);
 }
 
-// A handler of a signal makes a call of ours while its thread is within the library: what that thread was at is guarded
-// still.
+// A handler of a signal makes a call of ours while its thread is within the library: what that thread was at
+// is guarded still.
 TEST(ViplMemory, sections_within_sections_guard_the_outer_one) {
   void* const page = mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(page, MAP_FAILED);

@@ -160,25 +160,21 @@ TEST(HostNameSource, own_host_in_the_words_of_the_system) {
 
 // --- the fabric ----------------------------------------------------------------------------------------------------
 
-farp::DirectoryEntry port(std::uint32_t id, const char* node, Addresses addresses) {
-  farp::DirectoryEntry entry;
-  entry.n_port_id = {id};
-  entry.symbolic_node_name = node;
-  entry.addresses = std::move(addresses);
-  return entry;
+NodeEntry node(const char* name, Addresses addresses, unsigned long depth = 1) {
+  return {name, std::move(addresses), depth};
 }
 
 struct FakeFabric final : FabricAccess {
-  std::optional<std::vector<farp::DirectoryEntry>> ports() override {
+  std::optional<std::vector<NodeEntry>> nodes() override {
     ++listings;
     return available ? std::optional(list) : std::nullopt;
   }
   bool rest(runtime::TimeNs duration) override {
     rested += duration;
-    if (rested >= appears_at) list.push_back(port(0x010900, "late", {ip("10.0.0.9")}));
+    if (rested >= appears_at) list.push_back(node("late", {ip("10.0.0.9")}));
     return !closed;
   }
-  std::vector<farp::DirectoryEntry> list;
+  std::vector<NodeEntry> list;
   bool available = true, closed = false;
   int listings = 0;
   runtime::TimeNs rested = 0, appears_at = runtime::never;
@@ -187,9 +183,8 @@ struct FakeFabric final : FabricAccess {
 class FabricNamesTest : public testing::Test {
  protected:
   FabricNamesTest() : names(std::shared_ptr<FabricAccess>(fabric = new FakeFabric), runtime::second) {
-    fabric->list = {port(0x010100, "one.example.org", {ip("10.0.0.1"), ip("fd00::1")}),
-                    port(0x010200, "two", {ip("10.0.0.2")}), port(0x010300, "one.example.org", {ip("10.0.0.1")}),
-                    port(0x010400, "", {ip("10.0.0.4")}), port(0x010500, "bare", {})};
+    fabric->list = {node("one.example.org", {ip("10.0.0.1"), ip("fd00::1")}), node("two", {ip("10.0.0.2")}),
+                    node("one.example.org", {ip("10.0.0.1")}), node("", {ip("10.0.0.4")}), node("bare", {})};
   }
   Addresses addresses_of(const std::string& name) {
     Addresses found;
@@ -210,7 +205,7 @@ TEST_F(FabricNamesTest, names_of_nodes) {
 }
 
 TEST_F(FabricNamesTest, whole_name_before_short_ones) {
-  fabric->list.push_back(port(0x010600, "one", {ip("10.0.0.6")}));
+  fabric->list.push_back(node("one", {ip("10.0.0.6")}));
   EXPECT_EQ(addresses_of("one"), Addresses{ip("10.0.0.6")});
   EXPECT_EQ(addresses_of("one.example.org"), (Addresses{ip("10.0.0.1"), ip("fd00::1"), ip("10.0.0.1")}));
 }
@@ -257,8 +252,7 @@ TEST_F(FabricNamesTest, reverse) {
   EXPECT_EQ(fabric->rested, 0);
 }
 
-// --- hosts that the system knows
-// --------------------------------------------------------------------------------------
+// --- hosts that the system knows ------------------------------------------------------------------------------------
 
 class KnownHostsTest : public testing::Test {
  protected:
@@ -284,8 +278,8 @@ class KnownHostsTest : public testing::Test {
   Answer last{};
 };
 
-// Its processes may start later: they will have the address that derives from the name. It is said at once (ruling
-// 255).
+// Its processes may start later: they will have the address that derives from the name. It is said at
+// once (ruling 255).
 TEST_F(KnownHostsTest, nobody_there_yet) {
   EXPECT_EQ(addresses_of("cluster7"), (Addresses{default_address("cluster7"), ip("10.0.0.7"), ip("fd00::7")}));
   EXPECT_EQ(last, Answer::Found);
@@ -294,7 +288,7 @@ TEST_F(KnownHostsTest, nobody_there_yet) {
 
 // A NIC is configured with one of the system's addresses.
 TEST_F(KnownHostsTest, nic_has_the_hosts_address) {
-  fabric->list = {port(0x010100, "another-name", {ip("fd00::7")})};
+  fabric->list = {node("another-name", {ip("fd00::7")})};
   EXPECT_EQ(addresses_of("cluster7"), (Addresses{ip("10.0.0.7"), ip("fd00::7")}));
 }
 
@@ -311,21 +305,20 @@ TEST_F(KnownHostsTest, unknown_and_address_text) {
 
 // Depth 1: the same switch; 2: all others.
 TEST(Discovery, by_depth) {
-  const std::vector<farp::DirectoryEntry> ports{port(0x010100, "here", {own, own_too}),
-                                                port(0x010200, "here", {own}),
-                                                port(0x010300, "a", {ip("10.0.0.1"), ip("10.0.0.2")}),
-                                                port(0x010400, "a", {ip("10.0.0.2")}),
-                                                port(0x020100, "far", {ip("10.0.0.3")}),
-                                                port(0x010500, "silent", {})};
+  const std::vector<NodeEntry> nodes{node("here", {own, own_too}),
+                                     node("here", {own}),
+                                     node("a", {ip("10.0.0.1"), ip("10.0.0.2")}),
+                                     node("a", {ip("10.0.0.2")}),
+                                     node("far", {ip("10.0.0.3")}, 2),
+                                     node("silent", {})};
   const Addresses near{ip("10.0.0.1"), ip("10.0.0.2")}, everywhere{ip("10.0.0.1"), ip("10.0.0.2"), ip("10.0.0.3")};
-  EXPECT_EQ(discover(ports, {0x010100}, {own, own_too}, 0), Addresses{});
-  EXPECT_EQ(discover(ports, {0x010100}, {own, own_too}, 1), near);
-  EXPECT_EQ(discover(ports, {0x010100}, {own, own_too}, 2), everywhere);
-  EXPECT_EQ(discover(ports, {0x010100}, {own, own_too}, ~0UL), everywhere);
+  EXPECT_EQ(discover(nodes, {own, own_too}, 0), Addresses{});
+  EXPECT_EQ(discover(nodes, {own, own_too}, 1), near);
+  EXPECT_EQ(discover(nodes, {own, own_too}, 2), everywhere);
+  EXPECT_EQ(discover(nodes, {own, own_too}, ~0UL), everywhere);
 }
 
-// --- the system's resolver: only what needs no network
-// ----------------------------------------------------------------
+// --- the system's resolver: only what needs no network --------------------------------------------------------------
 
 TEST(SystemNames, address_texts) {
   const SystemNames names;

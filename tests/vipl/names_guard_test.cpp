@@ -1,5 +1,5 @@
-// VI-DG 3.9 where something is thrown inside: the program, which is C, gets VIP_ERROR_RESOURCE, and the next call
-// works.
+// VI-DG 3.9 where something is thrown inside: the program, which is C, gets VIP_ERROR_RESOURCE, and the
+// next call works.
 #include <unistd.h>
 
 #include <cstdlib>

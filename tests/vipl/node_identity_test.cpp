@@ -70,13 +70,12 @@ TEST(NodeIdentity, configuration_wins) {
   NicConfiguration configuration = nic();
   configuration.node_name = "other";
   configuration.addresses = {wire::IpAddress::v4(10, 1, 0, 1)};
-  configuration.port_name = {1};
-  configuration.node_wwn = {2};
+  configuration.transport = FcChoices{.link = {}, .port_name = {1}, .node_wwn = {2}};
   const NodeIdentity identity = derive(configuration, facts("node1"));
   EXPECT_EQ(identity.node_name, "other");
   EXPECT_EQ(identity.addresses, configuration.addresses);
-  EXPECT_EQ(identity.port_name, configuration.port_name);
-  EXPECT_EQ(identity.node_wwn, configuration.node_wwn);
+  EXPECT_EQ(identity.port_name, wire::Wwn{1});
+  EXPECT_EQ(identity.node_wwn, wire::Wwn{2});
   EXPECT_FALSE(is_default_address(identity.addresses[0]));
 }
 

@@ -245,8 +245,8 @@ TEST_F(Polling, poll_in_a_row_without_patience_returns_at_once) {
 
 // --- several queues in turn ------------------------------------------------------------------------------------------
 
-// A loop over seven queues: what completes in one of them ends the nap in another, and is found without a nap in those
-// between.
+// A loop over seven queues: what completes in one of them ends the nap in another, and is found without a nap
+// in those between.
 TEST_F(Polling, several_queues_whatCompletesInAnother_isFoundInTheSameRound) {
   const char queues[7] = {};
   bool done = false;

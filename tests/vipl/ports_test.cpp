@@ -97,8 +97,8 @@ TEST_F(Ports, closed_nobodysCallsArePassed) {
   EXPECT_EQ(post(2), WorkPort::Posted::Gone);
 }
 
-// VI-DG 3.5.2: in posting order, with what became of each; NotDone while it is open, and an empty queue is another
-// thing.
+// VI-DG 3.5.2: in posting order, with what became of each; NotDone while it is open, and an empty queue
+// is another thing.
 TEST_F(Ports, descriptor_isPostedAndDequeued) {
   open(nullptr);
   std::uint64_t address = 0;
@@ -125,8 +125,8 @@ TEST_F(Ports, descriptor_isPostedAndDequeued) {
   EXPECT_EQ(take(), Taken::Empty);
 }
 
-// VI-DG 3.8.1: the limit holds for descriptors on the queue until they are dequeued. Four times as many may be
-// submitted.
+// VI-DG 3.8.1: the limit holds for descriptors on the queue until they are dequeued. Four times as many
+// may be submitted.
 TEST_F(Ports, limits_ofDescriptorsAndOfSubmissions) {
   open(nullptr, 2);
   for (std::uint64_t i = 1; i <= 8; ++i) EXPECT_EQ(post(i), WorkPort::Posted::Success) << i;

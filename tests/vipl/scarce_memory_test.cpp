@@ -58,8 +58,8 @@ struct Objects {
 
 }  // namespace
 
-// VI-DG 3.2.1, 3.4.1, 3.4.3, 3.6.1: what a failed call made is gone: else the tag and the queue were still in use at
-// the end.
+// VI-DG 3.2.1, 3.4.1, 3.4.3, 3.6.1: what a failed call made is gone: else the tag and the queue were still in use
+// at the end.
 TEST(ViplScarceMemory, what_is_made_is_made_whole_or_not) {
   simulate({[] {
     Node node;

@@ -169,8 +169,7 @@ TEST(Trace, descriptor_outside_of_its_region) {
   EXPECT_TRUE(tells(text, "could not be posted: its memory: memory handle"));
 }
 
-// --- at which end
-// ------------------------------------------------------------------------------------------------------
+// --- at which end ---------------------------------------------------------------------------------------------------
 
 TEST(Trace, peer_without_a_receive_is_told_to_the_sender_by_its_response) {
   const std::string text = said_of_send(
@@ -237,8 +236,7 @@ TEST(Trace, flush_of_a_send_that_is_not_connected) {
   EXPECT_TRUE(tells(text, "Descriptor Flushed: the VI is not connected"));
 }
 
-// --- calls
-// -------------------------------------------------------------------------------------------------------------
+// --- calls ----------------------------------------------------------------------------------------------------------
 
 TEST(Trace, wrong_handles) {
   const std::string text =
@@ -285,11 +283,10 @@ TEST(Trace, choices) {
       tells(testing::internal::GetCapturedStderr(), "FCVI_TRACE: \"frames\" is not known; known: calls, errors"));
 }
 
-// --- without it
-// --------------------------------------------------------------------------------------------------------
+// --- without it -----------------------------------------------------------------------------------------------------
 
-// A peer that disconnects, closes its NIC, or ends: calls and descriptors tell it, so that nothing is logged (ruling
-// 256).
+// A peer that disconnects, closes its NIC, or ends: calls and descriptors tell it, so that nothing is
+// logged (ruling 256).
 TEST(DefaultHandler, peer_that_leaves_is_not_logged) {
   for (const bool disconnects : {true, false}) {
     const std::string text = said("", {[] {

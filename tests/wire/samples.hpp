@@ -84,8 +84,7 @@ struct SampleOf<ct::GpnFtAccept> {
   }
 };
 
-// FC-VI IUs: handle, opcode, flags, reserved, message ID, parameter, RMT_VA, RMT_VA_HANDLE, TOT_LEN or
-// CONNECTION_ID.
+// FC-VI IUs: handle, opcode, flags, reserved, message ID, parameter, RMT_VA, RMT_VA_HANDLE, TOT_LEN or CONNECTION_ID.
 template <>
 struct SampleOf<fcvi::SendRqst> {
   static Sample make() {

@@ -6,12 +6,11 @@
 #include <utility>
 
 #include "tools/fabricd/port_session.hpp"
-#include "tools/fabricd/service.hpp"
 #include "tools/fabricd/tapped_ethernet.hpp"
 
 namespace fabricd {
 
-CaptureSession::CaptureSession(Service& service, std::shared_ptr<FrameStream> stream)
+CaptureSession::CaptureSession(SessionHost& service, std::shared_ptr<FrameStream> stream)
     : Session(service, std::move(stream)), blocks_(this->stream()), capture_(*this) {
   describing_ = false;
   spdlog::info("a capture begins");

@@ -1,4 +1,4 @@
-// A control connection that takes the frames of every port, as pcapng, until it asks for the end or goes away.
+// A control connection that receives the frames of every port, as pcapng, until it asks for the end or closes.
 #pragma once
 #include <deque>
 
@@ -11,11 +11,11 @@ class TappedEthernet;
 
 class CaptureSession final : public Session, private fc2::ByteSink {
  public:
-  CaptureSession(Service& service, std::shared_ptr<FrameStream> stream);
+  CaptureSession(SessionHost& service, std::shared_ptr<FrameStream> stream);
   ~CaptureSession() override { stop_tapping(); }
-  /// A port appeared, or goes.
+  /// A port appeared, or is about to go.
   void add(PortSession& port);
-  /// What is on the wire, FIP too.
+  /// Captures all on the wire, FIP too.
   void add(TappedEthernet& port);
   void remove(PortSession& port);
   void stop_tapping();
@@ -29,8 +29,8 @@ class CaptureSession final : public Session, private fc2::ByteSink {
     TappedEthernet* port;
     fc2::fcoe::EthernetTap* tap;
   };
-  // What one slow reader may make the service keep; the frames beyond it are not captured, and counted. A capture must
-  // not hold back the fabric that it watches.
+  // The most that the service stores for one slow reader; further frames are not captured, but counted. A capture must
+  // not hold back the fabric.
   static constexpr std::size_t max_backlog_bytes = 16u << 20;
   static constexpr std::size_t max_interfaces = 65'536;
 

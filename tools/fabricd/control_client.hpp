@@ -1,4 +1,4 @@
-// What the commands do: ask the service that runs, and wait for its answer.
+// The commands: ask the running service, and wait for its answer.
 #pragma once
 #include <cstdio>
 #include <functional>
@@ -19,7 +19,7 @@ class ControlClient {
   ControlClient(const ControlClient&) = delete;
   ControlClient& operator=(const ControlClient&) = delete;
 
-  /// False: error(); nobody_listens() where no service runs.
+  /// False: error(); nobody_listens() if no service runs.
   bool connect(const fc2::drivers::RuntimeDirectory& directory);
   bool send(fc2::drivers::RecordKind kind, std::span<const std::uint8_t> body);
   bool request(std::string_view word);
@@ -27,9 +27,9 @@ class ControlClient {
     fc2::drivers::RecordKind kind{};
     std::string body;
   };
-  /// SIGINT and SIGTERM interrupt receive() from now on, whenever they come, and nothing else.
+  /// From now on SIGINT and SIGTERM interrupt receive(), whenever they come, and have no other effect.
   void be_interruptible();
-  /// The next record; empty: error(), or interrupted() while nothing of it had come.
+  /// The next record; nullopt: error(), or interrupted() before any of it had come.
   std::optional<Record> receive();
   /// Collects Reply records until Done. False: error().
   bool receive_answer(std::string& answer);
@@ -47,14 +47,14 @@ class ControlClient {
   std::string error_;
 };
 
-// Exit statuses as of every program of the project.
+// Exit statuses as in every program of the project.
 enum ExitStatus { success = 0, failure = 1, bad_input = 2 };
 
-/// Each prints to stdout what it was asked for, or to stderr why not. Without a service: `failure`.
+/// Each prints its result to stdout, or an error to stderr. Without a service: `failure`.
 ExitStatus print_status(const fc2::drivers::RuntimeDirectory& directory, bool as_json);
-/// One runs, and it was not asked to be an FCF: it does what any would do.
+/// A service runs, and it was not asked to be an FCF: any other can replace it.
 bool started_on_demand(const fc2::drivers::RuntimeDirectory& directory);
-/// Waits until the service is gone.
+/// Waits until the service has ended.
 ExitStatus stop_service(const fc2::drivers::RuntimeDirectory& directory);
 /// Until SIGINT or SIGTERM.
 ExitStatus capture_to(const fc2::drivers::RuntimeDirectory& directory, const std::string& path);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "tools/fabricd/service.hpp"
 #include "tools/fabricd/status.hpp"
 
 namespace fabricd {
@@ -18,7 +17,7 @@ bool AnswerQueue::pump() {
   return bytes_.empty();
 }
 
-ControlSession::ControlSession(Service& service, std::shared_ptr<FrameStream> stream)
+ControlSession::ControlSession(SessionHost& service, std::shared_ptr<FrameStream> stream)
     : Session(service, std::move(stream)), answer_(this->stream()) {}
 
 void ControlSession::frame_received(fc2::FramePtr) { refuse("a frame on a control connection"); }

@@ -1,4 +1,4 @@
-// A question to the service: its status, or that it should end. Also what every answer is sent with.
+// A request to the service: for its status, or to end. Also the queue by which every answer is sent.
 #pragma once
 #include <string_view>
 #include <vector>
@@ -7,12 +7,12 @@
 
 namespace fabricd {
 
-/// An answer of any length on its way: waits here while the socket is full.
+/// An answer of any length: waits here while the socket is full.
 class AnswerQueue {
  public:
   explicit AnswerQueue(FrameStream& stream) : stream_(stream) {}
   void add(std::span<const std::uint8_t> bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
-  /// Sends what there is room for. True: all is out.
+  /// Sends as much as there is room for. True: all is sent.
   bool pump();
   [[nodiscard]] std::size_t size() const { return bytes_.size() - sent_; }
 
@@ -24,7 +24,7 @@ class AnswerQueue {
 
 class ControlSession final : public Session {
  public:
-  ControlSession(Service& service, std::shared_ptr<FrameStream> stream);
+  ControlSession(SessionHost& service, std::shared_ptr<FrameStream> stream);
 
  private:
   void frame_received(fc2::FramePtr frame) override;

@@ -1,31 +1,31 @@
-// Leaving the program that started us: a session of our own, no terminal, nothing of the parent's left open.
+// Detaches the service from the program that started it: its own session, no terminal, no inherited descriptors.
 #pragma once
 #include <string>
 #include <utility>
 
 namespace fabricd {
 
-/// Signals as a program expects them at its start, whoever started us; enough descriptors for many links.
+/// Resets signals to what a program expects at its start; raises the limit of descriptors for many links.
 void reset_process();
 /// The process that started the service, and waits until it is ready or has failed.
 class Starter {
  public:
-  Starter() = default;  // nobody waits
+  Starter() = default;  // no process waits
   explicit Starter(int pipe) : pipe_(pipe) {}
   Starter(Starter&& other) noexcept : pipe_(std::exchange(other.pipe_, -1)) {}
   Starter& operator=(Starter&&) = delete;
-  /// Who is not told anything is told that the service ended before it was ready.
+  /// If nothing was told, tells that the service ended before it was ready.
   ~Starter();
-  /// It ends with that status, and says `reason` on its standard error. Once.
+  /// The starter exits with that status and prints `reason` on its standard error. Once.
   void tell(int status, const std::string& reason);
 
  private:
   int pipe_ = -1;
 };
 
-/// Every descriptor but the standard ones is closed, and only the service's process returns from here. The starter's
-/// ends when it is told to: whoever started it finds the service ready, or knows why there is none. Status 2: the
-/// system gives no process.
+/// Closes every descriptor except the standard ones; only the service's process returns from here. The starter's
+/// process ends when it is told to: so its caller finds the service ready, or learns why there is none. Status 2: the
+/// system provides no process.
 Starter daemonize();
 
 }  // namespace fabricd

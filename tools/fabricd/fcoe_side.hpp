@@ -1,4 +1,4 @@
-// The service's side that looks to Ethernet: its interfaces, and the FCF that joins them with the switch.
+// The Ethernet side of the service: its interfaces, and the FCF that joins them with the switch.
 #pragma once
 #include <deque>
 #include <optional>
@@ -17,33 +17,33 @@ struct FcoeConfig {
   std::vector<fc2::drivers::EthernetName> interfaces;  // none: no FCF
   std::uint16_t mtu = 0;                               // at most; 0: each interface's own
   std::uint8_t ethernet_priority = 3;                  // 802.1p
-  // Nothing holds an ENode back on Ethernet without priority flow control: what it may have under way while a port is
-  // slow (two megabytes with vicp, for one connection) waits here, 70 MB in all and half of what is left for one flow.
-  // What is more is lost, counted, and connections with it.
+  // Without priority flow control Ethernet cannot hold an ENode back: frames that it sends while a port is slow (two
+  // megabytes with vicp, for one connection) wait here, 70 MB in all and half of the rest for one flow. Frames above
+  // that are lost and counted, and connections break.
   static constexpr std::size_t flow_queue_frames = 32768;
   fc2::fcoe::FcfConfig fcf = {};
 };
 
-/// For people: the kernel lost frames before we could read them.
+/// A message for people: the kernel lost frames before we could read them.
 [[nodiscard]] std::string loss_hint(std::uint64_t frames, unsigned priority);
 
 class FcoeSide final : private fc2::fcoe::FcfListener {
  public:
-  /// Opens the interfaces; nothing is sent yet. `logins_path`: where the FCF's logins are kept, for the next one.
+  /// Opens the interfaces; sends nothing yet. `logins_path`: the file of the FCF's logins, for the next FCF.
   FcoeSide(fc2::drivers::FabricCore& core, const FcoeConfig& config, std::string logins_path);
   FcoeSide(const FcoeSide&) = delete;
   FcoeSide& operator=(const FcoeSide&) = delete;
-  /// Why an interface could not be opened; empty: all are.
+  /// Why an interface could not be opened; empty: all are open.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
   [[nodiscard]] bool present() const { return !ports_.empty(); }
-  /// NAA 1, of the first interface's MAC address: switches on one Ethernet must not share a name. nullopt: no
-  /// interface.
+  /// NAA 1, from the first interface's MAC address: switches on one Ethernet must not share a name.
+  /// nullopt: no interface.
   [[nodiscard]] std::optional<wire::Wwn> switch_name() const;
-  /// Advertisements begin.
+  /// Starts advertising.
   void start(fc2::Switch& fabric);
-  /// Every virtual link is cleared: ENodes are told, and log in elsewhere or later.
+  /// Clears every virtual link: ENodes are notified, and log in elsewhere or later.
   void stop();
-  /// Before the switch goes.
+  /// Call it before the switch is destroyed.
   void let_go_of_switch();
 
   [[nodiscard]] const fc2::fcoe::Fcf* fcf() const { return fcf_ ? &*fcf_ : nullptr; }
@@ -65,7 +65,7 @@ class FcoeSide final : private fc2::fcoe::FcfListener {
   std::optional<fc2::fcoe::Fcf> fcf_;
   std::vector<fc2::fcoe::FormerLogin> kept_;  // in the file, since we began
   LogBudget events_;
-  std::vector<std::uint64_t> losses_;  // of each interface, as told
+  std::vector<std::uint64_t> losses_;  // of each interface, as last logged
   runtime::Timer<FcoeSide, &FcoeSide::look_at_losses> losses_timer_{*this};
   runtime::Timer<FcoeSide, &FcoeSide::keep_logins> keeping_{*this};
 };

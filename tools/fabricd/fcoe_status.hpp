@@ -1,4 +1,4 @@
-// The part of the status that tells of Ethernet.
+// The Ethernet part of the status.
 #pragma once
 #include <boost/json.hpp>
 #include <string>
@@ -14,7 +14,7 @@ class FcoeSide;
 
 FcoeStatus describe(FcoeSide& fcoe, fc2::Switch& fabric, const Rates& rates, runtime::TimeNs now);
 boost::json::object to_object(const FcoeStatus& fcoe);
-/// For people, of what to_object() made. Throws where a member is missing, or of another kind.
+/// For people, from the result of to_object(). Throws if a member is missing or of another kind.
 std::string text_of_fcoe(const boost::json::object& fcoe);
 
 }  // namespace fabricd

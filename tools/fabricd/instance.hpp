@@ -1,4 +1,4 @@
-// The one service of a runtime directory: who holds the lock, and the socket that it alone may bind.
+// The one service of a runtime directory: holds the lock, and alone may bind the socket.
 #pragma once
 #include <optional>
 #include <string>
@@ -7,14 +7,14 @@
 
 namespace fabricd {
 
-/// Holds an flock on the lock file for its life; the kernel lets go of it however the process ends. Whoever has it may
-/// remove a socket that was left behind, so that nothing ever needs cleaning by hand. The lock file itself stays:
-/// removing it would let two processes lock two files of one name.
+/// Holds an flock on the lock file for its life; the kernel releases it however the process ends. Its holder may remove
+/// a socket that was left behind, so that nobody has to clean up. The lock file itself stays: removing it would let two
+/// processes lock two files of one name.
 class Instance {
  public:
   enum class Failure { AnotherRuns, System };
   struct Result;
-  /// Another one that is about to end is waited for, a little.
+  /// Waits a little for another one that is about to end.
   static Result take(const fc2::drivers::RuntimeDirectory& directory);
   Instance(Instance&& other) noexcept;
   Instance& operator=(Instance&&) = delete;
@@ -23,7 +23,7 @@ class Instance {
   /// A listening stream socket, non-blocking. The caller closes it.
   [[nodiscard]] int listener() const { return listener_; }
   [[nodiscard]] const fc2::drivers::RuntimeDirectory& directory() const { return directory_; }
-  /// Nobody can connect any more.
+  /// From now on nobody can connect.
   void remove_socket();
 
  private:

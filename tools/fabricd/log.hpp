@@ -1,4 +1,4 @@
-// Where the service says what happens.
+// The log of the service.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -9,8 +9,9 @@ inline constexpr std::size_t log_bytes = 1u << 20, old_logs = 1;  // of the log 
 
 /// From now on the log goes to standard error.
 void log_to_terminal(const std::string& level);
-/// To this file instead, and standard error with it: what an assertion, a sanitizer or another library says last before
-/// a service ends that has no terminal is found there. Where the file is begun anew, standard error follows.
+/// Logs to this file instead, and redirects standard error to it: the last message of an assertion, a sanitizer
+/// or another library is then found there, though the service has no terminal. When the file begins anew,
+/// standard error follows.
 void log_to_file(const std::string& path, const std::string& level);
 
 }  // namespace fabricd

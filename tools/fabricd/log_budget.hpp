@@ -1,4 +1,4 @@
-// How much strangers can make the log say.
+// Limits the lines that stations on the network can cause in the log.
 #pragma once
 #include <cstdint>
 #include <utility>
@@ -7,7 +7,7 @@
 
 namespace fabricd {
 
-/// So many lines a second; how many were left out is told with the next one.
+/// So many lines a second; the next line reports how many were left out.
 class LogBudget {
  public:
   static constexpr std::uint64_t lines_per_second = 50;
@@ -21,7 +21,7 @@ class LogBudget {
     ++left_out_;
     return false;
   }
-  /// Since it was asked last.
+  /// Since the previous call.
   [[nodiscard]] std::uint64_t take_left_out() { return std::exchange(left_out_, 0); }
 
  private:

@@ -51,8 +51,8 @@ int give_up(fabricd::Starter& starter, const std::string& reason) {
   return fabricd::failure;
 }
 
-// Another one that runs is no fault when a program starts us: several may do so at once, and any will do. But it is no
-// FCF.
+// Another one that runs is no fault when a program starts us: several may do so at once, and any will do. But it
+// is no FCF.
 int yield_to_another(const Options& options, fabricd::Starter& starter, const std::string& reason) {
   if (!options.daemonize) return complain(reason, fabricd::failure);
   const bool any_will_do = options.interfaces.empty();
@@ -60,8 +60,8 @@ int yield_to_another(const Options& options, fabricd::Starter& starter, const st
   return any_will_do ? fabricd::success : fabricd::failure;
 }
 
-// What kept it from serving. At the return nothing of it is left: who hears the reason finds no socket that still
-// listens.
+// What kept it from serving. At the return nothing of it is left: who hears the reason finds no socket
+// that still listens.
 std::string run_service(fabricd::Instance instance, const Options& options, const RuntimeDirectory& directory,
                         fabricd::Starter& starter) {
   boost::asio::io_context io(1);

@@ -4,11 +4,12 @@
 
 #include <utility>
 
-#include "tools/fabricd/service.hpp"
+#include "fc2_fabric/switch/switch.hpp"
 
 namespace fabricd {
 
-PortSession::PortSession(Service& service, std::shared_ptr<FrameStream> stream, const Hello& hello, fc2::FPort& port)
+PortSession::PortSession(SessionHost& service, std::shared_ptr<FrameStream> stream, const Hello& hello,
+                         fc2::FPort& port)
     : Session(service, std::move(stream)), hello_(hello), f_port_(&port), since_(service.core().scheduler().now()) {}
 
 PortSession::~PortSession() {

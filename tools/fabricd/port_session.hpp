@@ -11,7 +11,7 @@ namespace fabricd {
 class PortSession final : public Session, private fc2::FrameTap {
  public:
   /// `port`: the F_Port that the stream was attached to.
-  PortSession(Service& service, std::shared_ptr<FrameStream> stream, const Hello& hello, fc2::FPort& port);
+  PortSession(SessionHost& service, std::shared_ptr<FrameStream> stream, const Hello& hello, fc2::FPort& port);
   ~PortSession() override;
 
   [[nodiscard]] const Hello& hello() const { return hello_; }
@@ -20,7 +20,7 @@ class PortSession final : public Session, private fc2::FrameTap {
   [[nodiscard]] bool connected() const { return f_port_ != nullptr; }
   /// "name (process N)"
   [[nodiscard]] std::string description() const;
-  /// Several at once.
+  /// There may be several.
   void add_tap(fc2::FrameTap& tap);
   void remove_tap(fc2::FrameTap& tap);
 

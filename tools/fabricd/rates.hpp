@@ -1,4 +1,4 @@
-// How many frames a second pass an F_Port: over the last 5 to 10 seconds, at least over one.
+// Frames per second of an F_Port: over the last 5 to 10 seconds, at least over one.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -17,7 +17,7 @@ class Rates {
     double in = 0, out = 0;
   };
 
-  /// Every `interval`: what follows up to the next call is of this time.
+  /// Called every `interval`: begins the sample that lasts until the next call.
   void begin_sample(runtime::TimeNs now) {
     before_ = std::exchange(latest_, {});
     latest_.at = now;
@@ -25,14 +25,14 @@ class Rates {
   void sample(const fc2::FPort& port) {
     latest_.counts[port.number()] = {port.frames_from_port(), port.frames_to_port()};
   }
-  /// 0 where it is not known long enough.
+  /// 0 if it is not known long enough.
   [[nodiscard]] PerSecond of(const fc2::FPort& port, runtime::TimeNs now) const {
     const Sample& base = before_.counts.contains(port.number()) ? before_ : latest_;
     const auto found = base.counts.find(port.number());
     const double seconds = static_cast<double>(now - base.at) / static_cast<double>(runtime::second);
     const bool known = found != base.counts.end() && now - base.at >= least;
     if (!known || found->second.in > port.frames_from_port() || found->second.out > port.frames_to_port())
-      return {};  // begun anew
+      return {};  // counted anew
     return {static_cast<double>(port.frames_from_port() - found->second.in) / seconds,
             static_cast<double>(port.frames_to_port() - found->second.out) / seconds};
   }

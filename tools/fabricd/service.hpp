@@ -24,33 +24,31 @@ struct Status;
 struct ServiceConfig {
   int idle_seconds = 30;  // without a link or a capture; 0: for ever
   std::size_t max_ports = 4096;
-  std::size_t max_sessions = 4352;  // ports, control connections, and those that have not said what they want
+  std::size_t max_sessions = 4352;  // ports, control connections, and those without a Hello yet
   FcoeConfig fcoe;                  // with interfaces: an FCF, which does not end when idle
 };
 
-class Service {
+class Service final : public SessionHost {
  public:
   Service(boost::asio::io_context& io, Instance instance, ServiceConfig config);
   ~Service();
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  /// Why it cannot serve; empty: it does.
+  /// Why it cannot serve; empty: it serves.
   [[nodiscard]] const std::string& trouble() const { return fcoe_.trouble(); }
-  /// Inside the core, like everything below.
-  void stop(const std::string& reason);
+  /// Call it inside the core, like everything below.
+  void stop(const std::string& reason) override;
 
   // --- for the sessions
-  fc2::drivers::FabricCore& core() { return core_; }
-  fc2::Switch& fabric() { return fabric_; }
-  [[nodiscard]] std::uint32_t process_id() const { return process_id_; }
-  std::shared_ptr<FrameStream> make_stream(fc2::drivers::StreamUser& user, int descriptor);
-  /// Makes a session of that role. Empty, or why not.
-  std::string admit(const Hello& hello, const std::shared_ptr<FrameStream>& stream);
-  void start_capture(const std::shared_ptr<FrameStream>& stream);
-  /// The session is over, and goes when nothing of it is under way.
-  void end(Session& session);
-  [[nodiscard]] Status status();
+  fc2::drivers::FabricCore& core() override { return core_; }
+  fc2::Switch& fabric() override { return fabric_; }
+  [[nodiscard]] std::uint32_t process_id() const override { return process_id_; }
+  std::shared_ptr<FrameStream> make_stream(fc2::drivers::StreamUser& user, int descriptor) override;
+  std::string admit(const Hello& hello, const std::shared_ptr<FrameStream>& stream) override;
+  void start_capture(const std::shared_ptr<FrameStream>& stream) override;
+  void end(Session& session) override;
+  [[nodiscard]] Status status() override;
 
  private:
   std::string admit_port(const Hello& hello, const std::shared_ptr<FrameStream>& stream);

@@ -2,11 +2,9 @@
 
 #include <spdlog/spdlog.h>
 
-#include "tools/fabricd/service.hpp"
-
 namespace fabricd {
 
-Session::Session(Service& service, std::shared_ptr<FrameStream> stream)
+Session::Session(SessionHost& service, std::shared_ptr<FrameStream> stream)
     : service_(service), stream_(std::move(stream)) {
   stream_->set_user(*this);
 }
@@ -17,7 +15,7 @@ Session::~Session() {
 void Session::end() { service_.end(*this); }
 
 // The stream's user is set by the base class: it is told of nothing before.
-Greeting::Greeting(Service& service, int descriptor) : Session(service, service.make_stream(*this, descriptor)) {
+Greeting::Greeting(SessionHost& service, int descriptor) : Session(service, service.make_stream(*this, descriptor)) {
   service.core().scheduler().schedule_after(timer_, patience);
 }
 

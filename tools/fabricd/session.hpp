@@ -1,16 +1,12 @@
-// One connection to the service. It begins with a Hello; what it is afterwards depends on that.
+// One connection to the service. It begins with a Hello, which decides its kind.
 #pragma once
 #include <memory>
 
-#include "fc2_fabric/drivers/frame_stream.hpp"
+#include "tools/fabricd/session_host.hpp"
 
 namespace fabricd {
-class Service;
-using fc2::drivers::FrameStream;
-using fc2::drivers::Hello;
-using fc2::drivers::RecordKind;
 
-/// Closes its stream at its end, unless another session took it over.
+/// Closes its stream when destroyed, unless another session took it over.
 class Session : public fc2::drivers::StreamUser {
  public:
   virtual ~Session();
@@ -18,25 +14,25 @@ class Session : public fc2::drivers::StreamUser {
   Session& operator=(const Session&) = delete;
 
  protected:
-  Session(Service& service, std::shared_ptr<FrameStream> stream);
-  /// The session ends, later.
+  Session(SessionHost& service, std::shared_ptr<FrameStream> stream);
+  /// The session ends later.
   void end();
-  [[nodiscard]] Service& service() { return service_; }
+  [[nodiscard]] SessionHost& service() { return service_; }
   [[nodiscard]] FrameStream& stream() { return *stream_; }
   [[nodiscard]] const std::shared_ptr<FrameStream>& shared_stream() const { return stream_; }
-  /// Another session has it now, and hears what comes.
+  /// Another session has the stream now.
   void let_go_of_stream() { stream_ = nullptr; }
 
  private:
-  Service& service_;
+  SessionHost& service_;
   std::shared_ptr<FrameStream> stream_;
 };
 
-/// Waits for the Hello, for a while.
+/// Waits for the Hello, for a limited time.
 class Greeting final : public Session {
  public:
   static constexpr runtime::TimeNs patience = 5 * runtime::second;
-  Greeting(Service& service, int descriptor);
+  Greeting(SessionHost& service, int descriptor);
 
  private:
   void frame_received(fc2::FramePtr frame) override;

@@ -1,5 +1,5 @@
-// Answers for addresses of the local fabric where nobody listens yet: a program that connects before its server has
-// started hears "no match" at once, as if the server were there and not yet waiting.
+// Answers for addresses of the local fabric that no port has: a program that connects before its server has started
+// gets "no match" at once, as if the server were there and not yet waiting.
 #pragma once
 #include <deque>
 #include <set>
@@ -12,8 +12,8 @@
 
 namespace fabricd {
 
-/// Addresses that were there once. For one more than the limit the first is forgotten, so that no number of them shuts
-/// out others.
+/// Addresses that ports had once. For one more than the limit the first is evicted, so that invented ones cannot
+/// keep others out.
 class FormerAddresses {
  public:
   explicit FormerAddresses(std::size_t limit) : limit_(limit) {}
@@ -27,9 +27,9 @@ class FormerAddresses {
   std::deque<wire::IpAddress> oldest_;  // of those
 };
 
-/// An N_Port with a FC-VI provider and no VI, to which the Name Server sends those who ask for an address that no port
-/// has registered now: one of the local fabric's own range, where each node's default address lies, or one that a port
-/// had registered before. It registers nothing itself, so that nobody finds it otherwise.
+/// An N_Port with an FC-VI provider and no VI. The Name Server returns it for an address that no port has registered
+/// now, if that is of the local fabric's own range (every node's default address is) or if a port had registered it
+/// before. It registers nothing itself, so that it is not found otherwise.
 class StandIn final : private fc2::AddressStandIn {
  public:
   StandIn(fc2::Switch& fabric, fc2::drivers::FabricCore& core);

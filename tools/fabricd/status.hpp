@@ -1,4 +1,4 @@
-// What the service tells of itself.
+// The status of the service.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -79,12 +79,12 @@ struct Status {
 /// `registered`: its entry in the Name Server, or nullptr.
 PortStatus describe(const PortSession& session, const fc2::NameDatabase::Port* registered, const Rates& rates,
                     runtime::TimeNs now);
-/// "FC-VI FCP 05": those that it has, by name where there is one.
+/// "FC-VI FCP 05": the registered types, by name if there is one.
 std::string text_of_types(const wire::ct::Fc4Types& types);
-/// The service's (empty: none runs) with what NICs of this host tell ("nics"), an object each; those that are none are
-/// left out.
+/// The service's status (empty: none runs) with those of the NICs of this host ("nics"), an object each; malformed ones
+/// are left out.
 std::string with_nics(const std::string& service, const std::vector<std::string>& nics);
-/// An object, for programs; and the same for people, made of it. Empty: that was no status.
+/// An object, for programs; and a text made of it, for people. Empty: it was no status.
 std::string to_json(const Status& status);
 std::string to_text(const std::string& json);
 /// Of a service with --fcoe.

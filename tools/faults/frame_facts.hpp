@@ -1,4 +1,4 @@
-// What rules and expectations know of a frame.
+// The facts about a frame that rules and expectations use.
 #pragma once
 #include <optional>
 #include <string>
@@ -13,7 +13,8 @@
 namespace faults {
 
 struct FrameFacts {
-  /// wire::message_name; of later frames of an ELS or CT sequence only the protocol: what they carry, the first says.
+  /// wire::message_name; of later frames of an ELS or CT sequence only the protocol, since the first frame
+  /// names the message.
   std::string_view message;
   bool first = false;  // of its sequence
   bool last = false;
@@ -24,7 +25,7 @@ struct FrameFacts {
   [[nodiscard]] std::optional<wire::fcvi::Reason> reason() const;
 };
 
-/// None: too short for a frame header.
+/// nullopt: too short for a frame header.
 [[nodiscard]] std::optional<FrameFacts> facts_of(const fc2::Frame& frame);
 
 }  // namespace faults

@@ -18,7 +18,7 @@ struct FrameField {
 
   /// The largest value.
   [[nodiscard]] std::uint64_t max() const { return size == 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << 8 * size) - 1; }
-  /// None: the frame has no such field, or ends before it.
+  /// nullopt: the frame has no such field, or ends before it.
   [[nodiscard]] std::optional<std::uint64_t> read(std::span<const std::uint8_t> frame) const;
   [[nodiscard]] fc2::FramePatch patch(std::uint64_t value) const {
     return {.offset = offset, .size = size, .value = value};

@@ -1,4 +1,4 @@
-// Rules: which frames a fault befalls. The first rule that matches a frame, and whose turn it is, decides.
+// Rules: which frames get a fault. The first rule that matches a frame, and whose turn it is, decides.
 #pragma once
 #include <functional>
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace faults {
 
-/// Both ends included.
+/// Both ends are included.
 struct FieldRange {
   const FrameField* field;
   std::uint64_t min, max;
@@ -23,7 +23,7 @@ struct FieldRange {
   }
 };
 
-/// All that is set must hold.
+/// All members that are set must hold.
 struct Match {
   std::string message = {};             // as wire::message_name; empty: any
   std::vector<std::size_t> links = {};  // empty: any
@@ -42,7 +42,7 @@ struct Rule {
   std::vector<std::uint64_t> turns = {};        // of the frames that match, from 1; empty: each one
   double probability = 1;                       // of a frame whose turn it is
   std::optional<fc2::FaultAction> action = {};  // none: the frame passes, and only `happened` hears of it
-  std::string note = {};                        // what it does, for captures and diagrams
+  std::string note = {};                        // its effect, for captures and diagrams
 };
 
 /// Not for use by several threads.
@@ -52,7 +52,7 @@ class RuleSet final : public fc2::FaultPolicy {
   using Chance = std::function<double()>;
   /// The link whose N_Port has that address.
   using PortOf = std::function<std::optional<std::size_t>(wire::FcId)>;
-  /// A rule came to its turn: `rule` counts from 0.
+  /// It is a rule's turn: `rule` counts from 0.
   using Happened =
       std::function<void(std::size_t rule, std::size_t link, fc2::LinkDirection direction, const fc2::Frame& frame)>;
 
@@ -60,11 +60,11 @@ class RuleSet final : public fc2::FaultPolicy {
       : rules_(std::move(rules)), seen_(rules_.size()), fired_(rules_.size()), chance_(std::move(chance)),
         port_of_(std::move(port_of)) {}
 
-  /// Of frames: when their fault is carried out; of rules without an action: before the frame goes.
+  /// For frames: called when their fault is carried out; for rules without an action: before the frame goes.
   void set_listener(Happened happened) { happened_ = std::move(happened); }
-  /// From now on nothing befalls any frame.
+  /// From now on no frame gets a fault.
   void heal() { healed_ = true; }
-  /// Times count from here on for rules with a time window; before, those match nothing.
+  /// The times of rules with a time window count from here on; before, those match nothing.
   void start_clock(runtime::TimeNs zero) { zero_ = zero; }
 
   Verdict judge(std::size_t link, fc2::LinkDirection direction, const fc2::Frame& frame, runtime::TimeNs now) override;
@@ -72,7 +72,7 @@ class RuleSet final : public fc2::FaultPolicy {
               runtime::TimeNs now) override;
 
   [[nodiscard]] const std::vector<Rule>& rules() const { return rules_; }
-  /// How often a rule matched, and how often it came to its turn.
+  /// How often a rule matched, and how often it was its turn.
   [[nodiscard]] std::uint64_t matched(std::size_t rule) const { return seen_[rule]; }
   [[nodiscard]] std::uint64_t fired(std::size_t rule) const { return fired_[rule]; }
 

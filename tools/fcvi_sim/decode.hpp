@@ -5,9 +5,8 @@
 
 namespace sim {
 
-/// Reads pcap or pcapng with FCoE (Ethernet), FC, or FC with delimiters. Returns what is wrong with the file
-/// (empty: nothing), naming the frame; lines before it are printed. Frames that do not parse are described,
-/// not refused.
+/// Reads pcap or pcapng with FCoE (Ethernet), FC, or FC with delimiters. Returns what is wrong with the file (empty:
+/// nothing), naming the frame; lines before it are printed. Frames that do not parse are described, not refused.
 std::string decode_capture(const std::string& path, std::FILE* output);
 
 }  // namespace sim

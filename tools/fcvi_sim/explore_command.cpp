@@ -85,8 +85,7 @@ std::string unsuitable(const Scenario& scenario) {
 CLI::App* add_command(CLI::App& app, CommandOptions& options) {
   CLI::App* command = app.add_subcommand(
       "explore", "run a scenario under every fault of up to K frames and check what must always hold");
-  command->add_option("SCENARIO", options.scenario, "scenario file (YAML; keys: tools/scenarios/README.md)")
-      ->required();
+  command->add_option("SCENARIO", options.scenario, "scenario file (YAML; see fcvi-sim(1))")->required();
   command->add_option("--faults", options.most_faults, "K: faults in one run")
       ->check(CLI::Range(0, 8))
       ->capture_default_str();

@@ -112,7 +112,7 @@ int decode(const std::string& path) {
 
 void add_run(CLI::App& app, RunOptions& options) {
   CLI::App* run = app.add_subcommand("run", "run one scenario and check its expectations");
-  run->add_option("SCENARIO", options.scenario, "scenario file (YAML; keys: tools/scenarios/README.md)")->required();
+  run->add_option("SCENARIO", options.scenario, "scenario file (YAML; see fcvi-sim(1))")->required();
   run->add_option("--seed", options.overrides.seed, "what chance starts from, instead of the scenario's seed");
   run->add_option("--capture", options.capture, "write the frames to this file (pcapng, FCoE; for Wireshark)");
   run->add_option("--ladder", options.ladder, "draw the connections into this file (SVG)");

@@ -12,7 +12,7 @@
 
 namespace vipl {
 
-/// The C edge: nothing is thrown across it. What is thrown inside is lack of memory or of threads.
+/// The C edge: no exception crosses it. Exceptions inside mean lack of memory or of threads.
 template <class Body>
 VIP_RETURN guarded(Body& body) {
   const Cancellation held(Cancellation::Held);
@@ -31,7 +31,7 @@ template <class Body>
   return call.ended(guarded(body));
 }
 
-/// `name` is the VipXxx that makes it.
+/// `name` is the VipXxx that makes the call.
 template <class Body>
 VIP_RETURN api(Body body, const char* name = __builtin_FUNCTION()) {
   if (trace::any()) [[unlikely]]
@@ -39,7 +39,8 @@ VIP_RETURN api(Body body, const char* name = __builtin_FUNCTION()) {
   return guarded(body);
 }
 
-/// A control call: alone in the engine, which settles before the call returns. Sees all that this thread posted before.
+/// A control call: alone in the engine, which settles before the call returns. Sees all that this thread
+/// posted before it.
 class Call {
  public:
   Call() : Call(Domain::find()) {}
@@ -54,7 +55,7 @@ class Call {
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  /// Pre: some handle was found.
+  /// Pre: a handle was found.
   Domain& domain() { return *domain_; }
 
   /// nullptr for anything but a valid handle of this kind.
@@ -66,7 +67,7 @@ class Call {
     return found;
   }
 
-  /// The transport's answer to an operation that it always answers.
+  /// The result of an operation that the transport always completes.
   template <class Operation>
   VIP_RETURN answer(Operation& operation) {
     const bool answered =

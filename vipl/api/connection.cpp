@@ -25,7 +25,7 @@ VIP_RETURN wait_for_request(NicObject& nic, Pending<vi::ConnectWaitOperation>& r
   nic.remove_waiter(request.point);
   if (ready && !nic.closed()) return to_api(*request.result);
   if (!request.result) {
-    nic.device().provider().withdraw(request);
+    nic.device().transport().withdraw(request);
     domain.let_go(request);
   } else if (request.result == vi::Return::Success) {
     domain.reject_later(nic.device(), request.token);
@@ -42,10 +42,10 @@ VIP_RETURN wait(VIP_NIC_HANDLE nic_handle, const VIP_NET_ADDRESS* local_address,
       connection == nullptr)
     return VIP_INVALID_PARAMETER;
   const auto nic = found->shared_from_this();
-  const auto local = vipl::from_api(*local_address);
-  if (!local || !nic->device().provider().is_own(local->host)) return VIP_INVALID_PARAMETER;
+  const auto local = vipl::from_api(*nic, *local_address);
+  if (!local) return VIP_INVALID_PARAMETER;
   const auto request = Pending<vi::ConnectWaitOperation>::make(call.domain());
-  nic->device().provider().connect_wait(*local, vipl::timeout_ns(timeout_ms), *request);
+  nic->device().transport().connect_wait(*local, vipl::timeout_ns(timeout_ms), *request);
   if (const VIP_RETURN result = wait_for_request(*nic, *request); result != VIP_SUCCESS) return result;
   object->token = request->token;
   void* handle = nic->adopt(object);
@@ -72,7 +72,7 @@ VIP_RETURN accept(VIP_CONN_HANDLE connection_handle, VIP_VI_HANDLE vi_handle) {
     return VIP_INVALID_PARAMETER;
   const auto keep = connection->nic->owned(*connection);
   const auto operation = Pending<vi::Operation>::make(call.domain());
-  connection->nic->device().provider().connect_accept(connection->token, *vi->model, *operation);
+  connection->nic->device().transport().connect_accept(connection->token, *vi->model, *operation);
   const VIP_RETURN result = call.answer(*operation);
   if (ends_request(result) && !connection->closed) connection->nic->release(*connection);
   return result;
@@ -84,7 +84,7 @@ VIP_RETURN reject(VIP_CONN_HANDLE handle) {
   if (connection == nullptr) return VIP_INVALID_PARAMETER;
   const auto keep = connection->nic->owned(*connection);
   const auto operation = Pending<vi::Operation>::make(call.domain());
-  connection->nic->device().provider().connect_reject(connection->token, *operation);
+  connection->nic->device().transport().connect_reject(connection->token, *operation);
   const VIP_RETURN result = call.answer(*operation);
   if (!connection->closed) connection->nic->release(*connection);
   return result;
@@ -95,7 +95,7 @@ VIP_RETURN reject(VIP_CONN_HANDLE handle) {
 bool await_fabric(Call& call, VIP_VI_HANDLE handle, NicObject& nic, runtime::TimeNs deadline) {
   const vipl::Device& device = nic.device();
   if (device.ready() || call.find<ViObject>(handle)->model->state() != vi::State::Idle) return true;
-  const runtime::TimeNs patience = call.domain().runtime().now() + device.configuration().timeouts.open;
+  const runtime::TimeNs patience = call.domain().runtime().now() + device.configuration().open_timeout;
   return wait_for_fabric(nic, std::min(deadline, patience)) && call.find<ViObject>(handle) != nullptr;
 }
 
@@ -106,16 +106,16 @@ VIP_RETURN request(VIP_VI_HANDLE handle, const VIP_NET_ADDRESS* local_address, c
   if (vi == nullptr || local_address == nullptr || remote_address == nullptr || remote_attributes == nullptr ||
       timeout_ms == 0)
     return VIP_INVALID_PARAMETER;
-  const auto local = vipl::from_api(*local_address), remote = vipl::from_api(*remote_address);
-  if (!local || !remote || !vi->nic->device().provider().is_own(local->host)) return VIP_INVALID_PARAMETER;
   const auto nic = vi->nic->shared_from_this();
+  const auto local = vipl::from_api(*nic, *local_address), remote = vipl::from_api(*nic, *remote_address);
+  if (!local || !remote) return VIP_INVALID_PARAMETER;
   const vipl::Runtime& runtime = call.domain().runtime();
   const runtime::TimeNs deadline = vipl::deadline(runtime, timeout_ms);
   if (!await_fabric(call, handle, *nic, deadline)) return VIP_INVALID_PARAMETER;
   const runtime::TimeNs left =
       deadline == runtime::never ? runtime::never : std::max<runtime::TimeNs>(deadline - runtime.now(), 1);
   const auto operation = Pending<vi::ConnectOperation>::make(call.domain());
-  nic->device().provider().connect_request(*vi->model, *local, *remote, left, *operation);
+  nic->device().transport().connect_request(*vi->model, *local, *remote, left, *operation);
   const VIP_RETURN result = call.answer(*operation);
   if (result == VIP_SUCCESS) *remote_attributes = to_api(*nic, operation->remote_attributes);
   return result;
@@ -127,7 +127,7 @@ VIP_RETURN disconnect(VIP_VI_HANDLE handle) {
   if (vi == nullptr) return VIP_INVALID_PARAMETER;
   const auto operation = Pending<vi::Operation>::make(call.domain());
   vi->peer_request.reset();  // who waits for it gets its answer
-  vi->nic->device().provider().disconnect(*vi->model, *operation);
+  vi->nic->device().transport().disconnect(*vi->model, *operation);
   return call.answer(*operation);
 }
 

@@ -18,8 +18,9 @@ VIP_UINT8* variable_part(VIP_NET_ADDRESS& address) {
 }
 
 // As VI-DG 3.2.1 says: which levels can do it is in VIP_NIC_ATTRIBUTES.RDMAReadSupport.
-bool asks_for_impossible_read(const VIP_VI_ATTRIBUTES& attributes) {
-  return attributes.EnableRdmaRead != VIP_FALSE && attributes.ReliabilityLevel == VIP_SERVICE_UNRELIABLE;
+bool asks_for_impossible_read(const vi::Capabilities& transport, const VIP_VI_ATTRIBUTES& attributes) {
+  const auto level = static_cast<vi::ReliabilityLevels>(attributes.ReliabilityLevel);
+  return attributes.EnableRdmaRead != VIP_FALSE && (level & transport.levels & ~transport.rdma_read_levels) != 0;
 }
 
 }  // namespace
@@ -31,9 +32,9 @@ std::optional<wire::IpAddress> host_from_api(const VIP_NET_ADDRESS& address) {
   return host;
 }
 
-std::optional<vi::NetAddress> from_api(const VIP_NET_ADDRESS& address) {
+std::optional<vi::NetAddress> from_api(const NicObject& nic, const VIP_NET_ADDRESS& address) {
   const auto host = host_from_api(address);
-  if (!host || address.DiscriminatorLen > vi::NetAddress::max_discriminator_bytes) return std::nullopt;
+  if (!host || address.DiscriminatorLen > nic.model().capabilities().max_discriminator_bytes) return std::nullopt;
   return vi::NetAddress::make(*host, std::span(variable_part(address) + host_address_bytes, address.DiscriminatorLen));
 }
 
@@ -56,7 +57,7 @@ VIP_RETURN from_api(NicObject& nic, const VIP_VI_ATTRIBUTES& attributes, vi::ViA
   if (attributes.MaxTransferSize > std::numeric_limits<std::uint32_t>::max()) return VIP_INVALID_MTU;
   if (attributes.QoS != nullptr) return VIP_INVALID_QOS;
   if (!tag) return VIP_INVALID_PTAG;
-  if (asks_for_impossible_read(attributes)) return VIP_INVALID_RDMAREAD;
+  if (asks_for_impossible_read(nic.model().capabilities(), attributes)) return VIP_INVALID_RDMAREAD;
   to.reliability = vi::ReliabilityLevel{attributes.ReliabilityLevel};
   to.max_transfer_size_bytes = static_cast<std::uint32_t>(attributes.MaxTransferSize);
   to.ptag = *tag;

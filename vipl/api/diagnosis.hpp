@@ -1,4 +1,4 @@
-// Why a descriptor failed, in words: which segment, which check, and at which end.
+// Tells in words why a descriptor failed: which segment, which check, and at which end.
 #pragma once
 #include <string>
 
@@ -6,18 +6,18 @@
 
 namespace vipl {
 
-/// What is known of a descriptor that failed.
+/// The facts about a failed descriptor.
 struct FailedDescriptor {
   const vi::Vi& vi;
   const vi::MemoryTable& memory;
   const vi::NicLimits& limits;
   bool receive_queue;
   std::uint64_t address;
-  std::string_view end_cause;  // why the connection ended; empty: nobody knows
+  std::string_view end_cause;  // why the connection ended; empty: unknown
   bool overrun = false;        // it was not posted because its queue was full
 };
 
-/// Looks at the descriptor once more, as it is now. For people; never faults, whatever the program did to its memory.
+/// Checks the descriptor once more, as it is now. For people; never faults, whatever the program did to its memory.
 [[nodiscard]] std::string explain(const FailedDescriptor& failed);
 
 /// Why a descriptor could not be posted (VI-DG 3.8.1, VIP_ERROR_POST_DESC, VIP_ERROR_VI_OVERRUN).

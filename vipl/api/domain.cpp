@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "fc2_fabric/drivers/link_descriptor.hpp"
-#include "vipl/devices/device.hpp"
 #include "vipl/api/objects.hpp"
 #include "vipl/api/real_time.hpp"
 
@@ -82,25 +81,21 @@ void Domain::enter(Domain* domain) { thread_domain = domain; }
 
 // --- what is in it ---------------------------------------------------------------------------------------
 
-Domain::Domain(Runtime& runtime)
-    : slots_(first_generation()), engine_(runtime), fabric_(engine_.scheduler(), pool_, fc2::SwitchConfig{}) {
+Domain::Domain(Runtime& runtime) : slots_(first_generation()), engine_(runtime), devices_(engine_) {
   engine_.set_failure_handler([this] { report_catastrophe(); });
 }
 
 Domain::~Domain() = default;
 
 Device& Domain::device(const NicConfiguration& configuration, const NodeIdentity& identity) {
-  if (configuration.transport != NicTransport::InProcess) say_goodbye_at_exit();
-  auto& device = devices_[configuration.name];
-  if (device == nullptr) device = std::make_unique<Device>(*this, configuration, identity);
-  return *device;
+  Device& device = devices_.find_or_make(configuration, identity);
+  if (device.needs_goodbye()) say_goodbye_at_exit();
+  return device;
 }
-
-void Domain::forget(const Device& device) { devices_.erase(std::string(device.name())); }
 
 void Domain::say_goodbye() {
   if (!engine_.try_enter()) return;
-  for (const auto& [name, device] : devices_) device->say_goodbye();
+  devices_.say_goodbye();
   engine_.leave();
 }
 
@@ -133,7 +128,7 @@ void Domain::close_all_nics() {
 
 void Domain::reject_later(Device& device, vi::ConnectionToken token) {
   static NoOperation nobody;
-  engine_.later([&device, token] { device.provider().connect_reject(token, nobody); });
+  engine_.later([&device, token] { device.transport().connect_reject(token, nobody); });
 }
 
 bool Domain::entry_taken(const CompletionPort::Entry& entry) {

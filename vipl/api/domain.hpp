@@ -1,4 +1,4 @@
-// A fabric in this process, with its devices and all that programs opened on them: the state behind the C API.
+// The NICs of this process and all that programs opened on them: the state behind the C API.
 #pragma once
 #include <map>
 #include <memory>
@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "fc2_fabric/switch/switch.hpp"
 #include "vi/transport.hpp"
+#include "vipl/devices/devices.hpp"
 #include "vipl/engine/completion_port.hpp"
 #include "vipl/engine/engine.hpp"
 #include "vipl/engine/handle_slots.hpp"
@@ -16,9 +16,6 @@
 #include "vipl/engine/trace.hpp"
 
 namespace vipl {
-struct NicConfiguration;
-struct NodeIdentity;
-class Device;
 class NicObject;
 class QueueObject;
 class ViObject;
@@ -51,13 +48,10 @@ class Domain final : private CompletionPort::Directory {
   MemoryGate& memory_gate() { return memory_gate_; }
 
   runtime::Scheduler& scheduler() { return engine_.scheduler(); }
-  fc2::FramePool& pool() { return pool_; }
-  fc2::Switch& fabric() { return fabric_; }
   /// The NIC of this configuration; made on first use, and known by its name from then on.
   Device& device(const NicConfiguration& configuration, const NodeIdentity& identity);
-
   /// One that nobody opened: the next device() makes it anew.
-  void forget(const Device& device);
+  void forget(const Device& device) { devices_.forget(device); }
   /// The process ends: what others cannot notice at once is told. Waits for nobody for long.
   void say_goodbye();
 
@@ -99,12 +93,10 @@ class Domain final : private CompletionPort::Directory {
   HandleSlots<Object> slots_;
   MemoryGate memory_gate_;
   Engine engine_;
-  fc2::FramePool pool_;
-  fc2::Switch fabric_;
   Pool<ViObject> vis_;
   Pool<QueueObject> queues_;
   std::map<vi::Operation*, std::shared_ptr<vi::Operation>> under_way_;  // only looked up: no order shows
-  std::map<std::string, std::unique_ptr<Device>> devices_;
+  Devices devices_;
   std::map<void*, std::shared_ptr<NicObject>> nics_;
 };
 

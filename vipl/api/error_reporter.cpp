@@ -2,7 +2,7 @@
 
 #include "vi/types.hpp"
 #include "vipl/engine/callback.hpp"
-#include "vipl/api/domain.hpp"
+#include "vipl/engine/engine.hpp"
 #include "vipl/engine/log.hpp"
 
 namespace vipl {
@@ -30,12 +30,12 @@ void ErrorReporter::report(const VIP_ERROR_DESCRIPTOR& error, bool expected) {
   }
   waiting_.push_back(error);
   if (!started_) start();
-  domain_.runtime().notify_all(work_point_);
+  engine_.runtime().notify_all(work_point_);
 }
 
 void ErrorReporter::start() {
   try {
-    domain_.runtime().start_thread([self = shared_from_this()] { self->run(); });
+    engine_.runtime().start_thread([self = shared_from_this()] { self->run(); });
     started_ = true;
   } catch (const std::exception&) {
     // No thread to be had: the next error tries again.
@@ -45,18 +45,17 @@ void ErrorReporter::start() {
 void ErrorReporter::stop() {
   stopped_ = true;
   if (Callback::running()) waiting_.clear();
-  domain_.runtime().notify_all(work_point_);
-  if (started_ && !Callback::running())
-    domain_.engine().wait_until(end_point_, runtime::never, [this] { return !started_; });
+  engine_.runtime().notify_all(work_point_);
+  if (started_ && !Callback::running()) engine_.wait_until(end_point_, runtime::never, [this] { return !started_; });
 }
 
 /// Inside the engine, from the thread's beginning to its end, wherever that is.
 class ErrorReporter::Thread {
  public:
-  explicit Thread(ErrorReporter& reporter) : reporter_(reporter) { reporter_.domain_.engine().enter(); }
+  explicit Thread(ErrorReporter& reporter) : reporter_(reporter) { reporter_.engine_.enter(); }
   ~Thread() {
     reporter_.thread_ends();
-    reporter_.domain_.engine().leave();
+    reporter_.engine_.leave();
   }
   Thread(const Thread&) = delete;
   Thread& operator=(const Thread&) = delete;
@@ -78,7 +77,7 @@ class ErrorReporter::Outside {
 
 void ErrorReporter::run() {
   const Thread inside(*this);
-  while (domain_.engine().wait_until(work_point_, runtime::never, [this] { return stopped_ || !waiting_.empty(); })) {
+  while (engine_.wait_until(work_point_, runtime::never, [this] { return stopped_ || !waiting_.empty(); })) {
     if (waiting_.empty()) break;
     const VIP_ERROR_DESCRIPTOR error = waiting_.front();
     waiting_.pop_front();
@@ -90,13 +89,13 @@ void ErrorReporter::run() {
 void ErrorReporter::thread_ends() {
   started_ = false;
   if (!waiting_.empty()) start();
-  domain_.runtime().notify_all(end_point_);
+  engine_.runtime().notify_all(end_point_);
 }
 
 void ErrorReporter::deliver(VIP_ERROR_DESCRIPTOR error) {
   const Handler handler = handler_;
   const VIP_PVOID context = context_;
-  const Outside outside(domain_.engine());
+  const Outside outside(engine_);
   if (handler != nullptr) {
     const Callback callback;
     handler(context, &error);

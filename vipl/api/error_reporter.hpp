@@ -1,4 +1,4 @@
-// Asynchronous errors of one NIC on their way to the program's handler, VI-DG 3.8.1.
+// Delivers asynchronous errors of one NIC to the program's handler, VI-DG 3.8.1.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -8,24 +8,24 @@
 #include "vipl/vipl.h"
 
 namespace vipl {
-class Domain;
+class Engine;
 
-/// Calls the handler on a thread of its own, which the first error starts; without a handler the error is logged
-/// there. All calls are made inside the engine; the handler runs outside and may call back in.
+/// Calls the handler on a thread of its own, which the first error starts; without a handler that thread logs the
+/// error. All calls are made inside the engine; the handler runs outside and may call back.
 class ErrorReporter : public std::enable_shared_from_this<ErrorReporter> {
  public:
   using Handler = void (*)(VIP_PVOID context, VIP_ERROR_DESCRIPTOR* error);
   static constexpr std::size_t max_waiting = 65536;  // more are counted and dropped
 
-  explicit ErrorReporter(Domain& domain) : domain_(domain) {}
+  explicit ErrorReporter(Engine& engine) : engine_(engine) {}
 
-  /// From the next error on. nullptr: the default, which logs.
+  /// Applies from the next error on. nullptr: the default, which logs.
   void set_handler(Handler handler, VIP_PVOID context);
-  /// `expected`: what calls tell as well, and no failure, as a peer that disconnects; a handler hears of it, the log
-  /// does not.
+  /// `expected`: calls report it too, and it is no failure, as a peer that disconnects; a handler gets it, the
+  /// log does not.
   void report(const VIP_ERROR_DESCRIPTOR& error, bool expected = false);
-  /// What is waiting is told before, and a handler that runs is waited for; but not from within a handler: then it is
-  /// dropped.
+  /// Delivers waiting errors first, and waits for a running handler. When called from within a handler it
+  /// drops them instead.
   void stop();
   [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
 
@@ -37,7 +37,7 @@ class ErrorReporter : public std::enable_shared_from_this<ErrorReporter> {
   void deliver(VIP_ERROR_DESCRIPTOR error);
   void thread_ends();
 
-  Domain& domain_;
+  Engine& engine_;
   Handler handler_ = nullptr;
   VIP_PVOID context_ = nullptr;
   std::deque<VIP_ERROR_DESCRIPTOR> waiting_;

@@ -5,13 +5,13 @@
 namespace vipl {
 namespace {
 
-struct Listing final : farp::DirectoryListener {
+struct Listing final : NodeListener {
   Listing(Runtime& its_runtime, const Device& its_device) : runtime(its_runtime), device(its_device) {}
-  void directory_listed(std::span<const farp::DirectoryEntry> list) override {
-    ports.emplace(list.begin(), list.end());
+  void nodes_listed(std::vector<NodeEntry> list) override {
+    nodes = std::move(list);
     end();
   }
-  void directory_failed(farp::DirectoryFailure) override {
+  void listing_failed() override {
     interrupted = !device.ready();
     end();
   }
@@ -23,7 +23,7 @@ struct Listing final : farp::DirectoryListener {
   Runtime& runtime;
   const Device& device;
   EventCount point;
-  std::optional<std::vector<farp::DirectoryEntry>> ports;
+  std::optional<std::vector<NodeEntry>> nodes;
   bool ended = false;
   bool interrupted = false;  // it failed because the fabric was lost, and not by its answer
 };
@@ -41,9 +41,9 @@ bool wait_on(NicObject& nic, EventCount& point, runtime::TimeNs deadline, Ready 
 /// False: the NIC was closed.
 bool list_once(NicObject& nic, Listing& listing) {
   Device& device = nic.device();
-  device.directory().list(listing);
+  device.list_nodes(listing);
   const bool open = wait_on(nic, listing.point, runtime::never, [&] { return listing.ended; });
-  device.directory().forget(listing);
+  device.forget(listing);
   return open;
 }
 
@@ -54,20 +54,20 @@ bool wait_for_fabric(NicObject& nic, runtime::TimeNs deadline) {
   return wait_on(nic, device.ready_point(), deadline, [&] { return device.ready(); });
 }
 
-std::optional<std::vector<farp::DirectoryEntry>> list_ports(Call& call, NicObject& nic) {
+std::optional<std::vector<NodeEntry>> list_nodes(Call& call, NicObject& nic) {
   Runtime& runtime = call.domain().runtime();
-  const runtime::TimeNs deadline = runtime.now() + nic.device().configuration().timeouts.open;
+  const runtime::TimeNs deadline = runtime.now() + nic.device().configuration().open_timeout;
   for (;;) {
     Listing listing(runtime, nic.device());
     if (!wait_for_fabric(nic, deadline) || !list_once(nic, listing)) return std::nullopt;
-    if (!listing.interrupted || runtime.now() >= deadline) return std::move(listing.ports);
+    if (!listing.interrupted || runtime.now() >= deadline) return std::move(listing.nodes);
   }
 }
 
-std::optional<std::vector<farp::DirectoryEntry>> NicFabricAccess::ports() {
+std::optional<std::vector<NodeEntry>> NicFabricAccess::nodes() {
   Call call;
   NicObject* nic = call.find<NicObject>(nic_);
-  return nic == nullptr ? std::nullopt : list_ports(call, *nic);
+  return nic == nullptr ? std::nullopt : list_nodes(call, *nic);
 }
 
 bool NicFabricAccess::rest(runtime::TimeNs duration) {

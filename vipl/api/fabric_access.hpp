@@ -1,4 +1,4 @@
-// An open NIC's way to the fabric's name server, for calls that block.
+// What an open NIC knows of the others, for calls that block.
 #pragma once
 #include <optional>
 #include <vector>
@@ -8,19 +8,19 @@
 
 namespace vipl {
 
-/// Until the port is logged in and registered, or the deadline: the fabric may be gone because another service takes
-/// over, or a link comes back. The lock is let go meanwhile. False: the NIC was closed.
+/// Waits until the port is logged in and registered, or until the deadline: the fabric may be gone for a moment, until
+/// another service takes over or a link comes back. Releases the lock meanwhile. False: the NIC was closed.
 [[nodiscard]] bool wait_for_fabric(NicObject& nic, runtime::TimeNs deadline);
 
-/// All FC-VI ports of the fabric; the lock is let go while the call waits. A fabric that is lost is waited for as long
+/// All NICs that can be reached; the lock is let go while the call waits. A fabric that is lost is waited for as long
 /// as VipOpenNic would. Empty: the name server cannot be asked, or the NIC was closed meanwhile.
-[[nodiscard]] std::optional<std::vector<farp::DirectoryEntry>> list_ports(Call& call, NicObject& nic);
+[[nodiscard]] std::optional<std::vector<NodeEntry>> list_nodes(Call& call, NicObject& nic);
 
-/// The same for one who holds no call: the name service. Called without any lock.
+/// The same without a Call: for the name service. Called without any lock.
 class NicFabricAccess final : public FabricAccess {
  public:
   explicit NicFabricAccess(VIP_NIC_HANDLE nic) : nic_(nic) {}
-  std::optional<std::vector<farp::DirectoryEntry>> ports() override;
+  std::optional<std::vector<NodeEntry>> nodes() override;
   bool rest(runtime::TimeNs duration) override;
 
  private:

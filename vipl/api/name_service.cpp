@@ -8,7 +8,6 @@
 #include "vipl/names/hosts_file.hpp"
 #include "vipl/engine/log.hpp"
 #include "vipl/names/name_service.hpp"
-#include "vipl/names/system_names.hpp"
 #include "vipl/configuration/usual_places.hpp"
 
 using vipl::api;
@@ -21,8 +20,10 @@ namespace {
 
 /// What VipNSInit needs of the NIC while it reads files.
 struct Request {
-  vipl::NicConfiguration nic;
-  vipl::NodeIdentity identity;
+  std::string hosts_file;
+  std::string node_name;
+  std::vector<wire::IpAddress> addresses;
+  vipl::Device::NameSources sources;
 };
 
 /// VIP_INVALID_PARAMETER: no such NIC; VIP_ERROR_NAMESERVICE: it has a name service.
@@ -31,36 +32,24 @@ VIP_RETURN prepare(VIP_NIC_HANDLE handle, Request& request) {
   NicObject* nic = call.find<NicObject>(handle);
   if (nic == nullptr) return VIP_INVALID_PARAMETER;
   if (nic->name_service() != nullptr) return VIP_ERROR_NAMESERVICE;
-  request = {nic->device().configuration(), nic->device().identity()};
+  const vipl::Device& device = nic->device();
+  request = {device.configuration().hosts_file, device.identity().node_name, device.addresses(),
+             device.name_sources(std::make_shared<vipl::NicFabricAccess>(handle))};
   return VIP_SUCCESS;
 }
 
-vipl::ConfigurationResult<vipl::HostsFile> load_hosts(const char* named, const vipl::NicConfiguration& nic) {
+vipl::ConfigurationResult<vipl::HostsFile> load_hosts(const char* named, const std::string& configured) {
   if (named != nullptr) return vipl::HostsFile::load(named);
-  if (!nic.hosts_file.empty()) return vipl::HostsFile::load(nic.hosts_file);
+  if (!configured.empty()) return vipl::HostsFile::load(configured);
   return vipl::HostsFile::load_first(vipl::usual_places("hosts"));
 }
 
-std::shared_ptr<const NameService> make_service(VIP_NIC_HANDLE handle, const Request& request, vipl::HostsFile hosts) {
-  std::vector<std::unique_ptr<const NameSource>> sources;
-  sources.push_back(std::make_unique<vipl::HostsFile>(std::move(hosts)));
-  const bool has_name_server =
-      request.nic.transport != vipl::NicTransport::Fcoe || request.nic.fcoe.mode == vipl::FcoeMode::Fabric;
-  const auto fabric = std::make_shared<vipl::NicFabricAccess>(handle);
-  auto system = std::make_unique<vipl::SystemNames>();
-  const vipl::NodeIdentity& own = request.identity;
-  auto own_host = std::make_unique<vipl::HostNameSource>(own.host_name, own.addresses);
-  if (has_name_server) {
-    sources.push_back(std::make_unique<vipl::FabricNames>(fabric, 0));
-    sources.push_back(std::move(own_host));  // before the system, which would say what no NIC has
-    sources.push_back(std::make_unique<vipl::KnownHosts>(fabric, std::move(system)));
-    sources.push_back(std::make_unique<vipl::FabricNames>(fabric, request.nic.timeouts.name_appears));
-  } else {
-    sources.push_back(std::move(system));
-    sources.push_back(std::move(own_host));
-    sources.push_back(std::make_unique<vipl::DerivedNames>());
-  }
-  return std::make_shared<const NameService>(own.node_name, own.addresses, std::move(sources));
+/// Hosts files first.
+std::shared_ptr<const NameService> make_service(Request request, vipl::HostsFile hosts) {
+  auto& sources = request.sources;
+  sources.insert(sources.begin(), std::make_unique<vipl::HostsFile>(std::move(hosts)));
+  return std::make_shared<const NameService>(std::move(request.node_name), std::move(request.addresses),
+                                             std::move(sources));
 }
 
 /// nullptr and VIP_INVALID_PARAMETER: no such NIC; nullptr and VIP_ERROR_NAMESERVICE: before VipNSInit.
@@ -83,12 +72,12 @@ VIP_RETURN init(VIP_NIC_HANDLE NicHandle, VIP_PVOID NSInitInfo) {
   Request request;
   if (const VIP_RETURN result = prepare(NicHandle, request); result != VIP_SUCCESS) return result;
   const auto* const named = static_cast<const char*>(NSInitInfo);
-  auto hosts = load_hosts(named, request.nic);
+  auto hosts = load_hosts(named, request.hosts_file);
   if (!hosts) {
     vipl::log().error("{}", hosts.error().message);
     return named != nullptr ? VIP_INVALID_PARAMETER : VIP_ERROR_RESOURCE;
   }
-  auto service = make_service(NicHandle, request, *std::move(hosts));
+  auto service = make_service(std::move(request), *std::move(hosts));
   Call call;
   NicObject* nic = call.find<NicObject>(NicHandle);
   if (nic == nullptr) return VIP_INVALID_PARAMETER;

@@ -15,8 +15,6 @@ using vipl::NicObject;
 namespace {
 
 constexpr VIP_ULONG provider_version = 1;
-constexpr VIP_UINT16 nic_address_bytes = 16;
-constexpr VIP_ULONG device_header_bytes = 32;
 
 void copy_name(const std::string& name, VIP_CHAR (&to)[64]) {
   const std::size_t length = std::min(name.size(), sizeof(to) - 1);
@@ -35,6 +33,13 @@ void describe_limits(const vi::NicLimits& limits, VIP_NIC_ATTRIBUTES& to) {
   to.MaxCQEntries = limits.max_completion_queue_entries;
   to.MaxTransferSize = limits.max_transfer_size_bytes;
   to.MaxPtags = limits.memory.max_ptags;
+}
+
+void describe_transport(const vi::Capabilities& transport, VIP_NIC_ATTRIBUTES& to) {
+  to.MaxDiscriminatorLen = transport.max_discriminator_bytes;
+  to.NativeMTU = transport.native_mtu_bytes;
+  to.ReliabilityLevelSupport = transport.levels;  // the bits of VI-DG 4.6
+  to.RDMAReadSupport = transport.rdma_read_levels;
 }
 
 /// What VipOpenNic's name means to this process, and who the process is there.
@@ -79,7 +84,7 @@ VIP_RETURN open(const VIP_CHAR* name, VIP_NIC_HANDLE* nic) {
     domain.forget(device);
     return VIP_ERROR_RESOURCE;
   }
-  const runtime::TimeNs deadline = domain.runtime().now() + chosen.configuration.timeouts.open;
+  const runtime::TimeNs deadline = domain.runtime().now() + chosen.configuration.open_timeout;
   if (!domain.engine().wait_until(device.ready_point(), deadline, [&] { return device.ready(); })) {
     vipl::log().error("{}: the fabric is not there{}{}", device.name(), device.trouble().empty() ? "" : ": ",
                       device.trouble());
@@ -106,14 +111,10 @@ VIP_RETURN query(VIP_NIC_HANDLE handle, VIP_NIC_ATTRIBUTES* to) {
   VIP_NIC_ATTRIBUTES attributes{};
   copy_name(nic->device().name(), attributes.Name);
   attributes.ProviderVersion = provider_version;
-  attributes.NicAddressLen = nic_address_bytes;
+  attributes.NicAddressLen = vipl::host_address_bytes;
   attributes.LocalNicAddress = nic->address_bytes();
   attributes.ThreadSafe = VIP_TRUE;
-  attributes.MaxDiscriminatorLen = vi::NetAddress::max_discriminator_bytes;
-  attributes.NativeMTU = fc2::max_data_field_bytes - device_header_bytes;
-  attributes.ReliabilityLevelSupport =
-      VIP_SERVICE_UNRELIABLE | VIP_SERVICE_RELIABLE_DELIVERY | VIP_SERVICE_RELIABLE_RECEPTION;
-  attributes.RDMAReadSupport = VIP_SERVICE_RELIABLE_DELIVERY | VIP_SERVICE_RELIABLE_RECEPTION;
+  describe_transport(nic->model().capabilities(), attributes);
   describe_limits(nic->model().limits(), attributes);
   *to = attributes;
   return VIP_SUCCESS;

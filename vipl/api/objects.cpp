@@ -68,9 +68,9 @@ QueueObject::QueueObject(Domain& domain) : Part(its_kind), port(domain.engine(),
 // --- NICs ------------------------------------------------------------------------------------------------
 
 NicObject::NicObject(Domain& domain, Device& device)
-    : Object(its_kind), domain_(domain), device_(device), address_(device.address()),
-      errors_(std::make_shared<ErrorReporter>(domain)),
-      model_(std::make_unique<vi::Nic>(device.provider(), static_cast<vi::Listener&>(*this), device.limits(),
+    : Object(its_kind), domain_(domain), device_(device), address_(device.addresses().front()),
+      errors_(std::make_shared<ErrorReporter>(domain.engine())),
+      model_(std::make_unique<vi::Nic>(device.transport(), static_cast<vi::Listener&>(*this), device.limits(),
                                        &memory_faults())) {}
 
 NicObject::~NicObject() = default;
@@ -137,7 +137,7 @@ void NicObject::disconnect_all() {
   for (const auto& [part_handle, part] : parts_) {
     if (part->kind != Kind::Vi) continue;
     under_way.push_back(Pending<vi::Operation>::make(domain_));
-    device_.provider().disconnect(*static_cast<ViObject&>(*part).model, *under_way.back());
+    device_.transport().disconnect(*static_cast<ViObject&>(*part).model, *under_way.back());
   }
   for (const auto& operation : under_way)
     domain_.engine().wait_until(operation->point, runtime::never, [&] { return operation->result.has_value(); });
@@ -150,7 +150,7 @@ void NicObject::release_all() {
     if (part.kind == Kind::Vi) {
       vi::Vi& vi = *std::exchange(static_cast<ViObject&>(part).model, nullptr);
       vi.consumer_context = nullptr;
-      device_.provider().detach(vi);  // an answer that never came leaves it in Error (ruling 20)
+      device_.transport().detach(vi);  // an answer that never came leaves it in Error (ruling 20)
     }
     if (part.kind == Kind::Queue) static_cast<QueueObject&>(part).model->context = nullptr;
     if (part.kind == Kind::Connection) domain_.reject_later(device_, static_cast<const ConnectionObject&>(part).token);
@@ -182,7 +182,7 @@ void NicObject::asynchronous_error(vi::Vi* vi, vi::CompletionQueue* queue, std::
   descriptor.OpCode = op_code;
   descriptor.ResourceCode = static_cast<VIP_RESOURCE_CODE>(resource);
   descriptor.ErrorCode = static_cast<VIP_ERROR_CODE>(error);
-  const fcvi::EndCause cause = vi == nullptr ? fcvi::EndCause{} : fcvi::Provider::end_cause(*vi);
+  const vi::EndCause cause = vi == nullptr ? vi::EndCause{} : device_.transport().cause_of_end(*vi);
   if (trace::errors()) tell_error(descriptor, error == vi::ErrorCode::ConnLost ? cause.text : std::string_view{});
   errors_->report(descriptor, error == vi::ErrorCode::ConnLost && cause.peer_left);
 }
@@ -190,7 +190,7 @@ void NicObject::asynchronous_error(vi::Vi* vi, vi::CompletionQueue* queue, std::
 // --- for people ------------------------------------------------------------------------------------------
 
 void NicObject::tell_failure(const ViObject& object, bool receive_queue, std::uint64_t address) {
-  const fcvi::EndCause cause = fcvi::Provider::end_cause(*object.model);
+  const vi::EndCause cause = device_.transport().cause_of_end(*object.model);
   const FailedDescriptor failed{*object.model, model_->memory(), model_->limits(), receive_queue, address, cause.text};
   trace::tell(fmt::format("VI {}: {}", object.handle, explain(failed)));
 }

@@ -1,4 +1,4 @@
-// What the handles of the API stand for.
+// The objects behind the handles of the API.
 #pragma once
 #include <array>
 #include <map>
@@ -26,14 +26,14 @@ struct Object {
   void* handle = nullptr;
 };
 
-/// What belongs to an open NIC. All members are the engine's, but for ports.
+/// An object of an open NIC. All members belong to the engine, except the ports.
 struct Part : Object {
   using Object::Object;
   NicObject* nic = nullptr;  // valid until closed
   bool closed = false;
 };
 
-/// Kept in a pool: its ports are looked at without the engine's lock, even when the VI is gone.
+/// Kept in a pool: its ports are read without the engine's lock, even after the VI was destroyed.
 class ViObject final : public Part, public Bell {
  public:
   static constexpr Kind its_kind = Kind::Vi;
@@ -41,15 +41,15 @@ class ViObject final : public Part, public Bell {
   [[nodiscard]] bool try_rest();
 
   WorkPort& port(bool receive_queue) { return ports_[receive_queue ? 1 : 0]; }
-  /// The oldest descriptor that is not dequeued from the model is complete.
+  /// The oldest descriptor that was not dequeued from the model is complete.
   void dequeue(bool receive_queue);
   [[nodiscard]] bool empty() const { return ports_[0].empty() && ports_[1].empty(); }
 
   vi::Vi* model = nullptr;  // until closed
-  /// Of its NIC. For threads in a MemoryGate::Reader who have seen there that a port is the one they mean.
+  /// Of its NIC. For threads in a MemoryGate::Reader that have checked there that the port is the right one.
   std::atomic<const vi::MemoryTable*> memory{nullptr};
   std::atomic<VIP_NIC_HANDLE> nic_handle{nullptr};
-  /// VipConnectPeerRequest, until its result was taken.
+  /// VipConnectPeerRequest, until its result is taken.
   std::shared_ptr<Pending<vi::ConnectOperation>> peer_request;
 
  private:
@@ -83,7 +83,7 @@ struct TagObject final : Part {
   vi::Ptag tag;
 };
 
-/// One VipOpenNic: a NIC of the model on a device that others may have open too. With the engine's lock.
+/// One VipOpenNic: a NIC of the model on a device that other handles may share. Used with the engine's lock.
 class NicObject final : public Object, public std::enable_shared_from_this<NicObject>, private vi::Listener {
  public:
   static constexpr Kind its_kind = Kind::Nic;
@@ -93,27 +93,28 @@ class NicObject final : public Object, public std::enable_shared_from_this<NicOb
   Domain& domain() { return domain_; }
   Device& device() { return device_; }
   vi::Nic& model() { return *model_; }
+  [[nodiscard]] const vi::Nic& model() const { return *model_; }
   ErrorReporter& errors() { return *errors_; }
-  /// VipNSInit to VipNSShutdown; nullptr else. A call that looks a name up keeps it meanwhile.
+  /// Between VipNSInit and VipNSShutdown, else nullptr. A call that looks up a name keeps it meanwhile.
   std::shared_ptr<const NameService>& name_service() { return name_service_; }
   [[nodiscard]] bool closed() const { return closed_; }
   [[nodiscard]] const std::uint8_t* address_bytes() const { return address_.bytes.data(); }
 
-  /// Gives a new part its handle; nullptr when there are too many, or no memory is left.
+  /// Gives a new part its handle; nullptr if there are too many, or no memory is left.
   void* adopt(const std::shared_ptr<Part>& part);
-  /// The part is gone: its handle is no longer valid, and who waits on it leaves.
+  /// The part is gone: its handle is invalid, and waiting threads return.
   void release(Part& part);
   [[nodiscard]] std::shared_ptr<Part> owned(const Part& part) const { return parts_.at(part.handle); }
   /// A tag's handle as programs know it; nullptr for the NULL tag.
   [[nodiscard]] void* handle_of(vi::Ptag tag) const;
-  /// A ConnectWait that is under way, woken when the NIC is closed.
+  /// A VipConnectWait under way, woken when the NIC is closed.
   void add_waiter(EventCount& point) { waiters_.insert(&point); }
   void remove_waiter(EventCount& point) { waiters_.erase(&point); }
-  /// The same for a VI or completion queue; leaves the engine while handlers of it run.
+  /// The same for a VI or completion queue; leaves the engine while its handlers run.
   void release_and_stop_notifiers(Part& part);
-  /// VipCloseNic. Disconnects what is connected and waits for that; then all handles of this NIC are invalid.
+  /// VipCloseNic. Disconnects all connections and waits for that; then all handles of this NIC are invalid.
   void close();
-  /// Something that cannot be told otherwise (VI-DG 4.4).
+  /// An error that cannot be reported otherwise (VI-DG 4.4).
   void report_catastrophe();
 
  private:
@@ -142,7 +143,7 @@ class NicObject final : public Object, public std::enable_shared_from_this<NicOb
   bool closed_ = false;
 };
 
-/// A call that the transport answers later. Kept alive by the domain until then, and by the caller while it waits.
+/// A call that the transport completes later. Kept alive by the domain until then, and by the caller while it waits.
 template <class Base>
 class Pending final : public Base {
  public:

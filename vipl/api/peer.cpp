@@ -17,12 +17,11 @@ VIP_RETURN request(VIP_VI_HANDLE handle, const VIP_NET_ADDRESS* local_address, c
   ViObject* vi = call.find<ViObject>(handle);
   if (vi == nullptr || local_address == nullptr || remote_address == nullptr || timeout_ms == 0)
     return VIP_INVALID_PARAMETER;
-  const auto local = vipl::from_api(*local_address), remote = vipl::from_api(*remote_address);
-  if (!local || !remote || !vi->nic->device().provider().is_own(local->host)) return VIP_INVALID_PARAMETER;
-  if (vi->model->state() != vi::State::Idle) return VIP_INVALID_STATE;
+  const auto local = vipl::from_api(*vi->nic, *local_address), remote = vipl::from_api(*vi->nic, *remote_address);
+  if (!local || !remote) return VIP_INVALID_PARAMETER;
   const auto operation = Pending<vi::ConnectOperation>::make(call.domain());
-  const vi::Return result = vi->nic->device().provider().connect_peer_request(*vi->model, *local, *remote,
-                                                                              vipl::timeout_ns(timeout_ms), *operation);
+  const vi::Return result = vi->nic->device().transport().connect_peer_request(
+      *vi->model, *local, *remote, vipl::timeout_ns(timeout_ms), *operation);
   if (result == vi::Return::Success)
     vi->peer_request = operation;
   else

@@ -19,8 +19,8 @@
 namespace vipl {
 namespace {
 
-// Signals are for the program's own threads, and so are the ones that it waits for. Those of a thread's own faults
-// stay.
+// Signals are for the program's own threads, and so are the ones that it waits for. Those of a thread's
+// own faults stay.
 class AllSignalsBlocked {
  public:
   AllSignalsBlocked() {

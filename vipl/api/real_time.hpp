@@ -1,5 +1,5 @@
-// The process's own domain: a real clock, and a thread that serves what is due, and the drivers' sockets, while no call
-// does.
+// The domain of the process: a real clock, and a thread that runs due events and serves the drivers' sockets while
+// no call does.
 #pragma once
 #include "vipl/api/domain.hpp"
 

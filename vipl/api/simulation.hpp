@@ -1,4 +1,4 @@
-// VIPL programs in virtual time: for tests, and for programs whose every run is to be the same.
+// VIPL programs in virtual time: for tests, and for programs that need repeatable runs.
 #pragma once
 #include <functional>
 #include <vector>
@@ -13,8 +13,8 @@ struct SimulationResult {
 };
 
 /// Runs each program, a function that calls Vip*, on a fabric of its own, and returns when all have returned. Exactly
-/// one runs at a time, in the order given, until it blocks in a call; when all are blocked, virtual time goes on to
-/// the next event or time-out. Nothing else takes time. What they leave open is closed.
+/// one runs at a time, in the order given, until it blocks in a call; when all are blocked, virtual time advances to
+/// the next event or time-out. Nothing else takes time. Objects that they leave open are closed.
 SimulationResult simulate(const std::vector<std::function<void()>>& programs);
 
 }  // namespace vipl

@@ -29,11 +29,10 @@ VIP_RETURN query(VIP_NIC_HANDLE NicHandle, VIP_ULONG InfoType, VIP_PVOID SysManI
   auto& list = *static_cast<VIP_AUTODISCOVERY_LIST*>(SysManInfo);
   if (!is_usable(list)) return VIP_INVALID_PARAMETER;
   const auto keep = nic->shared_from_this();
-  const auto ports = vipl::list_ports(call, *nic);
+  const auto nodes = vipl::list_nodes(call, *nic);
   if (nic->closed()) return VIP_INVALID_PARAMETER;
-  if (!ports) return VIP_ERROR_RESOURCE;
-  const vipl::Device& device = nic->device();
-  const auto found = vipl::discover(*ports, device.n_port_id(), device.identity().addresses, list.NumberOfHops);
+  if (!nodes) return VIP_ERROR_RESOURCE;
+  const auto found = vipl::discover(*nodes, nic->device().addresses(), list.NumberOfHops);
   const bool all_fit = found.size() <= list.NumAdAddrs;
   list.NumAdAddrs = found.size();
   if (!all_fit) return VIP_ERROR_RESOURCE;

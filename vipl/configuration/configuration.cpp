@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <span>
 
 #include "fc2_fabric/drivers/ethernet_name.hpp"
 #include "settings/file.hpp"
@@ -53,10 +54,24 @@ wire::IpAddress read_own_address(const Tree& tree, std::string_view key) {
   return address;
 }
 
-NicTransport read_transport(const Tree& tree, std::string_view key) {
-  static constexpr settings::Choice<NicTransport> transports[] = {
-      {"local", NicTransport::Local}, {"in_process", NicTransport::InProcess}, {"fcoe", NicTransport::Fcoe}};
+/// In the order of their names in the file.
+enum class TransportName : std::uint8_t { Local, InProcess, Fcoe, Loopback };
+
+TransportName read_transport(const Tree& tree, std::string_view key) {
+  static constexpr settings::Choice<TransportName> transports[] = {{"local", TransportName::Local},
+                                                                   {"in_process", TransportName::InProcess},
+                                                                   {"fcoe", TransportName::Fcoe},
+                                                                   {"loopback", TransportName::Loopback}};
   return read_choice(tree, key, transports);
+}
+
+void choose_transport(TransportName name, NicConfiguration& nic) {
+  switch (name) {
+    case TransportName::Local: nic.transport = FcChoices{}; return;
+    case TransportName::InProcess: nic.transport = FcChoices{.link = InProcessChoices{}}; return;
+    case TransportName::Fcoe: nic.transport = FcChoices{.link = FcoeChoices{}}; return;
+    case TransportName::Loopback: nic.transport = LoopbackChoices{}; return;
+  }
 }
 
 std::string read_interface(const Tree& tree, std::string_view key) {
@@ -107,27 +122,29 @@ void read_limits(const Tree& tree, NicConfiguration& nic) {
   map.optional("max_registered_bytes", nic.max_registered_bytes, settings::read_bytes, Range{1, max_memory_bytes});
 }
 
-void read_timeouts(const Tree& tree, NicTimeouts& timeouts) {
-  const MapReader map(tree, "timeouts", {"open", "ulp", "farp", "name_service", "name_appears"});
-  map.optional("open", timeouts.open, read_timeout);
-  map.optional("ulp", timeouts.ulp, read_timeout);
-  map.optional("farp", timeouts.farp, read_timeout);
-  map.optional("name_service", timeouts.name_service, read_timeout);
-  map.optional("name_appears", timeouts.name_appears, settings::read_duration, runtime::TimeNs{0}, hour);
+/// A key that this NIC's transport has no use for is a mistake. `whose` names the transports that have.
+void refuse_keys(const MapReader& map, std::span<const std::string_view> keys, std::string_view whose,
+                 const NicConfiguration& nic) {
+  for (const std::string_view key : keys)
+    if (const Tree* value = map.find(key))
+      throw BadInput{value->where + ": " + std::string(key) + " is for " + std::string(whose) + ", this NIC's is " +
+                     std::string(transport_name(nic))};
 }
 
-/// Ethernet: what stands there is used, or it is a mistake.
-void read_fcoe(const MapReader& map, NicConfiguration& nic) {
-  constexpr std::array<std::string_view, 7> keys{"interface", "mode", "mtu", "mac", "fcf", "vlan", "ethernet_priority"};
-  if (nic.transport != NicTransport::Fcoe) {
-    for (const std::string_view key : keys)
-      if (const Tree* value = map.find(key))
-        throw BadInput{value->where + ": " + std::string(key) + " is for transport: fcoe, this NIC's is " +
-                       std::string(to_string(nic.transport))};
-    return;
-  }
+void read_timeouts(const Tree& tree, NicConfiguration& nic) {
+  constexpr std::array<std::string_view, 4> of_fibre_channel{"ulp", "farp", "name_service", "name_appears"};
+  const MapReader map(tree, "timeouts", {"open", "ulp", "farp", "name_service", "name_appears"});
+  map.optional("open", nic.open_timeout, read_timeout);
+  FcChoices* const fc = nic.fibre_channel();
+  if (fc == nullptr) return refuse_keys(map, of_fibre_channel, "transports of Fibre Channel", nic);
+  map.optional("ulp", fc->timeouts.ulp, read_timeout);
+  map.optional("farp", fc->timeouts.farp, read_timeout);
+  map.optional("name_service", fc->timeouts.name_service, read_timeout);
+  map.optional("name_appears", fc->timeouts.name_appears, settings::read_duration, runtime::TimeNs{0}, hour);
+}
+
+void read_fcoe(const MapReader& map, FcoeChoices& fcoe) {
   using fc2::drivers::greatest_fcoe_mtu, fc2::drivers::least_fcoe_mtu;
-  FcoeChoices& fcoe = nic.fcoe;
   fcoe.interface = read_interface(map.require("interface"), "interface");
   map.optional("mode", fcoe.mode, read_mode);
   map.optional("mtu", fcoe.mtu, settings::read_number, Range{least_fcoe_mtu, greatest_fcoe_mtu});
@@ -138,6 +155,37 @@ void read_fcoe(const MapReader& map, NicConfiguration& nic) {
   const Tree* fcf = map.find("fcf");
   if (fcf != nullptr && fcoe.mode == FcoeMode::Vn2vn)
     throw BadInput{fcf->where + ": fcf: with mode: vn2vn there is none"};
+}
+
+void read_fibre_channel(const MapReader& map, FcChoices& fc) {
+  map.optional("port_name", fc.port_name, settings::read_name);
+  map.optional("node_wwn", fc.node_wwn, settings::read_name);
+  map.optional("reorder_pool", fc.reorder_pool_bytes, settings::read_bytes, Range{65536, 64ull << 30});
+}
+
+/// What stands there is used, or it is a mistake.
+void read_transport_choices(const MapReader& map, NicConfiguration& nic) {
+  constexpr std::array<std::string_view, 7> of_fcoe{"interface",        "mode", "mtu", "mac", "fcf", "vlan",
+                                                    "ethernet_priority"};
+  constexpr std::array<std::string_view, 3> of_fibre_channel{"port_name", "node_wwn", "reorder_pool"};
+  if (const Tree* name = map.find("transport")) choose_transport(read_transport(*name, "transport"), nic);
+  FcChoices* const fc = nic.fibre_channel();
+  auto* const fcoe = fc == nullptr ? nullptr : std::get_if<FcoeChoices>(&fc->link);
+  if (fcoe != nullptr)
+    read_fcoe(map, *fcoe);
+  else
+    refuse_keys(map, of_fcoe, "transport: fcoe", nic);
+  if (fc != nullptr)
+    read_fibre_channel(map, *fc);
+  else
+    refuse_keys(map, of_fibre_channel, "transports of Fibre Channel", nic);
+}
+
+NicConfiguration loopback_nic() {
+  NicConfiguration nic;
+  nic.name = loopback_name;
+  nic.transport = LoopbackChoices{};
+  return nic;
 }
 
 /// Nothing may stand twice among all NICs: who has it already?
@@ -185,6 +233,7 @@ class Loader {
       fail_expected(tree, "nics", "1 to " + std::to_string(max_nics) + " NICs, each with a name");
     for (std::size_t i = 0; i < items.size(); ++i) read_nic(items[i], "nics[" + std::to_string(i) + "]");
     name_the_default();
+    if (!names_.has(std::string(loopback_name))) configuration_.nics.push_back(loopback_nic());
   }
 
   void read_nic(const Tree& tree, const std::string& what) {
@@ -196,19 +245,17 @@ class Loader {
     nic.name = read_device_name(map.require("name"), "name");
     names_.add(map.require("name"), "name", nic.name, nic.name, nic.name);
     if (const Tree* aliases = map.find("aliases")) read_aliases(*aliases, nic);
-    map.optional("transport", nic.transport, read_transport);
-    read_fcoe(map, nic);
+    read_transport_choices(map, nic);
     map.optional("node_name", nic.node_name, read_node_name);
     if (const Tree* addresses = map.find("addresses")) read_addresses(*addresses, nic);
-    map.optional("port_name", nic.port_name, settings::read_name);
-    if (const Tree* name = map.find("port_name"))
-      port_names_.add(*name, "port_name", nic.port_name, to_string(nic.port_name), nic.name);
-    map.optional("node_wwn", nic.node_wwn, settings::read_name);
+    if (const Tree* name = map.find("port_name")) {
+      const wire::Wwn port_name = nic.fibre_channel()->port_name;
+      port_names_.add(*name, "port_name", port_name, to_string(port_name), nic.name);
+    }
     map.optional("strict_tags", nic.limits.strict_tags, settings::read_bool);
-    map.optional("reorder_pool", nic.reorder_pool_bytes, settings::read_bytes, Range{65536, 64ull << 30});
     if (const Tree* hosts = map.find("hosts")) nic.hosts_file = read_path(*hosts, "hosts", folder_);
     if (const Tree* limits = map.find("limits")) read_limits(*limits, nic);
-    if (const Tree* timeouts = map.find("timeouts")) read_timeouts(*timeouts, nic.timeouts);
+    if (const Tree* timeouts = map.find("timeouts")) read_timeouts(*timeouts, nic);
   }
 
   void read_aliases(const Tree& tree, NicConfiguration& nic) {
@@ -260,13 +307,15 @@ ConfigurationResult<Configuration> load_file(const std::string& path) {
 
 }  // namespace
 
-std::string_view to_string(NicTransport transport) {
-  switch (transport) {
-    case NicTransport::Local: return "local";
-    case NicTransport::InProcess: return "in_process";
-    case NicTransport::Fcoe: return "fcoe";
-  }
-  return "?";
+std::string_view transport_name(const NicConfiguration& nic) {
+  struct Name {
+    std::string_view operator()(const LocalFabricChoices&) const { return "local"; }
+    std::string_view operator()(const InProcessChoices&) const { return "in_process"; }
+    std::string_view operator()(const FcoeChoices&) const { return "fcoe"; }
+    std::string_view operator()(const FcChoices& fc) const { return std::visit(*this, fc.link); }
+    std::string_view operator()(const LoopbackChoices&) const { return "loopback"; }
+  };
+  return std::visit(Name{}, nic.transport);
 }
 
 const NicConfiguration* Configuration::find(std::string_view device_name) const {
@@ -281,6 +330,7 @@ Configuration built_in_configuration() {
   NicConfiguration& nic = configuration.nics.emplace_back();
   nic.name = built_in_names.front();
   nic.aliases.assign(built_in_names.begin() + 1, built_in_names.end());
+  configuration.nics.push_back(loopback_nic());
   return configuration;
 }
 
@@ -319,6 +369,12 @@ const Configuration* process_configuration() {
 }
 
 std::optional<NicConfiguration> simulated_nic(std::string_view device_name) {
+  if (device_name == loopback_name) {
+    NicConfiguration loopback = loopback_nic();
+    loopback.node_name = "loopback";
+    loopback.addresses = {wire::IpAddress::v4(10, 0, 1, 1)};
+    return loopback;
+  }
   constexpr unsigned max_devices = 250;  // addresses 10.0.0.1 to 10.0.0.250
   unsigned number = 0;
   if (std::find(built_in_names.begin(), built_in_names.end(), device_name) == built_in_names.end()) {
@@ -330,11 +386,11 @@ std::optional<NicConfiguration> simulated_nic(std::string_view device_name) {
   }
   NicConfiguration nic;
   nic.name = "VINIC" + std::to_string(number);
-  nic.transport = NicTransport::InProcess;
   nic.node_name = "host" + std::to_string(number);
   nic.addresses = {wire::IpAddress::v4(10, 0, 0, static_cast<std::uint8_t>(number + 1))};
-  nic.port_name = {0x2000'0C00'0100'0000U + number};
-  nic.node_wwn = {0x1000'0C00'0100'0000U + number};
+  nic.transport = FcChoices{.link = InProcessChoices{},
+                            .port_name = {0x2000'0C00'0100'0000U + number},
+                            .node_wwn = {0x1000'0C00'0100'0000U + number}};
   return nic;
 }
 

@@ -1,10 +1,11 @@
-// The NIC configuration file: which NICs there are, what programs may call them, and how each is set up.
-// Format and defaults: vipl/vipl.example.yaml.
+// The NIC configuration file: which NICs there are, their names, and their settings. Format
+// and defaults: vipl/vipl.example.yaml.
 #pragma once
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "runtime/scheduler.hpp"
@@ -20,19 +21,12 @@ using ConfigurationError = settings::BadInput;
 template <class T>
 using ConfigurationResult = settings::Result<T>;
 
-/// How frames leave the process.
-enum class NicTransport : std::uint8_t {
-  Local,      // through fcvi-fabricd, to all processes of this user on this host
-  InProcess,  // only to NICs of this process
-  Fcoe,       // by an Ethernet interface
-};
-[[nodiscard]] std::string_view to_string(NicTransport transport);
-
 enum class FcoeMode : std::uint8_t {
   Fabric,  // log in at an FCF
   Vn2vn,   // N_Ports among themselves
 };
 
+/// Fibre Channel by an Ethernet interface.
 struct FcoeChoices {
   std::string interface;  // fc2::drivers::EthernetName
   FcoeMode mode = FcoeMode::Fabric;
@@ -43,15 +37,30 @@ struct FcoeChoices {
   wire::Wwn fcf{};                      // switch name of the only FCF to log in at; 0: the best that shows itself
 };
 
-struct NicTimeouts {
-  runtime::TimeNs open =
-      10 * runtime::second;  // VipOpenNic waits so long for login and registration; where they were lost others do
-  runtime::TimeNs ulp = 0;   // FCVI_ULP_TIMEOUT; 0: R_A_TOV (FC-VI 8.3)
-  runtime::TimeNs farp = 0;  // of one FARP-REQ; 0: 100 ms
-  runtime::TimeNs name_service = 5 * runtime::second;  // of one question to the fabric's name server, retries included
-  runtime::TimeNs name_appears =
-      10 * runtime::second;  // VipNSGetHostByName waits so long for a node that is about to start
+/// Fibre Channel through fcvi-fabricd, to all processes of this user on this host.
+struct LocalFabricChoices {};
+/// Fibre Channel to NICs of this process only.
+struct InProcessChoices {};
+
+struct FcTimeouts {
+  runtime::TimeNs ulp = 0;                             // FCVI_ULP_TIMEOUT; 0: R_A_TOV (FC-VI 8.3)
+  runtime::TimeNs farp = 0;                            // of one FARP-REQ; 0: 100 ms, 500 ms on Ethernet
+  runtime::TimeNs name_service = 5 * runtime::second;  // of one question to the name server, retries included
+  /// VipNSGetHostByName waits so long for a node that is about to start.
+  runtime::TimeNs name_appears = 10 * runtime::second;
 };
+
+/// A NIC of the FC-VI provider.
+struct FcChoices {
+  std::variant<LocalFabricChoices, InProcessChoices, FcoeChoices> link;
+  wire::Wwn port_name{};                          // zero: made unique; given: only one process can have the NIC open
+  wire::Wwn node_wwn{};                           // Node_Name; zero: derived from the node name
+  std::uint64_t reorder_pool_bytes = 256u << 20;  // fcvi::ProviderConfig::reorder_pool_bytes
+  FcTimeouts timeouts = {};
+};
+
+/// A NIC of the loop-back transport: to VIs of this process, without a fabric.
+struct LoopbackChoices {};
 
 /// What a NIC has unless it is configured otherwise. Programs keep attributes in an `int`, which VI-DG's VIP_ULONG once
 /// fitted into: those that can be larger have these low 32 bits, so that such an `int` is positive and true. As many
@@ -67,20 +76,27 @@ inline vi::NicLimits default_limits() {
 }
 
 struct NicConfiguration {
-  std::string name;                  // VIP_NIC_ATTRIBUTES.Name, 1 to 63 bytes
-  std::vector<std::string> aliases;  // other names that VipOpenNic takes for it
-  NicTransport transport = NicTransport::Local;
-  FcoeChoices fcoe;                         // where the transport is Fcoe
-  std::string node_name;                    // empty: $FCVI_NODE, else the host's name (node_identity.hpp)
-  std::vector<wire::IpAddress> addresses;   // the first is LocalNicAddress; empty: derived from the node name
-  wire::Wwn port_name{};                    // zero: made unique; given: only one process can have the NIC open
-  wire::Wwn node_wwn{};                     // Node_Name; zero: derived from the node name
-  vi::NicLimits limits = default_limits();  // strict_tags stands here too
+  std::string name;                                    // VIP_NIC_ATTRIBUTES.Name, 1 to 63 bytes
+  std::vector<std::string> aliases;                    // other names that VipOpenNic takes for it
+  std::variant<FcChoices, LoopbackChoices> transport;  // what each needs
+  std::string node_name;                               // empty: $FCVI_NODE, else the host's name (node_identity.hpp)
+  std::vector<wire::IpAddress> addresses;              // the first is LocalNicAddress; empty: by the node name
+  vi::NicLimits limits = default_limits();             // strict_tags stands here too
   std::uint64_t max_registered_bytes = default_max_registered_bytes;  // VIP_NIC_ATTRIBUTES.MaxRegisterBytes
-  std::uint64_t reorder_pool_bytes = 256u << 20;                      // fcvi::ProviderConfig::reorder_pool_bytes
-  NicTimeouts timeouts;
+  /// VipOpenNic waits so long until the NIC is ready; where that was lost other calls do.
+  runtime::TimeNs open_timeout = 10 * runtime::second;
   std::string hosts_file;  // of the name service; empty: the usual places (name_service.hpp)
+
+  /// nullptr: another transport.
+  [[nodiscard]] const FcChoices* fibre_channel() const { return std::get_if<FcChoices>(&transport); }
+  [[nodiscard]] FcChoices* fibre_channel() { return std::get_if<FcChoices>(&transport); }
+  [[nodiscard]] bool is_loopback() const { return std::holds_alternative<LoopbackChoices>(transport); }
 };
+/// As the configuration file says it: local, in_process, fcoe, loopback.
+[[nodiscard]] std::string_view transport_name(const NicConfiguration& nic);
+
+/// The name of the loop-back NIC. It is there unless the configuration gives the name to another.
+inline constexpr std::string_view loopback_name = "VILO";
 
 struct Configuration {
   std::string source;                  // the file; empty: built in
@@ -88,15 +104,15 @@ struct Configuration {
   runtime::TimeNs fabric_idle_time =
       30 * runtime::second;  // fcvi-fabricd, where we start it, ends after so long unused
 
-  /// The NIC of this name or alias, letter by letter; nullptr: there is none.
+  /// The NIC with this name or alias, compared byte by byte; nullptr: there is none.
   [[nodiscard]] const NicConfiguration* find(std::string_view device_name) const;
 };
 
-/// One NIC, VINIC, on the local fabric, with the names that programs of the time have built in (clan0, nic0,
-/// /dev/via_lo, ...).
+/// VINIC, on the local fabric, with the names that existing programs use (clan0, nic0, /dev/via_lo, ...);
+/// and VILO.
 [[nodiscard]] Configuration built_in_configuration();
 
-/// `name` stands for the file in messages. All or nothing.
+/// `name` names the file in messages. All or nothing.
 [[nodiscard]] ConfigurationResult<Configuration> parse_configuration(const std::string& text, const std::string& name);
 
 /// The places where a configuration is looked for.
@@ -105,14 +121,15 @@ struct ConfigurationPlaces {
   std::vector<std::string> usual;  // nics.yaml (usual_places.hpp): the first that is there counts
 };
 [[nodiscard]] ConfigurationPlaces configuration_places();
-/// Reads the file; where there is none, the built-in configuration.
+/// Reads the file; if there is none, the built-in configuration.
 [[nodiscard]] ConfigurationResult<Configuration> load_configuration(const ConfigurationPlaces& places);
-/// Of this process: read on the first call that finds it good, kept for ever. nullptr: it is bad, which is logged, once
-/// for each message. Thread-safe; blocks on the file system.
+/// The configuration of this process: read on the first call that succeeds, then kept for ever. nullptr: it has an
+/// error, which is logged once for each message. Thread-safe; blocks on the file system.
 [[nodiscard]] const Configuration* process_configuration();
 
 /// vipl::simulate() knows no file: VINICn (VINIC and the built-in names are 0) is in-process device n of node "hostn",
-/// with the address 10.0.0.(n + 1) and the Port_Name 20000C0001000000h + n. Empty: there is no such device.
+/// with the address 10.0.0.(n + 1) and the Port_Name 20000C0001000000h + n. VILO is the loop-back NIC of node
+/// "loopback", with the address 10.0.1.1. Empty: there is no such device.
 [[nodiscard]] std::optional<NicConfiguration> simulated_nic(std::string_view device_name);
 
 }  // namespace vipl

@@ -92,12 +92,12 @@ ConfigurationResult<ProcessFacts> read_process_facts() {
 }
 
 NodeIdentity derive(const NicConfiguration& nic, const ProcessFacts& process) {
+  const FcChoices no_choices, &fc = nic.fibre_channel() == nullptr ? no_choices : *nic.fibre_channel();
   NodeIdentity identity;
   identity.node_name = nic.node_name.empty() ? process.node_name : nic.node_name;
   identity.host_name = process.host_name;
-  identity.node_wwn = nic.node_wwn != wire::Wwn{} ? nic.node_wwn : local_name(hash_of(identity.node_name));
-  identity.port_name =
-      nic.port_name != wire::Wwn{} ? nic.port_name : unique_port_name(nic, identity.node_name, process);
+  identity.node_wwn = fc.node_wwn != wire::Wwn{} ? fc.node_wwn : local_name(hash_of(identity.node_name));
+  identity.port_name = fc.port_name != wire::Wwn{} ? fc.port_name : unique_port_name(nic, identity.node_name, process);
   identity.symbolic_port_name = process.program + "[" + std::to_string(process.pid) + "] " + nic.name;
   identity.addresses = nic.addresses;
   if (identity.addresses.empty()) identity.addresses.push_back(default_address(identity.node_name));

@@ -1,8 +1,8 @@
-// Who a NIC is on the fabric: node name, host address, Node_Name and Port_Name.
+// The identity of a NIC on the fabric: node name, host address, Node_Name and Port_Name.
 //
-// A node name makes a host: processes with one name share one address, two names on one machine are two hosts. The
-// short name (up to the first dot, lower case; an address text is not cut) decides, by h, the 64-bit FNV-1a hash of its
-// bytes and a zero byte:
+// A node name makes a host: processes with one name share one address, two names on one machine are two hosts. All of
+// it derives from h, the 64-bit FNV-1a hash of the short name and a zero byte (the name up to the first dot, in lower
+// case; an address text is not cut):
 //   address    fdfc:7669::h, a unique local address (RFC 4193)
 //   Node_Name  NAA 3h (locally assigned), the lower 60 bits of h
 // The Port_Name is NAA 3h too, from a hash over short name, process id, start time and NIC name: each process and NIC
@@ -18,7 +18,7 @@
 
 namespace vipl {
 
-/// What tells this process from others.
+/// What distinguishes this process from others.
 struct ProcessFacts {
   std::string node_name;  // $FCVI_NODE, else host_name
   std::string host_name;  // gethostname()
@@ -31,26 +31,26 @@ struct ProcessFacts {
 
 struct NodeIdentity {
   std::string node_name;                   // symbolic node name (RSNN_NN), as given
-  std::string host_name;                   // what the system calls this host: nobody else's name, most often
+  std::string host_name;                   // the system's name of this host, usually unique
   wire::Wwn node_wwn{};                    // Node_Name
   wire::Wwn port_name{};                   // Port_Name
   std::string symbolic_port_name;          // RSPN_ID: "vicp[1234] VINIC"
   std::vector<wire::IpAddress> addresses;  // at least one; the first is the NIC's
 };
-/// What the configuration leaves open is derived from the process.
+/// Settings that the configuration leaves open are derived from the process.
 [[nodiscard]] NodeIdentity derive(const NicConfiguration& nic, const ProcessFacts& process);
 
 /// "node1" of "Node1.example.org"; "10.0.0.1" and "fd00::1" stay whole.
 [[nodiscard]] std::string short_name(std::string_view node_name);
 /// fdfc:7669::/64 with the hash of the short name.
 [[nodiscard]] wire::IpAddress default_address(std::string_view node_name);
-/// Within fdfc:7669::/64: an address that default_address could give.
+/// Within fdfc:7669::/64: an address that default_address() could return.
 [[nodiscard]] bool is_default_address(const wire::IpAddress& address);
 /// 1 to 255 letters (ASCII), digits, '.', '-', '_' and ':', not beginning with '.'.
 [[nodiscard]] bool is_node_name(std::string_view text);
 
-/// Whether a name that is asked for means a host known by another: Exact in any letter case; Short when only one of the
-/// two has a domain, as "node1" and "Node1.example.org".
+/// Whether a requested name means a host known by another name: Exact if only the letter case differs; Short if only
+/// one of the two has a domain, as "node1" and "Node1.example.org".
 enum class NameMatch : std::uint8_t { None, Short, Exact };
 [[nodiscard]] NameMatch match(std::string_view asked, std::string_view known);
 

@@ -1,4 +1,4 @@
-// Where files of the user and of the system are looked for.
+// Where the files of the user and of the system are.
 #pragma once
 #include <string>
 #include <string_view>
@@ -6,10 +6,10 @@
 
 namespace vipl {
 
-/// A variable of the environment; empty: not set. A set-user-ID program sees none.
+/// A variable of the environment; empty: not set. In a set-user-ID program all are empty.
 [[nodiscard]] std::string environment(const char* name);
-/// fcvi/`name` under $XDG_CONFIG_HOME (~/.config) and each of $XDG_CONFIG_DIRS (/etc/xdg), then /etc/fcvi/`name`:
-/// the first that is there counts.
+/// fcvi/`name` under $XDG_CONFIG_HOME (~/.config) and each of $XDG_CONFIG_DIRS (/etc/xdg), then /etc/fcvi/`name`: the
+/// first that exists counts.
 [[nodiscard]] std::vector<std::string> usual_places(std::string_view name);
 
 }  // namespace vipl

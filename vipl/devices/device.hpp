@@ -1,69 +1,80 @@
-// One NIC of this process: an N_Port, its link to a fabric, its resolver and its provider.
+// One NIC of this process, as its transport makes it. What stands above knows no transport.
 #pragma once
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
-#include "farp/directory.hpp"
-#include "farp/resolver.hpp"
-#include "fc2_fabric/drivers/local_fabric_link.hpp"
-#include "fcvi/provider.hpp"
 #include "vi/nic.hpp"
 #include "vipl/configuration/configuration.hpp"
-#include "vipl/devices/fcoe_link.hpp"
 #include "vipl/configuration/node_identity.hpp"
 #include "vipl/engine/runtime.hpp"
+#include "vipl/names/fabric_names.hpp"
 
 namespace vipl {
-class Domain;
+
+/// Exactly one call answers each Device::list_nodes(), from within it or later.
+class NodeListener {
+ public:
+  /// In an order that stays, this NIC itself included.
+  virtual void nodes_listed(std::vector<NodeEntry> nodes) = 0;
+  virtual void listing_failed() = 0;
+
+ protected:
+  ~NodeListener() = default;
+};
 
 /// Made, used and destroyed inside the engine.
-class Device final : private farp::ReadyListener, private fc2::drivers::LinkListener {
+class Device {
  public:
-  /// Attaches the port to its fabric: its login begins.
-  Device(Domain& domain, NicConfiguration configuration, NodeIdentity identity);
-  ~Device();
+  using NameSources = std::vector<std::unique_ptr<const NameSource>>;
+
+  virtual ~Device() = default;
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
-  /// Logged in and registered: others can find it.
-  [[nodiscard]] bool ready() const { return resolver_->ready(); }
+  virtual vi::Transport& transport() = 0;
+  [[nodiscard]] virtual const vi::Transport& transport() const = 0;
+  [[nodiscard]] vi::Capabilities capabilities() const { return transport().capabilities(); }
+
+  /// Others can find it.
+  [[nodiscard]] virtual bool ready() const = 0;
   EventCount& ready_point() { return ready_point_; }
-  /// It never will be: why not. Empty: it may.
-  [[nodiscard]] std::string failure() const { return fcoe_ == nullptr ? std::string() : fcoe_->failure(); }
-  /// Why the fabric is not there; empty: no reason is known.
-  [[nodiscard]] std::string trouble() const;
-  /// The process ends. Others hear of it where nothing else tells them.
-  void say_goodbye();
-  fcvi::Provider& provider() { return *provider_; }
-  farp::Directory& directory() { return *directory_; }
-  [[nodiscard]] wire::FcId n_port_id() const { return port_->n_port_id(); }
-  [[nodiscard]] const wire::IpAddress& address() const { return identity_.addresses.front(); }
-  /// Of each NIC that is opened on it.
-  [[nodiscard]] const vi::NicLimits& limits() const { return limits_; }
-  [[nodiscard]] const std::string& name() const { return configuration_.name; }
-  [[nodiscard]] const NicConfiguration& configuration() const { return configuration_; }
+  /// It never will be ready: why not. Empty: it may.
+  [[nodiscard]] virtual std::string failure() const { return {}; }
+  /// Why it is not ready yet; empty: no reason is known.
+  [[nodiscard]] virtual std::string trouble() const { return {}; }
+  /// Others do not notice at once when the process ends: say_goodbye() tells them.
+  [[nodiscard]] virtual bool needs_goodbye() const { return false; }
+  virtual void say_goodbye() {}
+
+  /// Behind hosts files; `access` is for those that ask the NIC. Each is made anew.
+  [[nodiscard]] virtual NameSources name_sources(std::shared_ptr<FabricAccess> access) const = 0;
+  /// Who can be reached now.
+  virtual void list_nodes(NodeListener& listener) = 0;
+  /// The listener hears nothing any more.
+  virtual void forget(NodeListener& listener) = 0;
+
+  /// At least one; the first is the NIC's own.
+  [[nodiscard]] const std::vector<wire::IpAddress>& addresses() const { return identity_.addresses; }
   [[nodiscard]] const NodeIdentity& identity() const { return identity_; }
+  [[nodiscard]] const NicConfiguration& configuration() const { return configuration_; }
+  [[nodiscard]] const std::string& name() const { return configuration_.name; }
+  /// Of each NIC that is opened on it.
+  [[nodiscard]] vi::NicLimits limits() const {
+    vi::NicLimits limits = configuration_.limits;
+    limits.memory.max_registered_bytes = configuration_.max_registered_bytes;
+    return limits;
+  }
+
+ protected:
+  Device(NicConfiguration configuration, NodeIdentity identity)
+      : configuration_(std::move(configuration)), identity_(std::move(identity)) {}
 
  private:
-  void address_ready() override;
-  void link_changed(fc2::drivers::LinkState state, const std::string& reason) override;
-  void connect();
-  [[nodiscard]] fc2::drivers::CoreAccess core_access() const;
-  [[nodiscard]] fc2::NPortConfig port_config() const;
-  void warn_of_ulp_timeout();
-
-  Domain& domain_;
   const NicConfiguration configuration_;
   const NodeIdentity identity_;
-  const vi::NicLimits limits_;
   EventCount ready_point_;
-  bool warned_of_ulp_timeout_ = false;
-  std::unique_ptr<FcoeLink> fcoe_;  // nullptr: another transport
-  std::unique_ptr<fc2::NPort> port_;
-  std::unique_ptr<farp::Resolver> resolver_;
-  std::unique_ptr<farp::Directory> directory_;
-  std::unique_ptr<fcvi::Provider> provider_;
-  std::unique_ptr<fc2::drivers::LocalFabricLink> link_;  // nullptr: another transport
 };
 
 }  // namespace vipl

@@ -38,7 +38,9 @@ FcoeLink::FcoeLink(const fc2::drivers::CoreAccess& access, const FcoeChoices& ch
   ethernet_ = std::move(opened.port);
 }
 
-std::uint16_t FcoeLink::data_field_bytes() const { return fc2::fcoe::data_field_bytes(ethernet_->interface().mtu); }
+void FcoeLink::limit(fc2::NPortConfig& config) const {
+  if (ethernet_ != nullptr) config.receive_data_field_bytes = fc2::fcoe::data_field_bytes(ethernet_->interface().mtu);
+}
 
 void FcoeLink::attach(fc2::NPort& port) {
   port_ = &port;

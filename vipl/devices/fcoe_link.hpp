@@ -8,25 +8,24 @@
 #include "fc2_fabric/fcoe/e_node.hpp"
 #include "fc2_fabric/fcoe/vn2vn_node.hpp"
 #include "vipl/configuration/configuration.hpp"
+#include "vipl/devices/fc_link.hpp"
 
 namespace vipl {
 
-/// Made, used and destroyed inside the engine. The N_Port must know how large frames may be before it exists: first the
-/// interface is opened, then the port made, then attach().
-class FcoeLink {
+class FcoeLink final : public FcLink {
  public:
   /// `port_name` decides the MAC address where the configuration gives none.
   FcoeLink(const fc2::drivers::CoreAccess& access, const FcoeChoices& choices, wire::Wwn port_name);
-  /// Why the interface could not be opened: there is no sense in waiting. Empty: it is open.
-  [[nodiscard]] const std::string& failure() const { return failure_; }
-  /// Of an interface that is open.
-  [[nodiscard]] std::uint16_t data_field_bytes() const;
-  /// The port is brought up as soon as the Ethernet lets it. It outlives this.
-  void attach(fc2::NPort& port);
-  /// For people: what is not there yet. Empty: the port has an address.
-  [[nodiscard]] std::string trouble() const;
-  /// The process ends: others are told, nothing is waited for.
-  void say_goodbye();
+
+  void limit(fc2::NPortConfig& config) const override;
+  void attach(fc2::NPort& port) override;
+  /// Why the interface could not be opened.
+  [[nodiscard]] std::string failure() const override { return failure_; }
+  [[nodiscard]] std::string trouble() const override;
+  void say_goodbye() override;
+  [[nodiscard]] bool has_name_server() const override { return choices_.mode == FcoeMode::Fabric; }
+  /// Hosts may be busy.
+  [[nodiscard]] runtime::TimeNs farp_timeout() const override { return 500 * runtime::millisecond; }
 
  private:
   void tell_status();

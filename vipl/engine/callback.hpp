@@ -4,9 +4,9 @@
 
 namespace vipl {
 
-/// Around each call of a handler. Calls that wait for handlers to return do not when they come from one: two of them
-/// could wait for each other. A handler may end its thread, by pthread_exit or by being cancelled: whoever calls one
-/// leaves all as it should be then, too.
+/// Guards each call of a handler. Calls that wait for handlers to return do not wait inside a handler: two of them
+/// could wait for each other. A handler may end its thread, by pthread_exit or by being cancelled; the caller of a
+/// handler keeps its state consistent in that case too.
 class Callback {
  public:
   Callback() { ++depth(); }

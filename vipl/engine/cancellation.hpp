@@ -1,11 +1,11 @@
-// Where a program's pthread_cancel() may end a thread: in its handlers, and not inside the library.
+// Restricts pthread_cancel() by the program to its own handlers; it never ends a thread inside the library.
 #pragma once
 #include <pthread.h>
 
 namespace vipl {
 
-/// Sets the cancellation state of this thread, and back. The library holds locks where it writes to sockets and logs,
-/// which are cancellation points; none of its calls is one. No system call.
+/// Sets the cancellation state of this thread, and restores it. The library holds locks where it writes to sockets and
+/// logs, which are cancellation points; so none of its calls may be one. No system call.
 class Cancellation {
  public:
   enum State { Allowed = PTHREAD_CANCEL_ENABLE, Held = PTHREAD_CANCEL_DISABLE };

@@ -1,4 +1,4 @@
-// The program's side of a completion queue: entries on their way from the engine to VipCQDone.
+// The program's side of a completion queue: entries between the engine and VipCQDone.
 #pragma once
 #include <atomic>
 
@@ -8,9 +8,9 @@
 
 namespace vipl {
 
-/// No entry is ever lost (VI-ARCH 6.4.1 would allow it): the ring grows beyond the EntryCount of VipCreateCQ. It is
-/// bounded because a work queue never has more entries here than descriptors that wait to be dequeued
-/// (WorkPort::complete).
+/// No entry is ever lost (VI-ARCH 6.4.1 would allow it): the ring grows beyond the EntryCount of
+/// VipCreateCQ. It is bounded because a work queue never has more entries here than descriptors that wait to
+/// be dequeued (WorkPort::complete).
 class CompletionPort {
  public:
   struct Entry {
@@ -19,7 +19,7 @@ class CompletionPort {
   };
   using Item = Entry;
   using Handler = void (*)(VIP_PVOID context, VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi, VIP_BOOLEAN receive_queue);
-  /// Tells what an entry's VI says: false if it does not exist any more, and its entry neither.
+  /// Reads the VI of an entry: false if the VI does not exist any more, which makes its entry invalid.
   class Directory {
    public:
     virtual ~Directory() = default;
@@ -30,7 +30,7 @@ class CompletionPort {
 
   // --- life, with the engine's lock ----------------------------------------------------------------------
   void open(void* owner) { owner_.store(owner); }
-  /// Who waits leaves with Gone.
+  /// Waiting threads return with Gone.
   void close();
   bool try_rest();
 
@@ -47,7 +47,7 @@ class CompletionPort {
   // --- engine --------------------------------------------------------------------------------------------
   void push(const Entry& entry);
   [[nodiscard]] std::size_t size() const { return queued_.load(); }
-  /// Entries of a VI that is being destroyed: they are still in the ring, and nobody will see them.
+  /// Entries of a VI that is being destroyed: they are still in the ring, but are never returned.
   void forget(std::size_t count) { queued_.fetch_sub(count); }
 
  private:

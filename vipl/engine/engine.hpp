@@ -1,4 +1,4 @@
-// Who runs the protocol core. The core is single-threaded; this is its lock, and the rules by which threads share it.
+// The lock of the single-threaded protocol core, and the rules by which threads share it.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -11,8 +11,8 @@
 
 namespace vipl {
 
-/// Something that programs submit work to without the engine's lock. Must outlive the engine, or be served once more
-/// before it goes: while it is rung the engine holds it.
+/// A target to which programs submit work without the engine's lock. Must outlive the engine, or be served once more
+/// before it is destroyed: while it is rung the engine holds it.
 class Bell {
  public:
   Bell() = default;
@@ -22,75 +22,76 @@ class Bell {
 
  private:
   friend class Engine;
-  /// With the engine's lock: takes what was submitted. Returns how many there were.
+  /// With the engine's lock: takes the submitted work. Returns how many items there were.
   virtual std::size_t serve() = 0;
 
   std::atomic<bool> rung_{false};
   Bell* next_ = nullptr;
 };
 
-/// The lock is taken in three ways:
-///  - a data-plane call rings a bell and tries it: who gets it runs a slice of the core's work, whosever that is; who
-///    does not goes on at once, and who has it looks at the bells again when letting go;
-///  - a call that polls and found nothing tries it, too, and reads the links' sockets: it needs no other thread;
-///  - a control call waits for it, and data-plane calls that see it waiting do not try;
-///  - the service thread waits for it too, gives it up after each slice, and lets control calls pass.
-/// Nothing that takes it waits for a program's thread while holding it.
+/// How threads take the lock:
+///  - A data-plane call rings a bell and tries it. The winner runs one slice of the core's work, of any VI; the others
+///    return at once. The holder checks the bells again after it has released the lock.
+///  - A call that polls and found nothing tries it too, and reads the links' sockets: it needs no other thread.
+///  - A control call waits for it. Data-plane calls do not try while a control call waits.
+///  - The service thread waits for it too, releases it after each slice, and lets control calls pass.
+/// A holder never waits for a thread of the program.
 class Engine final : public runtime::CoreGuard {
  public:
   explicit Engine(Runtime& runtime) : runtime_(runtime), scheduler_(runtime.now()) {}
 
   runtime::Scheduler& scheduler() { return scheduler_; }
   Runtime& runtime() { return runtime_; }
-  /// What could not be done for lack of memory is lost: the consumer is told by this (VIP_ERROR_CATASTROPHIC).
+  /// Called when work was lost for lack of memory; tells the consumer (VIP_ERROR_CATASTROPHIC).
   void set_failure_handler(std::function<void()> handler) { failed_ = std::move(handler); }
 
   // --- data plane, any thread, never waits ---------------------------------------------------------------
-  /// Something was submitted there.
+  /// Work was submitted to `bell`.
   void ring(Bell& bell);
-  /// For a caller with nothing else to do: runs a slice if there is work that nobody is at. False: there was none.
+  /// For a caller with nothing else to do: runs a slice if there is work that no thread is running. False:
+  /// there was none.
   bool help();
-  /// The same for a caller that polls at `now` and found nothing: it looks at the links' sockets as well, at most once
+  /// The same for a caller that polls at `now` and found nothing: it also reads the links' sockets, at most once
   /// in a microsecond.
   bool poll(TimeNs now);
-  /// Notified whenever a call that polls might find something.
+  /// Notified whenever a poll might find something.
   EventCount& completions() { return completions_; }
   void completed() {
     completed_count_.fetch_add(1, std::memory_order_relaxed);
     if (expected_.load() && expected_.exchange(false)) runtime_.notify_all(completions_);
   }
-  /// Before each wait for completions(), after its prepare(): the first completion from here on ends it. The others of
-  /// the same slice find that somebody was woken already, and save the system call.
+  /// Before each wait for completions(), after its prepare(): the next completion ends the wait. Later ones of the same
+  /// slice see that a thread was woken already, and save the system call.
   void expect_completion() { expected_.store(true); }
-  /// Descriptors that are complete and not yet dequeued, of all queues: so many more, or fewer.
+  /// Changes the number of descriptors, of all queues, that are complete and not yet dequeued.
   void add_untaken(std::int64_t more) { untaken_.fetch_add(more, std::memory_order_relaxed); }
   [[nodiscard]] bool has_untaken() const { return untaken_.load(std::memory_order_relaxed) > 0; }
-  /// Goes on with each completion, of any queue.
+  /// Increases with each completion of any queue.
   [[nodiscard]] std::uint32_t completed_count() const { return completed_count_.load(std::memory_order_relaxed); }
 
   // --- control calls and drivers -------------------------------------------------------------------------
   void enter() override;
-  /// For the end of the process, where who has it may be the caller itself, interrupted: gives up after a while.
+  /// For the end of the process, where the holder may be the interrupted caller itself: gives up after a while.
   bool try_enter();
   void leave() override;
   void catch_up() override;
   void add_input(runtime::Input& input) override;
   void remove_input(runtime::Input& input) override;
-  /// The service thread: what is due, and what others left.
+  /// The service thread: runs due events and work that others left.
   void serve();
 
   // --- while inside --------------------------------------------------------------------------------------
-  /// Runs what is due; at most a slice.
+  /// Runs due events, at most a slice.
   void settle() { more_ = slice(runtime_.slice_events()); }
-  /// For signals of the core, which must not call back in: done at the next settle.
+  /// For signals of the core, which must not call back: called at the next settle.
   void later(std::function<void()> call) { later_.push_back(std::move(call)); }
-  /// Settles, leaves and waits until `ready()`, which is asked inside. False: the deadline came first, or nothing can
-  /// happen any more.
+  /// Settles, leaves and waits until `ready()`, which is called inside. False: the deadline came first, or no event can
+  /// come any more.
   template <class Ready>
   bool wait_until(EventCount& point, TimeNs deadline, Ready ready);
 
  private:
-  // Who gets the lock may access consumers' memory until it lets go.
+  // The holder of the lock may access consumers' memory until it releases it.
   bool try_begin();
   void begin();
   void end();
@@ -102,7 +103,7 @@ class Engine final : public runtime::CoreGuard {
   bool poll_inside();
   bool read_inputs();
   void call_service();
-  /// Without the lock: takes care of what came while it was held.
+  /// Without the lock: handles work that was submitted while it was held.
   void after_unlock(bool more);
 
   Runtime& runtime_;
@@ -115,7 +116,7 @@ class Engine final : public runtime::CoreGuard {
   std::size_t next_input_ = 0;
 
   FutexLock lock_;
-  FutexLock turn_;  // who has it is the next to get lock_: control calls and the service thread take turns
+  FutexLock turn_;  // its holder gets lock_ next: control calls and the service thread take turns
   alignas(64) std::atomic<std::uint32_t> control_calls_{0};  // waiting
   std::atomic<bool> service_called_{false};
   std::atomic<bool> backlog_{false};              // work is left that the service thread was called for

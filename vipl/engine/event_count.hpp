@@ -1,5 +1,5 @@
-// Where blocked calls wait for a condition that is changed without a lock: one for each work queue, completion queue
-// and operation under way.
+// Where blocked calls wait for a condition that changes without a lock: one for each work queue, completion queue and
+// operation under way.
 //
 //   waiter                                     who changes the condition
 //     for (;;) {                                 change it, with a sequentially consistent store

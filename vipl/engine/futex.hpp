@@ -1,4 +1,4 @@
-// Sleeping on a 32-bit word and waking who sleeps there: what locks and event counts of the library are made of.
+// Sleeps on a 32-bit word and wakes sleepers: the basis of the library's locks and event counts.
 #pragma once
 #include <atomic>
 #include <cstdint>

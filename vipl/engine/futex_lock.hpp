@@ -1,5 +1,5 @@
-// A mutex of four bytes whose operations are all sequentially consistent. Whoever relies on "I did not get the lock,
-// so its holder will see what I wrote" (engine.hpp) needs that; std::mutex does not promise it.
+// A mutex of four bytes whose operations are all sequentially consistent. The rule "the lock is taken, so its holder
+// will see what I wrote" (engine.hpp) needs that; std::mutex does not promise it.
 #pragma once
 #include "vipl/engine/futex.hpp"
 

@@ -9,9 +9,9 @@
 
 namespace vipl {
 
-/// Holds nothing until the first push; then a ring of 16, and when that is full one of twice the size behind it. The
-/// consumer goes over to the new one when it has emptied the old one, which then goes away: after a time there is one
-/// ring, large enough, and nothing allocates any more. Each side is wait-free but for the allocation.
+/// Allocates nothing until the first push; then a ring of 16, and when that is full one of twice the size behind it.
+/// The consumer moves on to the new ring when it has emptied the old one, which is then freed: in the end there is one
+/// ring, large enough, and no further allocation. Each side is wait-free except for the allocation.
 template <class T>
 class GrowingRing {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -24,7 +24,7 @@ class GrowingRing {
   GrowingRing(const GrowingRing&) = delete;
   GrowingRing& operator=(const GrowingRing&) = delete;
 
-  /// Producer: the next push will not throw. std::bad_alloc leaves all as it was.
+  /// Producer: the next push will not throw. std::bad_alloc changes nothing.
   void make_room() {
     if (has_room()) return;
     if (write_ != nullptr) {
@@ -56,7 +56,7 @@ class GrowingRing {
   /// Consumer.
   [[nodiscard]] bool empty() { return filled() == nullptr; }
 
-  /// Both sides at rest: what is in it is dropped, and its memory too.
+  /// Neither side may be active: drops the content and frees the memory.
   void reset() {
     for (Ring* ring = read_ != nullptr ? read_ : first_.load(); ring != nullptr;)
       delete std::exchange(ring, ring->next.load());

@@ -1,4 +1,4 @@
-// From the handles of programs to objects, looked up by any thread without a lock.
+// Maps the handles of programs to objects; any thread may look one up without a lock.
 #pragma once
 #include <array>
 #include <atomic>
@@ -10,22 +10,22 @@
 namespace vipl {
 
 inline constexpr unsigned handle_kind_bits = 3, handle_index_bits = 20;
-/// Tells the users of a slot apart, for a long time.
+/// Distinguishes the users of a slot, for a long time.
 inline std::uint32_t handle_generation(void* handle) {
   return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(handle) >> (handle_kind_bits + handle_index_bits));
 }
 
-/// A handle is a number: generation, slot, kind. No two handles of a table are ever equal, so that a stale one, and
-/// a forged one or one of another kind, finds nothing. Slots never move or go away: what a thread looks at meanwhile
-/// is always there. What it found may be gone the next moment: objects that are looked up without the engine's lock
-/// are therefore kept in pools (pool.hpp), and say themselves whose they are (work_port.hpp).
+/// A handle is a number: generation, slot, kind. No two handles of a table are ever equal, so that a stale handle, a
+/// forged one or one of another kind finds nothing. Slots never move and are never freed: a thread can always read one.
+/// The object found may be destroyed the next moment: objects that are looked up without the engine's lock are
+/// therefore kept in pools (pool.hpp) and know their owner (work_port.hpp).
 template <class Object>
 class HandleSlots {
  public:
   static constexpr unsigned kind_bits = handle_kind_bits, index_bits = handle_index_bits;
   static constexpr std::uint32_t max_handles = 1u << index_bits;
 
-  /// Generations of different tables differ, so that handles of a parent process do not fit its child.
+  /// Generations of different tables differ, so that a child process does not accept its parent's handles.
   explicit HandleSlots(std::uint64_t first_generation = 0) : generation_(first_generation) {}
   HandleSlots(const HandleSlots&) = delete;
   HandleSlots& operator=(const HandleSlots&) = delete;

@@ -1,4 +1,4 @@
-// What the library has to say to the user, on stderr.
+// Messages of the library to the user, on stderr.
 #pragma once
 #include <spdlog/spdlog.h>
 

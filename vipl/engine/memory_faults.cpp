@@ -17,8 +17,8 @@ constexpr std::uintptr_t page_mask = 4095;  // some faults tell no more than the
 
 std::uintptr_t number(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
 
-// A copy is left by a jump. The built-in ones keep three words, and the compiler the registers that this function
-// needs.
+// A copy is left by a jump. The built-in ones keep three words, and the compiler the registers that
+// this function needs.
 #if CAUGHT_ACCESSES
 struct Place {
   void* words[5];

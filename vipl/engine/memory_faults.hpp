@@ -1,4 +1,5 @@
-// Registered memory that a program unmaps while a message uses it: a protection error, not the end of the program.
+// Registered memory that a program unmaps while a message uses it: becomes a protection error, does not
+// end the program.
 #pragma once
 #include <signal.h>
 
@@ -9,20 +10,20 @@
 
 namespace vipl {
 
-/// The kernel answers an access to memory that is not there by SIGSEGV, or by SIGBUS where the file behind it is too
-/// short. A handler of ours takes those of the library's own accesses: single ones by their instruction, which costs
-/// nothing (vi/caught_access.hpp); copies by the thread, which says before what it touches, and by the address. All
-/// other faults go to whoever handled them before, or have the default action.
+/// An access to unmapped memory raises SIGSEGV, or SIGBUS if the file behind it is too short. Our handler takes those
+/// of the library's own accesses. It recognizes single ones by their instruction, which costs nothing
+/// (vi/caught_access.hpp), and copies by the thread, which notes beforehand what it accesses, and by the address. All
+/// other faults go to the handler that was installed before, or have the default action.
 ///
-/// A program may install handlers of its own at any time. Those from before ours are called by it. Those that come
-/// later call ours if they pass on what they do not know; where they do not, control calls and one in 1,024 sections of
-/// a thread find it out and put ours in front again. A thread that blocks these signals lets them through within
-/// sections, from the next look on.
+/// A program may install handlers of its own at any time. Ours calls those from before it. A later one calls ours if it
+/// passes on faults that it does not know. If it does not, control calls and one in 1,024 sections of a thread notice
+/// that and put ours in front again. A thread that blocks these signals lets them through within sections, from the
+/// next check on.
 class MemoryFaults final : public vi::MemoryGuard {
  public:
   static constexpr std::array signals{SIGSEGV, SIGBUS};
 
-  /// Around all accesses of a thread: while it has the engine, and where it has not. One may be within another.
+  /// Around all accesses of a thread, with the engine's lock or without. Sections may be nested.
   class Section {
    public:
     Section() { enter(); }
@@ -33,11 +34,11 @@ class MemoryFaults final : public vi::MemoryGuard {
   static void enter();
   static void leave();
 
-  /// Not where a linker left the table out (lld with --gc-sections).
+  /// False if a linker dropped the table (lld with --gc-sections).
   [[nodiscard]] bool catches_accesses() const override;
   /// Within a section. Costs no system call and no copy of its own.
   [[nodiscard]] bool run(const std::byte* host, std::size_t length_bytes, Body body, void* context) const override;
-  /// Sees to it that the handler is there, and that this thread lets the signals through. Any thread.
+  /// Ensures that the handler is installed, and that this thread lets the signals through. Any thread.
   static void look_again();
 };
 

@@ -1,4 +1,4 @@
-// Lets posts read the tables of registered memory beside each other, while registration changes them.
+// Lets posts read the tables of registered memory concurrently, while registration changes them.
 #pragma once
 #include <array>
 
@@ -6,9 +6,9 @@
 
 namespace vipl {
 
-/// A reader/writer lock whose readers do not touch each other's cache lines: each thread has a stripe, and a writer
-/// takes all. Readers wait only for a writer: registration, not traffic. The engine, which holds its own lock as all
-/// writers do, reads without it.
+/// A reader/writer lock whose readers share no cache lines: each thread has a stripe, and a writer takes all. Readers
+/// wait only for a writer: for registration, not for traffic. The engine reads without it, since it holds its own lock
+/// as all writers do.
 class MemoryGate {
  public:
   class Reader {

@@ -1,4 +1,5 @@
-// What memory a program registers: VipRegisterMem must not take what the library would crash on (VI-DG 3.4.3).
+// Checks memory that a program registers: VipRegisterMem must refuse memory on which the library would
+// crash (VI-DG 3.4.3).
 #pragma once
 #include <cstdint>
 

@@ -14,8 +14,8 @@
 
 namespace vipl {
 
-/// The requests of one queue and the thread that serves them in order, one completion each. It waits as VipXxxWait
-/// does. Port: WorkPort or CompletionPort.
+/// The requests of one queue and the thread that serves them in order, one completion each. It waits in the same way as
+/// VipXxxWait. Port: WorkPort or CompletionPort.
 template <class Port>
 class Notifier : public std::enable_shared_from_this<Notifier<Port>> {
  public:
@@ -37,7 +37,7 @@ class Notifier : public std::enable_shared_from_this<Notifier<Port>> {
     }
     runtime_.notify_all(point_);
   }
-  /// The queue is gone: what is requested is cancelled. Waits for a handler that runs, but not from within a handler.
+  /// The queue is gone: requests are cancelled. Waits for a handler that runs, unless called from within a handler.
   void stop() {
     {
       const std::lock_guard lock(lock_);
@@ -66,7 +66,7 @@ class Notifier : public std::enable_shared_from_this<Notifier<Port>> {
     }
     thread.no_more = true;
   }
-  /// At the end of the thread, wherever that is. Where a handler ended it, another one goes on.
+  /// At the end of the thread, wherever that is. If a handler ended it, another thread continues.
   class Thread {
    public:
     explicit Thread(Notifier& notifier) : notifier_(notifier) {}
@@ -148,7 +148,7 @@ class Notifiers {
     }
     stopped->stop();
   }
-  /// There is none, and nobody is making one.
+  /// There is no thread, and none is being created.
   [[nodiscard]] bool at_rest() {
     if (!lock_.try_lock()) return false;
     const bool rests = notifier_ == nullptr;

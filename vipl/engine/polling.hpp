@@ -1,4 +1,4 @@
-// What a thread does that polls and finds nothing.
+// The sleep of a thread that polls and finds nothing.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -9,16 +9,16 @@
 namespace vipl {
 using runtime::TimeNs;
 
-/// One for each thread. What it waits for is brought by others, who may need its core. So a thread that polls in a row
-/// sleeps between its polls, for a short time or until something completes, as one does that waits: then it is about as
-/// fast. Where cores are free it is faster without: it tries that now and then, and goes on so as long as what it waits
-/// for comes within `spin`. A thread that does other work between its polls never sleeps here. Knows no clock and no
-/// thread: the caller tells the time, and sleeps.
+/// One for each thread. Its data comes from other processes, which may need its core. So a thread that polls without a
+/// pause sleeps between its polls, for a short time or until a completion, as a waiting thread does: then it is about
+/// as fast. If cores are free it is faster without sleep: it tries that now and then, and continues as long as
+/// completions come within `spin`. A thread that does other work between its polls never sleeps here. The class uses no
+/// clock and no thread: the caller passes the time, and sleeps.
 class Patience {
  public:
-  /// Whether a poll at `now` that finds nothing should read the sockets. Before a nap not: the library's thread was
-  /// woken for what is there, and does it; after one that brought nothing, and where there is none, that thread is not
-  /// relied on.
+  /// Whether a poll at `now` that finds nothing should read the sockets. Before a nap it does not: the library's
+  /// thread was woken for the input and reads it. After a nap in vain, and where there was no nap, it does not rely
+  /// on that thread.
   [[nodiscard]] bool reads_input(TimeNs now) const {
     return spinning_ || in_vain_ || (waiting_ && now - last_ > longest_gap);
   }
@@ -35,8 +35,8 @@ class Patience {
     if (spinning_ && (gap > others_ran || now - first_ >= spin)) give_up_spinning();
     return !spinning_ && gap <= longest_gap;
   }
-  /// Whether a nap may be in vain though nothing completes in it: the thread polls several queues in turn, and
-  /// something has completed that it may find in one of the others. Called with each empty poll, of which queue, how
+  /// Whether a nap may be in vain because nothing completes during it: the thread polls several queues in turn, and a
+  /// descriptor has completed that it may find in one of the others. Called with each empty poll: of which queue, how
   /// many completions there were, and whether some of them have not been taken.
   [[nodiscard]] bool may_find_elsewhere(TimeNs now, const void* queue, std::uint32_t completed, bool untaken) {
     const bool other_queue = std::exchange(queue_, queue) != queue;
@@ -45,12 +45,12 @@ class Patience {
     if (std::exchange(completed_, completed) != completed) looks_until_ = now + spin;
     return untaken && stays_ < longest_stay && now < roams_until_ && now < looks_until_;
   }
-  /// A poll found something: the next empty one begins a wait of its own.
+  /// A poll found something: the next empty one begins a new wait.
   template <class Clock, class Preempted>
   void found(Clock clock, Preempted preempted) {
     if (!waiting_) return;
     waiting_ = in_vain_ = false;
-    // It was brought by others, on this core; or others had to take it to do so.
+    // Other processes brought it on this core, or had to take it to do so.
     if (spinning_ && (clock() - last_ > others_ran || was_preempted(preempted))) give_up_spinning();
   }
   template <class Preempted>
@@ -63,25 +63,25 @@ class Patience {
     in_vain_ = true;
   }
 
-  /// Between the beginnings of two polls of a loop that does little else.
+  /// The longest time between the starts of two polls in a loop that does little else.
   static constexpr TimeNs longest_gap = 3 * runtime::microsecond;
-  /// What comes takes no longer than this where the cores that it needs are free; to have tried in vain costs no more.
+  /// Completions come within this time if the cores that they need are free; a try in vain costs no more.
   static constexpr TimeNs spin = 50 * runtime::microsecond;
-  /// So long after its latest change of queues a thread counts as one that polls several.
+  /// A thread counts as polling several queues for this time after its latest change of queues.
   static constexpr TimeNs roaming = 20 * runtime::millisecond;
-  /// So many polls of one queue in a row are of a thread that waits there.
+  /// So many polls of one queue in a row mean that the thread waits there.
   static constexpr std::uint32_t longest_stay = 4;
-  /// A loop that does little else was off its core: others need it.
+  /// If a loop that does little else lost its core for this long, others need it.
   static constexpr TimeNs others_ran = 20 * runtime::microsecond;
-  /// The calls are not to block: what else a program looks at is late by no more than this, and what the kernel adds.
+  /// The calls are not to block: other work of the program is delayed by no more than this, plus the kernel's delay.
   static constexpr TimeNs nap = runtime::millisecond;
-  /// While something completes all the time naps end by that, and are looked after no more often than this.
+  /// While completions keep coming they end the naps, and naps are checked no more often than this.
   static constexpr TimeNs longest_round = 4 * runtime::millisecond;
-  /// Where nobody ends the nap then. To set a clock for each that comes before the system's own next tick would cost
-  /// more than the nap itself, within a virtual machine above all: one thread has one clock for all who nap.
+  /// The longest nap if nothing ends it. A timer for each nap that expires before the system's own next tick would cost
+  /// more than the nap itself, above all in a virtual machine: one thread has one timer for all naps.
   static constexpr TimeNs longest_nap = 5 * runtime::millisecond;
-  /// Waits until it tries to spin again: twice as many each time that it was in vain, so that this costs next to
-  /// nothing.
+  /// Number of waits before it tries to spin again: doubled with each try in vain, so that the tries cost
+  /// next to nothing.
   static constexpr std::uint32_t first_rest = 32, longest_rest = 8192;
   /// So many waits in a row that were not in vain are no accident.
   static constexpr std::uint32_t trusted = 64;

@@ -1,4 +1,4 @@
-// Objects whose memory is always theirs.
+// Objects whose memory is never used for anything else.
 #pragma once
 #include <memory>
 #include <utility>
@@ -6,13 +6,13 @@
 
 namespace vipl {
 
-/// Threads look at VIs and completion queues without the engine's lock, and may do so when these are gone already.
-/// Their memory is therefore never given back while the pool lives, and only another object of the same type gets it.
-/// T has `bool try_rest()`: drops what the last user left unless somebody is still at it. With the engine's lock.
+/// Threads read VIs and completion queues without the engine's lock, perhaps after these were destroyed. Their memory
+/// is therefore kept as long as the pool lives, and only another object of the same type gets it. T has `bool
+/// try_rest()`, called with the engine's lock: drops the last user's data unless a thread is still using it.
 template <class T>
 class Pool {
  public:
-  /// The last owner returns it. Must not outlive the pool.
+  /// The last owner returns it. It must not outlive the pool.
   template <class... Arguments>
   std::shared_ptr<T> take(Arguments&... arguments) {
     T* object = rested();
@@ -25,7 +25,7 @@ class Pool {
 
  private:
   T* rested() {
-    // Whoever is still at an object is preempted there, and that is seldom: look at a few.
+    // A thread that still uses an object was preempted there, which is rare: check a few.
     for (std::size_t i = 0; i != used_.size() && i != 4; ++i) {
       std::swap(used_[i], used_.back());
       if (!used_.back()->try_rest()) continue;

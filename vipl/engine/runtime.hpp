@@ -1,4 +1,4 @@
-// What the library needs of a clock and of threads: real ones (real_time.hpp), or a simulation's (simulation.hpp).
+// The clock and the threads of the library: real ones (real_time.hpp), or a simulation's (simulation.hpp).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace vipl {
 using runtime::TimeNs;
 class Patience;
 
-/// Any thread may call any of these, with the engine's lock or without, but for set_alarm() and wait().
+/// Any thread may call any of these, with the engine's lock or without, except set_alarm() and wait().
 class Runtime {
  public:
   virtual ~Runtime() = default;
@@ -23,26 +23,26 @@ class Runtime {
   [[nodiscard]] virtual TimeNs now() const = 0;
 
   /// Without the engine's lock: sleeps until `point` was notified after the prepare() that gave `key`, or until
-  /// `deadline`; may return early. False: the deadline came, or nothing can ever happen any more (in a simulation).
+  /// `deadline`; may return early. False: the deadline came, or no event can come any more (in a simulation).
   virtual bool wait(EventCount& point, std::uint32_t key, TimeNs deadline) = 0;
   void notify_one(EventCount& point) { notify(point, false); }
   void notify_all(EventCount& point) { notify(point, true); }
 
-  /// With the engine's lock: what was due at `now` is done, and Engine::serve() is to be called at `at`.
+  /// With the engine's lock: events due at `now` have run; Engine::serve() is to be called at `at`.
   virtual void set_alarm(TimeNs at, TimeNs now) = 0;
   /// Events that one caller runs before it leaves the rest to Engine::serve().
   [[nodiscard]] virtual std::size_t slice_events() const = 0;
-  /// Has Engine::serve() called soon, by a thread that nobody waits for.
+  /// Has Engine::serve() called soon, by a thread for which no other waits.
   virtual void call_service() = 0;
 
   /// How the calling thread polls; nullptr where threads share no cores (in a simulation).
   virtual Patience* patience() { return nullptr; }
-  /// How often the system took the calling thread's core from it, for others.
+  /// How often the system gave the calling thread's core to others.
   [[nodiscard]] virtual std::uint64_t times_preempted() const { return 0; }
   /// As wait(), for about as long as a poll may last.
   virtual void nap(EventCount&, std::uint32_t) {}
 
-  /// A thread that nobody joins.
+  /// A thread that is never joined.
   virtual void start_thread(std::function<void()> body) = 0;
   /// Where the drivers' sockets are served; nullptr in a simulation.
   virtual boost::asio::io_context* io() = 0;

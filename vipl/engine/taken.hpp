@@ -1,4 +1,4 @@
-// What looking at a queue found.
+// The result of looking at a queue.
 #pragma once
 
 namespace vipl {

@@ -6,8 +6,8 @@
 
 namespace vipl {
 
-/// Takes until there is something else than NotDone, at the latest at the deadline. Without the engine's lock. The
-/// caller has nothing else to do: before it sleeps it runs what nobody is at.
+/// Takes until the result is not NotDone, or until the deadline. Without the engine's lock. The caller has nothing else
+/// to do: before it sleeps it runs work that no other thread is running.
 template <class Take>
 Taken wait_while_not_done(Engine& engine, EventCount& arrivals, TimeNs deadline, Take take) {
   Runtime& runtime = engine.runtime();
@@ -24,7 +24,7 @@ Taken wait_while_not_done(Engine& engine, EventCount& arrivals, TimeNs deadline,
   }
 }
 
-/// What a poll that found nothing does before it returns; `take` finds something meanwhile, or NotDone.
+/// What a poll that found nothing does before it returns; meanwhile `take` finds something, or NotDone.
 template <class Take>
 Taken rest_after_empty_poll(Engine& engine, Patience& patience, TimeNs now, bool elsewhere, Take take) {
   const auto preempted = [&engine] { return engine.runtime().times_preempted(); };
@@ -40,8 +40,8 @@ Taken rest_after_empty_poll(Engine& engine, Patience& patience, TimeNs now, bool
   return taken;
 }
 
-/// Takes from `queue`; where that is NotDone, sees to work and input that nobody is at, and takes again. Without the
-/// engine's lock.
+/// Takes from `queue`; if that gives NotDone, runs work and reads input that no other thread handles, and takes again.
+/// Without the engine's lock.
 template <class Take>
 Taken poll_once(Engine& engine, const void* queue, Take take) {
   Taken taken = take();

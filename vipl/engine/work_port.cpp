@@ -104,9 +104,9 @@ void WorkPort::refuse() {
 void WorkPort::complete(const Completion& completion) {
   // An entry for each descriptor that waits. A program that dequeues without looking at the completion queue leaves
   // entries there: they stand for the next descriptors, so that their number stays bounded. Who takes such an entry
-  // meanwhile finds this descriptor: it was pushed before this look at the entries. Those that wait are counted before
-  // it can be dequeued: it has an entry although somebody who polls takes it at once (VI-DG 3.5.7), and none passes for
-  // another.
+  // meanwhile finds this descriptor: it was pushed before this look at the entries. Those that wait are counted
+  // before it can be dequeued: it has an entry although somebody who polls takes it at once (VI-DG 3.5.7), and none
+  // passes for another.
   const std::uint64_t waiting = ++completed_ - dequeued_.load();
   completions_.push(completion);
   engine_.add_untaken(1);

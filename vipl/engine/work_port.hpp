@@ -1,4 +1,4 @@
-// The program's side of a work queue: descriptors on their way to the engine and back.
+// The program's side of a work queue: descriptors between the program and the engine.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 namespace vipl {
 
-/// Posted descriptors go to the engine through one ring, and come back through another when they are the oldest that is
-/// not dequeued and complete. The engine's side never waits; posters wait for posters and dequeuers for dequeuers of
-/// this queue only. The object outlives its VI (pool.hpp): calls say whose queue they mean.
+/// Posted descriptors go to the engine through one ring. They come back through another when they are complete and the
+/// oldest not dequeued. The engine's side never waits; posters wait only for posters, and dequeuers for dequeuers, of
+/// this queue. The object outlives its VI (pool.hpp): calls name the owner that they mean.
 class WorkPort {
  public:
   struct Submission {
@@ -27,9 +27,9 @@ class WorkPort {
   explicit WorkPort(Engine& engine) : engine_(engine) {}
 
   // --- life, with the engine's lock ----------------------------------------------------------------------
-  /// `limit`: descriptors that may be posted and not dequeued. `queue`: where completions are told, or nullptr.
+  /// `limit`: descriptors that may be posted and not dequeued. `queue`: gets an entry for each completion, or nullptr.
   void open(void* owner, bool receive_queue, std::uint32_t limit, CompletionPort* queue);
-  /// Who waits leaves with Gone.
+  /// Waiting threads return with Gone.
   void close();
   bool try_rest();
 
@@ -38,16 +38,16 @@ class WorkPort {
   Taken take(void* owner, Completion& completion);
   /// Also NotDone when the deadline came.
   Taken wait(void* owner, TimeNs deadline, Completion& completion);
-  /// Whether completions are told at a completion queue. Pre: is_owned_by(owner), before and after.
+  /// Whether completions go to a completion queue. Pre: is_owned_by(owner), before and after.
   [[nodiscard]] bool has_completion_queue() const { return queue_.load() != nullptr; }
   [[nodiscard]] bool is_owned_by(void* owner) const { return owner_.load() == owner; }
-  /// All that was posted is dequeued.
+  /// All posted descriptors were dequeued.
   [[nodiscard]] bool empty() const {
-    // In this order: what is added meanwhile can only make it look less empty.
+    // In this order: descriptors posted meanwhile can only make it look less empty.
     const std::uint64_t gone = dequeued_.load() + refused_.load();
     return posted_.load() == gone;
   }
-  /// VipCQDone took an entry of this queue. False: it is not `owner`'s any more.
+  /// VipCQDone took an entry of this queue. False: it does not belong to `owner` any more.
   bool entry_taken(void* owner);
   Notifiers<WorkPort>& notifiers() { return notifiers_; }
   Engine& engine() { return engine_; }
@@ -60,13 +60,13 @@ class WorkPort {
   /// VI Overrun (VI-DG 3.8.1): one more would be too many.
   [[nodiscard]] bool overrun() const { return accepted_ - dequeued_.load() >= limit_; }
   void accept() { ++accepted_; }
-  /// The submission did not become a descriptor on the queue.
+  /// The submission did not become a descriptor of the queue.
   void refuse();
-  /// The oldest descriptor that was not completed is.
+  /// The oldest incomplete descriptor is complete.
   void complete(const Completion& completion);
 
  private:
-  // A program that posts faster than the engine takes sees VI Overrun long before.
+  // A program that posts faster than the engine takes gets VI Overrun long before.
   static constexpr std::uint64_t overrun_room = 4;
 
   Engine& engine_;
@@ -77,7 +77,7 @@ class WorkPort {
   EventCount arrivals_;
   Notifiers<WorkPort> notifiers_;
 
-  // The engine's; it counts what the others do not.
+  // The engine's own counts.
   std::uint64_t accepted_ = 0, completed_ = 0;
   std::atomic<std::uint64_t> refused_{0};
   /// Entries in the completion queue (low half), of which user of this object (high half).

@@ -3,9 +3,9 @@
 //   10.1.0.1  node1.example.org  node1   # address, its name, other names
 //   fdfc:7669::1  node2
 //
-// An address is IPv4 or IPv6, a name has letters, digits, '.', '-', '_' and ':'. A name may stand on several lines: it
-// has all their addresses, in the order of the file (NameIndex of VipNSGetHostByName). The name of an address is the
-// first one on its first line. Empty lines and what follows a '#' do not count.
+// An address is IPv4 or IPv6; a name has letters, digits, '.', '-', '_' and ':'. A name may be on several lines: it has
+// all their addresses, in the order of the file (NameIndex of VipNSGetHostByName). The name of an address is the first
+// one on its first line. Empty lines and text after a '#' are ignored.
 #pragma once
 #include <map>
 #include <string>
@@ -22,7 +22,7 @@ class HostsFile final : public NameSource {
   /// `file` names it in messages: "FILE:LINE:COLUMN: expected an IPv4 or IPv6 address, got ...".
   [[nodiscard]] static ConfigurationResult<HostsFile> parse(std::string_view text, const std::string& file);
   [[nodiscard]] static ConfigurationResult<HostsFile> load(const std::string& path);
-  /// The first of these that is there; empty where none is.
+  /// The first of these files that exists; empty if there is none.
   [[nodiscard]] static ConfigurationResult<HostsFile> load_first(const std::vector<std::string>& paths);
 
   Answer addresses_of(const std::string& name, std::vector<wire::IpAddress>& found) const override;

@@ -9,9 +9,9 @@
 
 namespace vipl {
 
-/// Knows one name, that of the own host in the system's words. Behind the fabric's nodes: programs look up what
-/// gethostname() says to learn their own address, also where $FCVI_NODE says otherwise; but another node may have that
-/// name.
+/// Knows one name: the system's name of this host. Asked after the fabric's nodes: programs look up the result
+/// of gethostname() to learn their own address, also if $FCVI_NODE gives another name; but another node may
+/// have that name.
 class HostNameSource final : public NameSource {
  public:
   HostNameSource(std::string host_name, std::vector<wire::IpAddress> own_addresses)
@@ -24,24 +24,24 @@ class HostNameSource final : public NameSource {
   const std::vector<wire::IpAddress> own_addresses_;
 };
 
-/// Where there is no name server: the address that a node of that name has unless it is configured another.
+/// For fabrics without a name server: the address that a node of that name has unless it is configured otherwise.
 class DerivedNames final : public NameSource {
  public:
   Answer addresses_of(const std::string& name, std::vector<wire::IpAddress>& found) const override;
   Answer name_of(const wire::IpAddress&, std::string&) const override { return Answer::Unknown; }
 };
 
-/// Never changes after it was made: all calls are thread-safe, and block as long as their sources do.
+/// Immutable: all calls are thread-safe, and block as long as their sources do.
 class NameService {
  public:
   using Answer = NameSource::Answer;
 
-  /// The first source that knows a name answers for it; `own_addresses` are not empty.
+  /// The first source that knows a name answers; `own_addresses` are not empty.
   NameService(std::string own_name, std::vector<wire::IpAddress> own_addresses,
               std::vector<std::unique_ptr<const NameSource>> sources);
 
-  /// The index-th distinct address of a host. The own name, "localhost" and loopback addresses mean the NIC itself;
-  /// addresses that no host on a fabric can have are not found.
+  /// The index-th distinct address of a host. The own name, "localhost" and loopback addresses mean the NIC itself.
+  /// Addresses that no host on a fabric can have are not found.
   [[nodiscard]] Answer find_address(const std::string& name, std::size_t index, wire::IpAddress& found) const;
   [[nodiscard]] Answer find_name(const wire::IpAddress& address, std::string& found) const;
 

@@ -1,4 +1,4 @@
-// A place where names and addresses of hosts are looked for.
+// A source of names and addresses of hosts.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace vipl {
 
-/// Thread-safe, each of them. May block.
+/// All calls are thread-safe and may block.
 class NameSource {
  public:
   enum class Answer : std::uint8_t {
     Found,
     Unknown,      // the name, or the address
-    Unavailable,  // nobody could be asked
+    Unavailable,  // no source could be asked
   };
 
   virtual ~NameSource() = default;

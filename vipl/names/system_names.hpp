@@ -1,4 +1,4 @@
-// What the system's resolver knows: DNS, /etc/hosts, whatever nsswitch.conf says.
+// The system's resolver: DNS, /etc/hosts, as nsswitch.conf says.
 #pragma once
 #include "vipl/names/name_source.hpp"
 
@@ -8,7 +8,7 @@ namespace vipl {
 class SystemNames final : public NameSource {
  public:
   Answer addresses_of(const std::string& name, std::vector<wire::IpAddress>& found) const override;
-  /// Addresses that come of node names (node_identity.hpp) are not asked for: nobody else has them.
+  /// Does not ask for addresses that derive from node names (node_identity.hpp): only the fabric knows them.
   Answer name_of(const wire::IpAddress& address, std::string& found) const override;
 };
 

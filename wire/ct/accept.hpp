@@ -74,7 +74,7 @@ using GidFtAccept = PortIdListAccept;
 using GidNnAccept = PortIdListAccept;
 
 /// Accept with IP addresses (GIPP_ID): preamble, then 16 bytes each, IPv6 or IPv4-mapped. FC-GS has one; a port that
-/// registered several is told with all, and who reads one reads the first.
+/// registered several gets all in the answer, and a client that expects one reads the first.
 struct IpAddressListAccept {
   CtHeader preamble = CtHeader::of(Command::accept);
   std::vector<IpAddress> ip_addresses;
@@ -124,8 +124,7 @@ struct GpnFtAccept {
   friend bool operator==(const GpnFtAccept&, const GpnFtAccept&) = default;
 };
 
-/// Accept with a symbolic name (GSPN_ID, GSNN_NN): preamble, length byte, name, then zeros where the server
-/// pads.
+/// Accept with a symbolic name (GSPN_ID, GSNN_NN): preamble, length byte, name, then zeros where the server pads.
 struct SymbolicNameAccept {
   CtHeader preamble = CtHeader::of(Command::accept);
   std::string symbolic_name;         // at most 255 bytes

@@ -1,5 +1,5 @@
-// GA_NXT: all that is known of the port with the next higher N_Port_ID; the lowest follows the highest. Accept:
-// NextPortAccept.
+// GA_NXT: all that is known of the port with the next higher N_Port_ID; the lowest follows the
+// highest. Accept: NextPortAccept.
 #pragma once
 #include "wire/ct/preamble.hpp"
 

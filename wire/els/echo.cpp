@@ -1,9 +1,6 @@
 #include "wire/els/echo.hpp"
 
 namespace wire::els {
-namespace {
-constexpr std::size_t word_size = 4;
-}
 
 std::size_t Echo::size() const { return word_size + data.size(); }
 

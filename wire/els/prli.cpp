@@ -1,9 +1,6 @@
 #include "wire/els/prli.hpp"
 
 namespace wire::els {
-namespace {
-constexpr std::size_t word_size = 4;
-}
 
 std::size_t Prli::size() const { return word_size + pages.size() * PrliPage::size(); }
 

@@ -1,9 +1,6 @@
 #include "wire/els/rscn.hpp"
 
 namespace wire::els {
-namespace {
-constexpr std::size_t word_size = 4;
-}
 
 std::string_view to_string(AddressFormat format) {
   switch (format) {

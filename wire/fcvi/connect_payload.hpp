@@ -8,15 +8,15 @@ namespace wire::fcvi {
 /// FCVI_CONNECT_INFO: what one FC-VI provider tells the other.
 using ConnectInfo = std::array<std::uint8_t, 256>;
 
-/// Payload of CONNECT_RQST and CONNECT_RESP1 (FC-VI Tables 13 and 14), 340 bytes, or 596 with
-/// FCVI_CONNECT_INFO word   | 31-16    | 15-0
-///  0     | reserved
-///  1     | reserved | FCVI_REVISION (0001h)
-///  2     | FCVI_RQST_HANDLE or FCVI_RESP_HANDLE (ruling 3)
-///  3-39  | FCVI_LOC_ADDR: the sender's
-///  40-76 | FCVI_REM_ADDR
-///  77-84 | FCVI_LOC_ATTRS: the sender's
-///  85-148 | FCVI_CONNECT_INFO, if the CONN_INFO flag says so
+/// Payload of CONNECT_RQST and CONNECT_RESP1 (FC-VI Tables 13 and 14), 340 bytes, or 596 with FCVI_CONNECT_INFO.
+/// word   | 31-16    | 15-0
+///  0      | reserved
+///  1      | reserved | FCVI_REVISION (0001h)
+///  2      | FCVI_RQST_HANDLE or FCVI_RESP_HANDLE (ruling 3)
+///  3-39   | FCVI_LOC_ADDR: the sender's
+///  40-76  | FCVI_REM_ADDR
+///  77-84  | FCVI_LOC_ATTRS: the sender's
+///  85-148 | FCVI_CONNECT_INFO, if the CONN_INFO flag is set
 struct ConnectPayload {
   static constexpr std::uint16_t first_revision = 0x0001;
 

@@ -34,7 +34,7 @@ DeviceHeader to_header(const Iu& iu) {
 }
 
 template <class Iu>
-std::string text_of_iu(const Iu& iu) {
+std::string text_of_disconnect(const Iu& iu) {
   std::string line(Iu::name);
   text::append(line, "handle", to_string(iu.handle));
   text::append(line, "conn", to_string(iu.connection_id));
@@ -49,10 +49,10 @@ std::string text_of_iu(const Iu& iu) {
 
 DisconnectRqst DisconnectRqst::from(const DeviceHeader& header) { return from_header<DisconnectRqst>(header); }
 DeviceHeader DisconnectRqst::to_device_header() const { return to_header(*this); }
-std::string DisconnectRqst::to_string() const { return text_of_iu(*this); }
+std::string DisconnectRqst::to_string() const { return text_of_disconnect(*this); }
 
 DisconnectResp DisconnectResp::from(const DeviceHeader& header) { return from_header<DisconnectResp>(header); }
 DeviceHeader DisconnectResp::to_device_header() const { return to_header(*this); }
-std::string DisconnectResp::to_string() const { return text_of_iu(*this); }
+std::string DisconnectResp::to_string() const { return text_of_disconnect(*this); }
 
 }  // namespace wire::fcvi

@@ -1,5 +1,4 @@
-// FCVI_FLAGS (FC-VI 5.9.4). Bits that a table does not name are reserved: written 0, ignored on receipt
-// (5.9.5).
+// FCVI_FLAGS (FC-VI 5.9.4). Bits that a table does not name are reserved: written 0, ignored on receipt (5.9.5).
 #pragma once
 #include <cstdint>
 #include <string_view>

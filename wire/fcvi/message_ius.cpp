@@ -10,7 +10,7 @@ namespace wire::fcvi {
 namespace {
 
 template <class Iu>
-std::string text_of_iu(const Iu& iu) {
+std::string text_of_message(const Iu& iu) {
   std::string line(Iu::name);
   text::append(line, "handle", to_string(iu.handle));
   text::append(line, "msg_id", to_string(iu.msg_id));
@@ -27,11 +27,11 @@ std::string text_of_iu(const Iu& iu) {
 
 }  // namespace
 
-std::string SendRqst::to_string() const { return text_of_iu(*this); }
-std::string WriteRqst::to_string() const { return text_of_iu(*this); }
-std::string ReadRqst::to_string() const { return text_of_iu(*this); }
-std::string SendResp::to_string() const { return text_of_iu(*this); }
-std::string WriteResp::to_string() const { return text_of_iu(*this); }
-std::string ReadResp::to_string() const { return text_of_iu(*this); }
+std::string SendRqst::to_string() const { return text_of_message(*this); }
+std::string WriteRqst::to_string() const { return text_of_message(*this); }
+std::string ReadRqst::to_string() const { return text_of_message(*this); }
+std::string SendResp::to_string() const { return text_of_message(*this); }
+std::string WriteResp::to_string() const { return text_of_message(*this); }
+std::string ReadResp::to_string() const { return text_of_message(*this); }
 
 }  // namespace wire::fcvi

@@ -4,8 +4,7 @@
 
 namespace wire::fcvi {
 
-/// FCVI_READ_RQST (FC-VI 6.6), Device_Header of 32 bytes, no payload. No flag is allowed: IMM_DATA is
-/// ignored.
+/// FCVI_READ_RQST (FC-VI 6.6), Device_Header of 32 bytes, no payload. No flag is allowed: IMM_DATA is ignored.
 struct ReadRqst {
   FcviHandle handle{};  // of the receiving endpoint
   MsgId msg_id{};

@@ -47,8 +47,7 @@ enum class Reason : std::uint8_t {
 }
 /// F0h-FFh (ruling 7).
 [[nodiscard]] constexpr bool is_vendor_unique(Reason reason) { return static_cast<unsigned>(reason) >= 0xF0; }
-/// No meaning assigned: 00h, 60h-EFh (ruling 7), and the codes within the ranges above that Table 12 does not
-/// name.
+/// No meaning assigned: 00h, 60h-EFh (ruling 7), and the codes within the ranges above that Table 12 does not name.
 [[nodiscard]] constexpr bool is_reserved(Reason reason) {
   const auto code = static_cast<unsigned>(reason);
   const bool named = (code >= 0x01 && code <= 0x05) || (code >= 0x20 && code <= 0x22) || (code >= 0x40 && code <= 0x4B);

@@ -3,7 +3,6 @@
 namespace wire::fip {
 namespace {
 
-constexpr std::size_t word_size = 4;
 constexpr std::size_t prefix_size = 2;        // type and length
 constexpr std::size_t frame_prefix_size = 4;  // type, length, 2 reserved
 

@@ -2,7 +2,6 @@
 
 namespace wire::fip {
 namespace {
-constexpr std::size_t word_size = 4;
 
 std::size_t list_size(const std::vector<Descriptor>& descriptors) {
   std::size_t size = 0;

@@ -457,8 +457,8 @@ TEST_F(LiveTransfer, fabric_over_udp) {
   fcf_switch.detach(server.port);
 }
 
-// A port behind the FCF is slow, and its sender knows no window: what it does not take yet waits in the switch, or in
-// the kernel.
+// A port behind the FCF is slow, and its sender knows no window: what it does not take yet waits in the switch, or
+// in the kernel.
 class SlowTransfer : public LiveTransfer {
  protected:
   void slow_transfer(fcoe::EthernetPort& one, fcoe::EthernetPort& other) {

@@ -113,8 +113,8 @@ TEST(ENodeWithDBit, no_keep_alive_of_the_enode_is_sent_or_missed) {
   EXPECT_EQ(station.log.sent(fip::Operation::link_service, fip::subcode::link_service_request).size(), 1U);
 }
 
-// FC-BB-5: an FCF that is silent for 2.5 periods is gone, and with it the N_Port's link. When it is back, so is the
-// login.
+// FC-BB-5: an FCF that is silent for 2.5 periods is gone, and with it the N_Port's link. When it is back, so
+// is the login.
 TEST_F(ENodeTest, silent_fcf_takes_the_link_down) {
   world.start_fcf();
   EStation& station = add();

@@ -107,8 +107,8 @@ TEST_F(FcfHostileTest, flood_of_enodes_is_bounded) {
   EXPECT_EQ(world.fabric.logged_in_ports(), 1U);
 }
 
-// ENodes that are some come in during such a flood, and stay; when there is no more room but theirs FLOGI is rejected,
-// and counted.
+// ENodes that are some come in during such a flood, and stay; when there is no more room but theirs FLOGI is
+// rejected, and counted.
 TEST_F(FcfHostileTest, flood_of_enodes_shuts_nobody_out) {
   std::uint32_t next = 0;
   const auto flood = [&] {

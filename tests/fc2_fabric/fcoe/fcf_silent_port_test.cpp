@@ -262,8 +262,8 @@ class FcfOnePort : public FcfSilentPort {
   FcfOnePort() : FcfSilentPort(1) {}
 };
 
-// FC-LS LS_RJT: insufficient resources; an ENode that is alive makes no room. When the port is free, the other one gets
-// it.
+// FC-LS LS_RJT: insufficient resources; an ENode that is alive makes no room. When the port is free, the other
+// one gets it.
 TEST_F(FcfOnePort, inUse_flogiOfAnother_isRejected) {
   keep_alive();
   log.entries.clear();

@@ -1,5 +1,5 @@
-// A FCF that takes the place of one that died gives everybody the address that it had, so that exchanges go on (FC-VI
-// 7.7.5).
+// A FCF that takes the place of one that died gives everybody the address that it had, so that exchanges go
+// on (FC-VI 7.7.5).
 #include "tests/fc2_fabric/fcoe/interrupted_peers.hpp"
 
 namespace fc2::fcoe {

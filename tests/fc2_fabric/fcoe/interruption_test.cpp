@@ -6,8 +6,8 @@ namespace fc2::fcoe {
 namespace {
 class FcoeInterruptionTest : public InterruptedPeers {};
 
-// FC-VI 7.7.5: the carrier goes and comes, all addresses are as before: the exchange goes on, what was sent meanwhile
-// arrives.
+// FC-VI 7.7.5: the carrier goes and comes, all addresses are as before: the exchange goes on, what was
+// sent meanwhile arrives.
 TEST_F(FcoeInterruptionTest, logged_in_carrier_loss_unchanged_resumes) {
   ask(a, b, 1);
   world.run_for(millisecond);
@@ -76,8 +76,8 @@ TEST_F(FcoeInterruptionTest, logged_in_fcf_silent_for_both_resumes) {
   expect_nobody_logged_out();
 }
 
-// FC-BB-5 Clear Virtual Links ends the login with the fabric; after the next one all is compared, as after NOS (FC-VI
-// 7.7.5).
+// FC-BB-5 Clear Virtual Links ends the login with the fabric; after the next one all is compared, as after
+// NOS (FC-VI 7.7.5).
 TEST_F(FcoeInterruptionTest, logged_in_links_cleared_resumes) {
   ask(a, b, 1);
   world.run_for(millisecond);
@@ -179,8 +179,8 @@ TEST_F(FcoeInterruptionTest, validating_peer_stays_away_logs_out) {
   expect_ended(1, 1);
 }
 
-// The FCF never comes back: R_A_TOV after it is gone every exchange and login is over, on both sides, not a nanosecond
-// before.
+// The FCF never comes back: R_A_TOV after it is gone every exchange and login is over, on both sides, not
+// a nanosecond before.
 TEST_F(FcoeInterruptionTest, suspended_fcf_stays_away_logs_out) {
   ask(a, b);
   ask(b, a);
@@ -200,8 +200,8 @@ TEST_F(FcoeInterruptionTest, suspended_fcf_stays_away_logs_out) {
   EXPECT_TRUE(world.log_in(a.port(), b.port()));
 }
 
-// The last moment at which the FCF may be back, and one that is too late: the ENode takes 0.2 s for the choice of an
-// FCF.
+// The last moment at which the FCF may be back, and one that is too late: the ENode takes 0.2 s for the choice
+// of an FCF.
 TEST_F(FcoeInterruptionTest, suspended_fcf_back_in_the_last_moment_resumes) {
   ask(a, b);
   world.run_for(millisecond);

@@ -83,8 +83,8 @@ TEST(LostFrame, open_through_fcf_on_a_vlan_succeeds) {
       18);
 }
 
-// The F_Port has accepted, and hears no keep-alive of who does not know it: it clears the link long before the FLOGI
-// comes again.
+// The F_Port has accepted, and hears no keep-alive of who does not know it: it clears the link long before the
+// FLOGI comes again.
 TEST(LostFrame, open_through_fcf_with_short_periods_succeeds) {
   lose_each(
       [](std::size_t lost) {
@@ -93,8 +93,8 @@ TEST(LostFrame, open_through_fcf_with_short_periods_succeeds) {
       16);
 }
 
-// A further N_Port, by FDISC; the last that its ENode may have, too: a repeated FDISC is of the same login (ruling
-// 229).
+// A further N_Port, by FDISC; the last that its ENode may have, too: a repeated FDISC is of the same
+// login (ruling 229).
 void lose_each_of_a_virtual_port(const FcfConfig& config_of_fcf) {
   const auto open = [&](std::size_t lost) {
     EthernetWorld world(config_of_fcf);

@@ -86,8 +86,8 @@ TEST_F(FcfRulesTest, keep_alive_before_flogi_after_the_link_flapped_clears_nothi
   EXPECT_EQ(cleared(), 1U);
 }
 
-// Its keep-alives did not come through, nor our Clear Virtual Links: it believes in its login still, and is told once
-// more.
+// Its keep-alives did not come through, nor our Clear Virtual Links: it believes in its login still, and is
+// told once more.
 TEST_F(FcfRulesTest, keep_alive_of_who_believes_in_a_login_clears_it) {
   inject(flogi());
   inject(solicitation());  // one that is logged in may look for others
@@ -219,8 +219,8 @@ TEST_F(FcfRulesTest, critical_descriptors_spoil_messages) {
   EXPECT_EQ(replies(), 2U);
 }
 
-// ... and one that is missing. The MAC address that a FLOGI proposes does not matter: FCFs that grant addresses do not
-// look.
+// ... and one that is missing. The MAC address that a FLOGI proposes does not matter: FCFs that grant addresses
+// do not look.
 TEST_F(FcfRulesTest, missing_descriptors_spoil_messages) {
   for (std::size_t i = 0; i < 3; ++i) {
     auto message = solicitation();
@@ -245,8 +245,8 @@ TEST_F(FcfRulesTest, messages_of_fcfs_are_not_answered) {
   EXPECT_EQ(solicited() + replies() + cleared(), 0U);
 }
 
-// FC-BB-5: an ENode that takes only addresses of its own is told that it gets none. Who takes both (iPXE) gets the
-// fabric's.
+// FC-BB-5: an ENode that takes only addresses of its own is told that it gets none. Who takes both (iPXE)
+// gets the fabric's.
 TEST_F(FcfRulesTest, flogi_with_sp_alone_is_rejected) {
   for (const std::uint16_t flags : std::initializer_list<std::uint16_t>{fip::flag::spma, 0}) {
     auto message = flogi();
@@ -290,8 +290,8 @@ TEST_F(FcfRulesTest, flogi_with_small_data_field_is_rejected) {
 
 // --- ruling 225: interfaces and VLANs
 
-// FC-BB-5: frames of a VN_Port come from its MAC address, by the interface of its login. One that comes by another is
-// nobody's.
+// FC-BB-5: frames of a VN_Port come from its MAC address, by the interface of its login. One that comes by
+// another is nobody's.
 TEST_F(FcfRulesTest, frames_by_another_interface_do_not_count) {
   EStation& station = world.add_e_node();
   EStation& other = world.add_e_node();

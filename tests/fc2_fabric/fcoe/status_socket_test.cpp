@@ -1,5 +1,5 @@
-// Sockets that tell of a NIC whoever asks: races of those who come, go and ask, and a process that is out of
-// descriptors.
+// Sockets that tell of a NIC whoever asks: races of those who come, go and ask, and a process that is
+// out of descriptors.
 #include <gtest/gtest.h>
 
 #include <sys/resource.h>
@@ -112,8 +112,8 @@ class NoMoreDescriptors {
     const rlimit now{static_cast<rlim_t>(next), before_.rlim_max};
     EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &now), 0);
   }
-  /// UBSan looks whether memory is there through a pipe, and takes an object for none where it gets no descriptor for
-  /// that.
+  /// UBSan looks whether memory is there through a pipe, and takes an object for none where it gets no
+  /// descriptor for that.
   static constexpr bool blinds_sanitizer =
 #if defined(__SANITIZE_ADDRESS__)
       true;

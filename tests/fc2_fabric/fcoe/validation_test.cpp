@@ -192,8 +192,8 @@ TEST_F(NotifiedValidationTest, validating_peer_gone_and_back_resumes) {
   EXPECT_EQ(by_a.count + by_b.count, 0);
 }
 
-// It stays away: the login ends on its side R_A_TOV after the loss, on ours 2 x R_A_TOV after the login with the
-// fabric.
+// It stays away: the login ends on its side R_A_TOV after the loss, on ours 2 x R_A_TOV after the login
+// with the fabric.
 TEST_F(NotifiedValidationTest, validating_peer_gone_for_good_logs_out) {
   world.scheduler.run_until(b_lost + b.port().r_a_tov() - 1);
   EXPECT_EQ(by_b.count, 0);

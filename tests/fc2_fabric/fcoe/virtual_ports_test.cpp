@@ -134,8 +134,8 @@ TEST_F(VirtualPortsTest, silent_one_is_gone_after_two_and_a_half_periods) {
   world.fcf_port.tap(nullptr);
 }
 
-// FC-VI 7.7.5: the links are cleared, FLOGI and each FDISC bring the same addresses: logins stand, between them and to
-// others.
+// FC-VI 7.7.5: the links are cleared, FLOGI and each FDISC bring the same addresses: logins stand, between them
+// and to others.
 TEST_F(VirtualPortsTest, cleared_links_unchanged_resume) {
   ASSERT_TRUE(all_online());
   EStation& other = world.add_e_node();

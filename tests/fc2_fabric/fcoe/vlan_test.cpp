@@ -195,8 +195,8 @@ TEST(Vlan, vlans_with_fcfs_make_no_room) {
   EXPECT_EQ(station.node->vlans(), before);
 }
 
-// Sixteen VLANs are told where one of ours has the FCF: those that find room stay, and none pushes out what the same
-// message told.
+// Sixteen VLANs are told where one of ours has the FCF: those that find room stay, and none pushes out what the
+// same message told.
 TEST(Vlan, vlans_of_one_message_do_not_push_each_other_out) {
   EthernetWorld world({.vlan = 100});
   world.start_fcf();

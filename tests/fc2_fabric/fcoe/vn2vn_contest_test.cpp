@@ -125,8 +125,8 @@ TEST_F(Vn2vnContest, resting_hears_others_says_nothing) {
   EXPECT_TRUE(claims());
 }
 
-// The carrier goes at any step: nothing is said any more; when it comes back all begins with the first probe, after a
-// rest, too.
+// The carrier goes at any step: nothing is said any more; when it comes back all begins with the first probe, after
+// a rest, too.
 TEST_F(Vn2vnContest, any_step_carrier_bounces_begins_anew) {
   for (const At at : {At::FirstProbe, At::SecondProbe, At::Claiming}) {
     begin(at);

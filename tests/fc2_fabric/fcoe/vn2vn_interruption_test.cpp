@@ -139,8 +139,8 @@ TEST_F(Vn2vnInterruptionTest, claimed_carrier_flaps_resumes) {
   expect_going_on({2}, expected);
 }
 
-// R_A_TOV after the loss all is over, not a nanosecond before. The last moment for the carrier, and one that is too
-// late.
+// R_A_TOV after the loss all is over, not a nanosecond before. The last moment for the carrier, and one that
+// is too late.
 TEST_F(Vn2vnInterruptionTest, offline_carrier_back_in_the_last_moment_resumes) {
   set_carrier(a, false);
   world.run_for(a.port().r_a_tov() - claiming - millisecond);

@@ -241,8 +241,8 @@ TEST_F(Vn2vnTest, broadcast_reaches_every_node) {
   EXPECT_EQ(c_frames.size(), 1U);
 }
 
-// Linux asks a neighbour for FLOGI before PLOGI: answered inside FIP, without the F_Port bit; the higher name then logs
-// in.
+// Linux asks a neighbour for FLOGI before PLOGI: answered inside FIP, without the F_Port bit; the higher name
+// then logs in.
 TEST_F(Vn2vnTest, flogi_of_a_neighbour_is_answered) {
   VnStation& ours = add({.first_id = {0x0E03}});
   ASSERT_TRUE(all_up());

@@ -1,5 +1,5 @@
-// Every way in which up to K frames of a scenario can be lost, come twice, come late or out of order: each one a run.
-// Or, for long messages and many connections, blocks of hundreds of frames, at sampled positions.
+// Runs a scenario with every way to lose, duplicate, delay or reorder up to K of its frames, each in one run. Or, for
+// long messages and many connections, with blocks of hundreds of frames at sampled positions.
 #pragma once
 #include <atomic>
 #include <map>
@@ -21,12 +21,11 @@ struct Options {
   Sabotage sabotage = {};  // tests
 };
 
-/// What one frame can suffer: every kind once, delays past each timer of the scenario.
+/// The faults of one frame: every kind once, delays past each timer of the scenario.
 std::vector<Fault> faults_of_frame(const Scenario& scenario);
 
-/// What a block of frames can suffer within R_A_TOV (FC-VI 8.1, 8.4.1): it comes backwards, mixed, late by seconds, or
-/// every other frame of it does. And what a single one can: late by seconds, overtaken by hundreds, or lost. `frame` is
-/// 0 in each.
+/// The faults of a block of frames within R_A_TOV (FC-VI 8.1, 8.4.1): reversed, shuffled, seconds late, or every other
+/// frame late. And those of a single frame: seconds late, overtaken by hundreds, or lost. `frame` is 0 in each.
 std::vector<Fault> disorder_of_frames();
 
 /// The positions among so many frames, ascending.
@@ -50,7 +49,7 @@ struct Findings {
 };
 
 Findings explore(const Scenario& scenario, const Options& options);
-/// The list that the calling thread runs, for a message when the process dies of it. Never null.
+/// The list that the calling thread runs, for a message if the process dies of it. Never null.
 const char* running_faults();
 
 }  // namespace sim::explore

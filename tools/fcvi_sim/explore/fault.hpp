@@ -1,4 +1,4 @@
-// One fault of an exploration, and what does it to the frames of a run: to one frame, or to a block of them. Frames are
+// One fault of an exploration, and how it changes the frames of a run: one frame, or a block of them. Frames are
 // numbered from 1 in the order in which their senders send them, each once, however many links it passes.
 #pragma once
 #include <cstdint>
@@ -43,7 +43,7 @@ std::optional<Fault> parse_fault(std::string_view text);
 /// A frame as it was sent, for diagrams and digests.
 using FrameWitness = std::function<void(std::uint32_t number, const fc2::Frame& frame, const Fault* fault)>;
 
-/// Decides for the links of all ports. Before begin() and after end() every frame passes as it is.
+/// Decides for the links of all ports. Before begin() and after end() every frame passes unchanged.
 class FaultInjector final : private fc2::FaultPolicy {
  public:
   FaultInjector(runtime::Scheduler& scheduler, FaultList faults) : scheduler_(scheduler), faults_(std::move(faults)) {}
@@ -55,10 +55,10 @@ class FaultInjector final : private fc2::FaultPolicy {
   void end() { active_ = false; }
   [[nodiscard]] std::uint32_t frames() const { return frames_; }
   [[nodiscard]] std::size_t applied() const { return applied_; }
-  /// When the last frame arrives that a fault made late. In the past: the faults have ceased.
+  /// When the last delayed frame arrives. In the past: the faults are over.
   [[nodiscard]] runtime::TimeNs last_arrival() const { return last_arrival_; }
   void set_witness(FrameWitness witness) { witness_ = std::move(witness); }
-  /// Changes bytes without anybody's notice: for tests of what must notice.
+  /// Changes bytes without a trace: for tests of the invariants.
   void set_tampering(std::function<void(fc2::Frame&)> tamper) { tamper_ = std::move(tamper); }
 
  private:

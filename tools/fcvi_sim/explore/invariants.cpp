@@ -339,8 +339,8 @@ void Judge::one_loss_costs_one_message() {
     fail(cost, 0, "one frame of a message is lost, and " + std::to_string(missing) + " messages are missing");
 }
 
-// After the faults, and also while late frames of dead connections arrive: everything that ends by then succeeds, at
-// once.
+// After the faults, and also while late frames of dead connections arrive: everything that ends by then
+// succeeds, at once.
 void Judge::all_succeeds(std::string_view invariant, int side, runtime::TimeNs until) {
   calls_succeed(invariant, side, until);
   descriptors_succeed(invariant, side, until);

@@ -1,5 +1,5 @@
-// What must hold of every run, whatever befell its frames. Written from the standards (FC-VI clauses 5 and 8, VI-ARCH
-// 2.5, 5, 6) and against what programs see; it shares no code with the protocol.
+// What must hold after every run, whatever happened to its frames. Written from the standards (FC-VI clauses 5 and 8,
+// VI-ARCH 2.5, 5, 6) and checked against what programs see; it shares no code with the protocol.
 #pragma once
 #include <string>
 #include <string_view>
@@ -15,10 +15,11 @@ struct Violation {
 };
 
 std::vector<Violation> check_invariants(const Record& record);
-/// Whether the invariant "order" says something of this run: not in order, and its faults are what it speaks of.
+/// Whether the invariant "order" applies to this run: it was not in order, and its faults are of the kinds
+/// that it covers.
 bool judges_order(const Record& record);
 
-/// For each its name and what it says.
+/// Its name and its statement.
 struct Invariant {
   std::string_view name, says;
 };

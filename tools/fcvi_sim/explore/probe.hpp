@@ -1,5 +1,4 @@
-// One end of an explored connection: a VI with its memory and descriptors, which writes down all that a program can
-// see.
+// One end of an explored connection: a VI with its memory and descriptors, which records all that a program can see.
 #pragma once
 #include <memory>
 #include <vector>
@@ -11,7 +10,7 @@ namespace sim::explore {
 
 class Probe {
  public:
-  /// `messages`: what this end sends; `theirs`: what the other does. All references outlive the probe.
+  /// `messages`: those that this end sends; `theirs`: those of the other end. All references outlive the probe.
   Probe(Node& node, const WorkloadSpec& workload, End& record, const std::vector<Message>& theirs);
   Probe(const Probe&) = delete;
   Probe& operator=(const Probe&) = delete;
@@ -26,14 +25,14 @@ class Probe {
   void post_sends();
   [[nodiscard]] bool all_sends_completed() const { return sends_completed_ == record_.sends.size(); }
   [[nodiscard]] bool all_receives_completed() const { return receives_completed_ == record_.receives.size(); }
-  /// Something new to see? Takes completions, notes the state.
+  /// Checks for news: takes completions, notes the state.
   void observe();
-  /// The run is over: what memory holds, and the VI goes.
+  /// The run is over: records the memory and destroys the VI.
   void finish();
 
  private:
-  /// Where a message lies in this end's memory: its source, or the target of an RDMA Read; a receive's buffer; what the
-  /// peer's RDMA reaches.
+  /// The place of a message in this end's memory: its source, the target of an RDMA Read, a receive's buffer, or the
+  /// target of the peer's RDMA.
   struct Slot {
     std::uint64_t offset = 0, size_bytes = 0;
   };
@@ -57,7 +56,7 @@ class Probe {
   Probe* peer_ = nullptr;
 };
 
-/// What the transfers of a workload make `side` send. `salt` makes the bytes of each message different.
+/// The messages that `side` sends for the transfers of a workload. `salt` makes the bytes of each message different.
 std::vector<Message> messages_of(const WorkloadSpec& workload, Side side, std::uint32_t salt);
 
 }  // namespace sim::explore

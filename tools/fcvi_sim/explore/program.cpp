@@ -21,8 +21,8 @@ struct Limits {
 
 Limits limits_of(const World& world) { return {world.record().ulp_timeout, world.record().r_a_tov}; }
 
-/// Until the VI is Idle again: an answer that does not come leaves it in Error, where the call may be repeated (VI-DG
-/// 3.3.5).
+/// Until the VI is Idle again: an answer that does not come leaves it in Error, where the call may be
+/// repeated (VI-DG 3.3.5).
 Task<> disconnect(World& world, Probe& probe) {
   for (int tries = 0; tries < disconnect_tries; ++tries) {
     auto& call = world.begin_call<vi::Operation>(probe.record(), "VipDisconnect", limits_of(world).disconnect());

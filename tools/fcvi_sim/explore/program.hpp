@@ -1,5 +1,5 @@
-// The programs at the two ends of an explored connection. Whatever befalls them, they come to an end: each waits for
-// what a program may wait for, disconnects, and empties its queues.
+// The programs at the two ends of an explored connection. They always end: each waits for as long as a program may
+// wait, disconnects, and empties its queues.
 #pragma once
 #include "tools/fcvi_sim/explore/world.hpp"
 
@@ -11,7 +11,7 @@ Task<> server_program(World& world, const WorkloadSpec& workload, Probe& probe);
 /// One of two peers.
 Task<> peer_program(World& world, const WorkloadSpec& workload, Probe& probe, Side side);
 
-/// What the timers allow two endpoints to think of each other differently.
+/// How long the timers allow two endpoints to disagree about the connection.
 runtime::TimeNs longest_disagreement(runtime::TimeNs ulp_timeout, runtime::TimeNs r_a_tov);
 
 }  // namespace sim::explore

@@ -1,5 +1,5 @@
-// What a run of an exploration leaves for the invariants: facts about calls, descriptors, states and bytes, as programs
-// see them from outside. Nothing in it comes from the protocol's own books but the counts of what must be given back.
+// The record of an exploration's run for the invariants: calls, descriptors, states and bytes as programs see them.
+// Nothing in it comes from the protocol's own state, except the counts of what must be given back.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -35,7 +35,7 @@ struct Message {
   }
 };
 
-/// A posted descriptor and what came of it.
+/// A posted descriptor and its result.
 struct Descriptor {
   std::size_t message = 0;  // sends: position in the side's messages; receives: their own count
   std::uint64_t address = 0;
@@ -43,10 +43,11 @@ struct Descriptor {
   unsigned completions = 0;
   std::uint32_t status = 0;  // whole
   std::uint32_t length_bytes = 0, immediate_data = 0;
-  /// Successful ones: what the receive buffer held, or the target of an RDMA Read. At the end: the same memory.
+  /// If it succeeded: the content of the receive buffer, or of the target of an RDMA Read. At the end: of
+  /// the same memory.
   std::vector<std::uint8_t> content = {}, content_at_end = {};
-  /// Sends: the peer's memory or receive had all of it at this time. Receives: so had this memory of all RDMA Writes
-  /// that the peer posted before.
+  /// Sends: the peer's memory or receive had all of it at this time. Receives: this memory had all RDMA Writes that the
+  /// peer posted before.
   bool in_place = false;
 };
 
@@ -55,7 +56,7 @@ struct StateChange {
   vi::State state = vi::State::Idle;
 };
 
-/// Memory that the peer's RDMA Writes go to, as the run leaves it; `untouched` where nothing was written.
+/// Memory for the peer's RDMA Writes, at the end of the run; `untouched` where nothing was written.
 struct Target {
   std::size_t message = 0;
   std::vector<std::uint8_t> bytes;
@@ -92,19 +93,19 @@ struct ConnectionRecord {
   End ends[2];            // by Side
 };
 
-/// What one port still holds when all is over and every timer had its time.
+/// What one port still holds after all timers have ended.
 struct Holdings {
   std::string port;
   std::vector<HostTransport::Held> held;  // by its transport and its NIC
 };
 
-/// A login between two ports that one of them saw end.
+/// A login between two ports that one of them lost.
 struct Logout {
   runtime::TimeNs at = 0;
   std::string port, peer;
 };
 
-/// What a fault befell.
+/// The frame that a fault hit.
 struct Hit {
   Fault::Kind kind{};
   bool fc_vi = false;           // TYPE 58h, and not an answer of the class 2 protocol

@@ -1,6 +1,6 @@
-// One run of an exploration: a small fabric whose ports are logged in, the scenario's workloads under a list of faults,
-// then a new connection for each workload without faults (two, if late frames still arrive: one meanwhile, one
-// afterwards), then rest until every timer had its time.
+// One run of an exploration: a small fabric with logged-in ports, the scenario's workloads under a list of faults, then
+// a new connection for each workload without faults (two if late frames still arrive: one before, one after them), then
+// rest until every timer has ended.
 #pragma once
 #include <functional>
 #include <list>
@@ -16,7 +16,7 @@ namespace sim::explore {
 
 class World;
 
-/// For tests of the invariants: what breaks the world on purpose. All may be empty.
+/// For tests of the invariants: faults of the world itself. All may be empty.
 struct Sabotage {
   std::function<void(fc2::Frame&)> frame = {};  // each frame of the workloads, as it leaves
   std::function<void(World&)> before_new_connection = {};
@@ -26,13 +26,13 @@ struct Sabotage {
 
 class World {
  public:
-  /// `pool` serves one run after the other. All references outlive the world.
+  /// `pool` serves one run after another. All references outlive the world.
   World(const Scenario& scenario, const FaultList& faults, fc2::FramePool& pool, Sabotage sabotage);
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
-  /// Draws what passes into `ladder` (may be null). Once.
+  /// Draws the run into `ladder` (may be null). Call it once.
   const Record& run(Ladder* ladder = nullptr);
 
   // --- for the programs
@@ -44,7 +44,7 @@ class World {
   struct Call;
   template <class Base>
   Call<Base>& begin_call(End& end, std::string_view name, runtime::TimeNs limit);
-  /// co_await: true when `condition` held at some event within `patience`.
+  /// co_await: true if `condition` held at some event within `patience`.
   class Until;
   Until until(std::function<bool()> condition, runtime::TimeNs patience);
   [[nodiscard]] const Record& record() const { return record_; }
@@ -59,7 +59,7 @@ class World {
   };
   class LogoutWatch;
   void log_in();
-  /// Empty: it is none of the scenario's ports.
+  /// Empty: not one of the scenario's ports.
   [[nodiscard]] std::string name_of(wire::FcId n_port_id) const;
   Pair& make_pair(const WorkloadSpec& workload, std::uint32_t salt);
   void spawn(Pair& pair);

@@ -1,5 +1,5 @@
-// What a ladder diagram shows: rows in order of time, made while the run goes on. Frames of one sequence are
-// one row; of long runs of messages that are alike, most become one row that counts them.
+// The content of a ladder diagram: rows in order of time, made during the run. Frames of one sequence are one row; most
+// messages of a long run of similar ones become one row that counts them.
 #pragma once
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace sim {
 
-/// What a row is about; decides its colour.
+/// The subject of a row; decides its colour.
 enum class RowKind : std::uint8_t { Login, Naming, Setup, Data, Response, Teardown, Abort, Other };
 std::string_view to_string(RowKind kind);
 
@@ -45,7 +45,7 @@ class Ladder {
   explicit Ladder(const Scenario& scenario);
 
   void frame(const SeenFrame& seen, const wire::FcHeader& header, wire::Bytes data_field);
-  /// A fault befell the frame with that header, which was seen before.
+  /// A fault hit the frame with that header, which was seen before.
   void fault(const wire::FcHeader& header, std::string_view note, bool lost);
   /// The endpoint of workload `connection` at `port` changed its state.
   void state(runtime::TimeNs at, std::size_t port, std::string_view connection, std::string_view from,
@@ -54,7 +54,7 @@ class Ladder {
   struct Lane {
     std::string title, subtitle;  // "client", "010100 10.0.0.1"
   };
-  /// The ports in the scenario's order, then the services as they took part.
+  /// The ports in the scenario's order, then the services in the order of their first message.
   [[nodiscard]] const std::vector<Lane>& lanes() const { return lanes_; }
   [[nodiscard]] std::size_t port_count() const { return port_count_; }
   [[nodiscard]] const std::vector<LadderRow>& rows() const { return rows_; }
@@ -68,7 +68,7 @@ class Ladder {
   static constexpr std::size_t max_data_rows = 700;  // of messages and responses
   static constexpr std::uint64_t shown_of_run = 3,
                                  shown_of_run_with_faults = 20;  // which of them met one is worth seeing
-  static constexpr std::uint64_t rows_apart = 40;                // what was not seen for so long is worth showing again
+  static constexpr std::uint64_t rows_apart = 40;                // a row like one that far above is worth showing
 
   std::size_t lane_of(wire::FcId id);
   void learn_address(std::size_t port, wire::FcId id);
@@ -95,9 +95,9 @@ class Ladder {
 
 /// The diagram as an SVG document. `title` may hold anything.
 std::string to_svg(const Ladder& ladder, std::string_view title, runtime::TimeNs start);
-/// & < > " and control characters, as XML wants them.
+/// & < > " and control characters, escaped for XML.
 std::string escape_xml(std::string_view text);
-/// What matters of a message besides its name, short: "id 00000001h, Reliable Delivery".
+/// The main fields of a message, short: "id 00000001h, Reliable Delivery".
 std::string short_fields(const wire::FcHeader& header, wire::Bytes data_field);
 RowKind kind_of(const wire::FcHeader& header, wire::Bytes data_field);
 

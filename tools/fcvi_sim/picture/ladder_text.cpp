@@ -28,8 +28,8 @@ std::string id_text(wire::ConnectionId id) {
   return id == wire::ConnectionId::unassigned ? "id unassigned" : "id " + to_string(id);
 }
 
-/// Without a status RESP1 accepts; RESP2 and RESP3 confirm that, or where they name no endpoint that nothing came of it
-/// (FC-VI 5.3.3).
+/// Without a status RESP1 accepts; RESP2 and RESP3 confirm that, or where they name no endpoint that nothing came of
+/// it (FC-VI 5.3.3).
 std::string meaning(const fcvi::ConnectResp1& resp) {
   return resp.status ? std::string(to_string(resp.status->reason)) : "accepted";
 }

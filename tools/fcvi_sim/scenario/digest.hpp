@@ -1,4 +1,4 @@
-// SHA-256 over pieces.
+// SHA-256 of data in pieces.
 #pragma once
 #include <array>
 #include <cstdint>

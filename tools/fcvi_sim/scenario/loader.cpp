@@ -72,8 +72,7 @@ std::string Loader::resolve(const std::string& path) const {
   return std::filesystem::path(path).is_absolute() || folder_.empty() ? path : folder_ + "/" + path;
 }
 
-// The transfers' default data: the command line's file, else the scenario's first that exists, else this
-// program.
+// The transfers' default data: the command line's file, else the scenario's first that exists, else this program.
 void Loader::load_file(const MapReader& map) {
   std::vector<std::string> candidates{"/usr/bin/python3", "/bin/bash"};
   const Tree* tree = map.find("file");

@@ -1,4 +1,4 @@
-// From YAML to a Scenario, with every check that can be made before the run.
+// Reads YAML into a Scenario, with every check that can be made before the run.
 #pragma once
 #include <optional>
 #include <string>
@@ -11,7 +11,7 @@ namespace sim {
 using settings::BadInput;
 using settings::Result;
 
-/// What the command line changes.
+/// Changes by the command line.
 struct Overrides {
   std::optional<std::uint64_t> seed;
   std::string file;
@@ -20,7 +20,7 @@ struct Overrides {
 
 /// Paths in the scenario are relative to the scenario's own folder.
 Result<Scenario> load_scenario(const std::string& path, const Overrides& overrides);
-/// `name` stands for the file in messages, `folder` is where its paths start.
+/// `name` names the file in messages; paths in the text are relative to `folder`.
 Result<Scenario> read_scenario(const std::string& text, const std::string& name, const std::string& folder,
                                const Overrides& overrides);
 

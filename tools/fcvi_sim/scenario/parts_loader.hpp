@@ -1,4 +1,4 @@
-// The loader's parts: faults and expectations, and the values that several of them have.
+// Parts of the loader: faults and expectations, and kinds of values that several parts use.
 #pragma once
 #include <functional>
 #include <string>
@@ -14,13 +14,13 @@ namespace sim {
 inline constexpr runtime::TimeNs max_time = 100'000 * runtime::second;
 inline constexpr runtime::TimeNs max_latency = 10 * runtime::second;  // of a link
 
-/// What faults and expectations name, by position.
+/// Names that faults and expectations use, by position.
 struct Names {
   std::vector<std::string_view> ports, switches, switch_links;
   std::vector<bool> on_loop;  // by port
 };
 
-/// What one item of a list with a `count` made: NAME-1, NAME-2, ...
+/// The items that one entry of a list with a `count` made: NAME-1, NAME-2, ...
 struct Group {
   std::string name;  // empty: the item has no count, and made one
   std::size_t first = 0, count = 1;
@@ -36,8 +36,8 @@ struct Member {
   }
 };
 inline constexpr std::size_t max_count = 10'000;
-/// Calls `make` as often as the item's `count` says, once without one. More than `room`: BadInput, `too_many`. Tells
-/// the group, but for `first`.
+/// Calls `make` as often as the item's `count` says, or once without one. More than `room`: BadInput, `too_many`.
+/// Returns the group, without `first`.
 Group for_each_member(const settings::Tree& item, const std::string& what, std::size_t room,
                       const std::string& too_many, const std::function<void(const Member&)>& make);
 
@@ -45,9 +45,9 @@ Group for_each_member(const settings::Tree& item, const std::string& what, std::
 class Roster {
  public:
   Roster() = default;
-  /// Whoever owns the names outlives it.
+  /// The owner of the names outlives it.
   Roster(std::vector<std::string_view> names, const std::vector<Group>& groups);
-  /// The position of who is named; where it is a group, and `by` of one too, that of its members in turn.
+  /// The position of the named item; if a group is named, and `by` belongs to a group too, its members in turn.
   [[nodiscard]] std::size_t pick(const settings::Tree& tree, std::string_view key, const Member& by) const;
 
  private:
@@ -58,10 +58,10 @@ class Roster {
 
 // Each throws settings::BadInput. `ports`: the names of the scenario's ports, by position.
 std::vector<FaultSpec> load_faults(const settings::Tree& tree, const Names& names, TopologyKind topology);
-/// Into the scenario what concerns switches, into `link` what all links to ports have that say nothing else. Tells the
+/// Writes the switches into the scenario, and the defaults of all links to ports into `link`. Returns the
 /// groups of switches.
 std::vector<Group> load_topology(const settings::Tree& tree, Scenario& scenario, fc2::LinkConfig& link);
-/// `topology` and `ports` of the scenario. Tells the groups of ports.
+/// `topology` and `ports` of the scenario. Returns the groups of ports.
 std::vector<Group> load_ports(const settings::MapReader& map, Scenario& scenario);
 void load_link(const settings::MapReader& map, fc2::LinkConfig& link);
 std::vector<std::string_view> names_of(const std::vector<SwitchSpec>& switches);

@@ -1,4 +1,4 @@
-// What a scenario says, defaults filled in. The schema is in tools/scenarios/README.md.
+// A scenario with all defaults filled in. The schema is in tools/scenarios/README.md.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -33,7 +33,7 @@ struct SwitchLinkSpec {
   bool capture = true;
 };
 
-/// An arbitrated loop with a FL_Port of a switch: a public one.
+/// A public arbitrated loop: with a FL_Port of a switch.
 struct LoopSpec {
   std::string name;
   std::size_t at_switch = 0;  // position in switches
@@ -50,7 +50,7 @@ struct PortSpec {
   bool use_name_server = true;
   fc2::LinkConfig link = {};
   std::uint16_t receive_data_field_bytes = 2112;
-  // Drawn from the seed where absent.
+  // Drawn from the seed if absent.
   std::optional<std::uint16_t> first_ox_id = {};
   std::optional<std::uint32_t> first_handle = {}, first_connection_id = {};
   std::uint64_t max_iu_bytes = 0;  // 0: the provider's most
@@ -71,7 +71,7 @@ struct ErrorExpectation {
   TimeBound at = {};
 };
 
-/// One IU on the wire, as its sender sent it, or a fault rewrote it. What is not set may be anything.
+/// One IU on the wire, as its sender sent it or a fault rewrote it. A member that is not set matches anything.
 struct WireExpectation {
   std::string where;                                   // in the scenario: for messages
   std::string message;                                 // as wire::message_name
@@ -85,7 +85,7 @@ struct WireExpectation {
   TimeBound at = {};
 };
 
-/// What `wire` is about: these only.
+/// A kind of message that `wire` lists.
 struct WireMessage {
   std::string message;
   std::vector<faults::FieldRange> fields = {};  // of its first frame
@@ -98,7 +98,7 @@ struct DiscardExpectation {
   std::uint64_t times = 0;
 };
 
-/// The most that a port kept at once of what overtook other frames.
+/// The most that a port stored at once of frames that overtook others.
 struct KeptExpectation {
   std::size_t port = 0;
   Bound bytes;
@@ -108,7 +108,7 @@ struct Expectations {
   std::optional<std::vector<WireExpectation>> wire = {};     // in this order, and no other of wire_messages
   std::vector<WireMessage> wire_messages = {};               // none: IUs of FC-VI and basic link services
   bool wire_frames = false;                                  // every frame is an item of `wire`, not every IU
-  std::optional<runtime::TimeNs> wire_from = {};             // what was sent before does not count
+  std::optional<runtime::TimeNs> wire_from = {};             // earlier frames do not count
   std::optional<std::vector<ErrorExpectation>> errors = {};  // in the order of time, and no other
   std::map<std::string, Bound> ius;  // by name, as the ports sent them (and what the fabric's services answered)
   Bound discards{0, 0};
@@ -121,7 +121,7 @@ struct Expectations {
 /// FC-VI 4.2, 7.7.
 enum class TopologyKind : std::uint8_t { Fabric, PointToPoint, PrivateLoop };
 
-/// What befalls a port, a link between switches or a switch, not a frame.
+/// An event of a port, a link between switches or a switch, not of a frame.
 struct PortEvent {
   enum class Kind : std::uint8_t {
     LinkDown,   // unplugged: every login ends at once
@@ -137,7 +137,7 @@ struct PortEvent {
     SwitchDown
   };
   Kind kind = Kind::LinkDown;
-  std::size_t port = 0, peer = 0;  // position of what it befalls; LogOut: from whom
+  std::size_t port = 0, peer = 0;  // position of the port, link or switch; LogOut: and of the peer
   runtime::TimeNs duration = 0;    // of what goes down; 0: for good
 };
 
@@ -164,7 +164,7 @@ struct Scenario {
   std::vector<WorkloadSpec> workloads;
   std::vector<FaultSpec> faults;  // at most max_faults
   Expectations expectations;
-  std::vector<std::string> warnings;  // what was taken though a standard asks for something else, with its place
+  std::vector<std::string> warnings;  // settings against a standard's advice, with their place
 };
 
 }  // namespace sim

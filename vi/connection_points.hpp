@@ -1,32 +1,33 @@
-// The connection points of VipConnectWait (FC-VI 4.2, VI-DG 3.3.1, 6.7): who waits for which discriminator.
+// The connection points of VipConnectWait (VI-DG 3.3.1, 6.7; FC-VI 4.2): who waits for which discriminator. For any
+// transport that answers a request at once: then none is ever waiting when a wait begins.
 #pragma once
 #include <list>
 
 #include "runtime/scheduler.hpp"
 #include "vi/transport.hpp"
 
-namespace fcvi {
+namespace vi {
 
 class ConnectionPoints {
  public:
   explicit ConnectionPoints(runtime::Scheduler& scheduler) : scheduler_(scheduler) {}
 
-  void wait(const vi::NetAddress& local, vi::TimeNs timeout_ns, vi::ConnectWaitOperation& operation);
+  void wait(const NetAddress& local, TimeNs timeout_ns, ConnectWaitOperation& operation);
   /// Forgets the operation without done(); nothing if it does not wait.
-  void withdraw(const vi::ConnectWaitOperation& operation);
+  void withdraw(const ConnectWaitOperation& operation);
   /// The longest waiting operation for this address and discriminator, which waits no longer; nullptr if none does. A
   /// point is bound to both (FC-VI 4.2); VI-DG 3.3.1 names the discriminator alone because its NICs have one address.
-  vi::ConnectWaitOperation* take(const vi::NetAddress& wanted);
+  ConnectWaitOperation* take(const NetAddress& wanted);
   [[nodiscard]] bool anybody_waits() const { return !points_.empty(); }
 
  private:
   struct Point final : runtime::Event {
-    Point(ConnectionPoints& own, const vi::NetAddress& address, vi::ConnectWaitOperation& waiting)
+    Point(ConnectionPoints& own, const NetAddress& address, ConnectWaitOperation& waiting)
         : owner(own), local(address), operation(waiting) {}
     void fire(runtime::TimeNs) override { owner.expired(*this); }
     ConnectionPoints& owner;
-    vi::NetAddress local;
-    vi::ConnectWaitOperation& operation;
+    NetAddress local;
+    ConnectWaitOperation& operation;
   };
   void expired(Point& point);
 
@@ -34,4 +35,4 @@ class ConnectionPoints {
   std::list<Point> points_;  // in order of arrival: first come, first served
 };
 
-}  // namespace fcvi
+}  // namespace vi

@@ -1,5 +1,5 @@
 // The connection points of VipConnectWait by themselves (FC-VI 4.2, C.5.2; VI-DG 3.3.1).
-#include "fcvi/connection_points.hpp"
+#include "vi/connection_points.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ class ConnectionPoints : public ::testing::Test {
         {}, std::span(reinterpret_cast<const std::uint8_t*>(discriminator.data()), discriminator.size()));
   }
   runtime::Scheduler scheduler;
-  fcvi::ConnectionPoints points{scheduler};
+  vi::ConnectionPoints points{scheduler};
   Wait first, second;
 };
 

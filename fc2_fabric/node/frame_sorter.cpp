@@ -1,0 +1,170 @@
+#include "fc2_fabric/node/frame_sorter.hpp"
+
+#include "fc2_fabric/node/class_2.hpp"
+#include "fc2_fabric/node/exchange_table.hpp"
+#include "fc2_fabric/node/link_services.hpp"
+#include "fc2_fabric/node/port_attachment.hpp"
+#include "fc2_fabric/node/remote_ports.hpp"
+
+namespace fc2 {
+
+FrameSorter::FrameSorter(const PortServices& port, const PortAttachment& attachment, RemotePorts& remote_ports,
+                         ExchangeTable& exchanges, FrameAcknowledger& acknowledger, LinkServices& link_services)
+    : port_(port), attachment_(attachment), remote_ports_(remote_ports), exchanges_(exchanges),
+      acknowledger_(acknowledger), link_services_(link_services) {
+  set_user(wire::Type::els, link_services);
+}
+
+void FrameSorter::set_data_user(wire::Type type, DataFrameUser& user) {
+  set_user(type, user);
+  data_user_ = &user;
+  data_type_ = type;
+}
+
+void FrameSorter::remove_data_user() {
+  users_[static_cast<std::uint8_t>(data_type_)] = nullptr;
+  if (data_user_ != nullptr) exchanges_.forget_user(*data_user_);
+  data_user_ = nullptr;
+}
+
+Discard FrameSorter::admits(const ReceivedFrame& frame) const {
+  const wire::FcId d_id = frame.header.d_id;
+  // What was under way when the link was interrupted is good all the same.
+  if (d_id == port_.n_port_id() && (port_.online() || attachment_.interrupted())) return Discard::Count;
+  const bool to_one =
+      data_user_ != nullptr && frame.header.type == data_type_;  // FC-VI connects two ports: no IU of it goes to all
+  if (d_id == wire::well_known::broadcast && port_.online()) return to_one ? Discard::WrongAddress : Discard::Count;
+  const bool link_service = frame.header.type == wire::Type::els || frame.header.type == wire::Type::bls;
+  if (!link_service || port_.config().is_fixed()) return Discard::WrongAddress;
+  // The answer to a FLOGI, or to its ABTS, brings the address.
+  if (!port_.online() && frame.header.s_id == wire::well_known::f_port) return Discard::Count;
+  // Another N_Port's FLOGI; its PLOGI brings the address.
+  const bool alone = !port_.online() || attachment_.is_point_to_point();
+  if (alone && d_id == wire::well_known::f_port && frame.header.s_id == wire::well_known::unidentified)
+    return Discard::Count;
+  return attachment_.may_be_assigned() && d_id != wire::well_known::broadcast ? Discard::Count : Discard::WrongAddress;
+}
+
+void FrameSorter::receive(FramePtr frame) {
+  ++port_.counters().frames_received;
+  if (frame->crc_error) [[unlikely]]
+    return port_.counters().discard(Discard::BadCrc);
+  const auto view = wire::FcFrameView::parse(frame->content());
+  if (!view) return port_.counters().discard(Discard::Truncated);
+  const bool class_2 = wire::class_of_service(frame->sof) == 2 && !wire::is_link_control(view->header.r_ctl);
+  const bool last = class_2 ? view->header.has(wire::f_ctl::end_sequence) : frame->eof == wire::Eof::t;
+  const bool first = frame->sof == wire::Sof::i3 || frame->sof == wire::Sof::i2;
+  const ReceivedFrame received{view->header, view->data_field, first, last, class_2, &frame};
+  const bool known_class = wire::class_of_service(frame->sof) != 0;
+  if (!known_class || (frame->eof != wire::Eof::t && frame->eof != wire::Eof::n))
+    return port_.counters().discard(Discard::BadHeader);
+  if (const Discard reason = admits(received); reason != Discard::Count) return port_.counters().discard(reason);
+  const bool message_data = is_message_data(received.header);
+  if (!message_data && too_much_waits(received.header)) return port_.counters().discard(Discard::NoResources);
+  if (!acknowledger_.begin(received)) return;
+  sort(received, message_data);
+  acknowledger_.finish();
+}
+
+bool FrameSorter::is_message_data(const wire::FcHeader& header) const {
+  const bool data = header.r_ctl != wire::RCtl::unsolicited_control && header.r_ctl != wire::RCtl::solicited_control;
+  return data_user_ != nullptr && header.type == data_type_ && data;
+}
+
+// Who asks on and on, and takes no answers, would have them pile up here. What is lost is asked again (FC-FS: class 3
+// may lose it).
+bool FrameSorter::too_much_waits(const wire::FcHeader& header) const {
+  if (header.has(wire::f_ctl::exchange_responder) || wire::is_link_control(header.r_ctl))
+    return false;  // asks for nothing
+  const RemotePort* remote = remote_ports_.find(header.s_id);
+  return port_.transmitter().waiting() + (remote != nullptr ? remote->held() : 0) >= port_.config().max_waiting_frames;
+}
+
+/// ESP_Header, Network_Header, Association_Header (FC-FS): a Device_Header would not stand where the data field begins.
+static constexpr std::uint8_t other_optional_headers =
+    0x40 | wire::df_ctl::network_header | wire::df_ctl::association_header;
+
+void FrameSorter::sort(const ReceivedFrame& received, bool message_data) {
+  const wire::FcHeader& header = received.header;
+  const auto category = static_cast<std::uint8_t>(header.r_ctl) >> 4;
+  if (category == 0x8) return basic_link_service(received);
+  if (category == 0xC) return link_control(header);
+  if (data_user_ == nullptr || header.type != data_type_) return control_frame(received);
+  if ((header.df_ctl & other_optional_headers) != 0) [[unlikely]] {  // FC-VI 5.8.5
+    if (message_data && !header.has(wire::f_ctl::exchange_responder))
+      acknowledger_.abort_sequence(received);  // 8.4.2 h)
+    return port_.counters().discard(Discard::BadHeader);
+  }
+  if (message_data) {
+    port_.counters().data_bytes_received += received.data_field.size();
+    return data_user_->data_frame_received(received);
+  }
+  control_frame(received);
+}
+
+void FrameSorter::link_control(const wire::FcHeader& header) {
+  if (header.r_ctl == wire::RCtl::f_bsy_link) return acknowledger_.busied(header);
+  if (Exchange* exchange = exchanges_.find(header)) return exchange->link_control_received(header);
+  port_.counters().discard(Discard::UnknownExchange);
+}
+
+void FrameSorter::control_frame(const ReceivedFrame& frame) {
+  Exchange* exchange = exchanges_.find(frame.header);
+  const bool from_originator = !frame.header.has(wire::f_ctl::exchange_responder);
+  // On an out-of-order fabric any frame of an exchange's first sequence may be the one that comes first.
+  const bool first = frame.first_of_sequence && frame.header.seq_cnt.value == 0;
+  const bool opens = from_originator && frame.header.has(wire::f_ctl::first_sequence) &&
+                     (first || (!port_.in_order() && exchange == nullptr));
+  if (exchange != nullptr && !opens && exchange->type() != frame.header.type)
+    return port_.counters().discard(Discard::BadHeader);
+  // The first sequence again, by the same SEQ_ID, is a duplicate; another one uses the OX_ID anew.
+  if (exchange != nullptr && !(opens && !exchange->is_receiving(frame.header.seq_id)))
+    return exchange->frame_received(frame);
+  if (!opens) return port_.counters().discard(Discard::UnknownExchange);
+  open_exchange(frame);
+}
+
+bool FrameSorter::is_logged_in(wire::FcId peer) const {
+  const RemotePort* remote = remote_ports_.find(peer);
+  return peer == port_.n_port_id() || (remote != nullptr && remote->logged_in());
+}
+
+void FrameSorter::open_exchange(const ReceivedFrame& frame) {
+  if (exchanges_.was_aborted(frame.header)) return port_.counters().discard(Discard::AbortedExchange);
+  ExchangeUser* user = users_[static_cast<std::uint8_t>(frame.header.type)];
+  if (user == nullptr) return port_.counters().discard(Discard::UnknownType);
+  if (user == data_user_ && !is_logged_in(frame.header.s_id))
+    return link_services_.login_missing(frame);  // FC-VI 5.6, 7.7.2
+  Exchange* exchange = exchanges_.accept(frame.header, *user);
+  if (exchange == nullptr) return acknowledger_.busy(frame);
+  if (frame.class_2) exchange->use_class_2();  // as it is asked, so it is answered
+  exchange->frame_received(frame);
+}
+
+void FrameSorter::basic_link_service(const ReceivedFrame& frame) {
+  const wire::FcHeader& header = frame.header;
+  if (header.r_ctl == wire::RCtl::abts) return abts_received(header);
+  if (header.r_ctl == wire::RCtl::nop) return;
+  Exchange* exchange = exchanges_.find(header);
+  // One that the peer aborted waits for no answer.
+  if (exchange == nullptr || exchange->was_aborted_by_peer()) return port_.counters().discard(Discard::UnknownExchange);
+  if (header.r_ctl == wire::RCtl::ba_acc) return exchange->abort_answered(true);
+  if (header.r_ctl == wire::RCtl::ba_rjt) return exchange->abort_answered(false);
+  port_.counters().discard(Discard::BadHeader);
+}
+
+void FrameSorter::abts_received(const wire::FcHeader& header) {
+  if (header.d_id == wire::well_known::broadcast) return port_.counters().discard(Discard::BadHeader);
+  acknowledger_.exchange_aborted(header);
+  Exchange* exchange = exchanges_.find(header);
+  const bool from_originator = !header.has(wire::f_ctl::exchange_responder);
+  const bool of_data =
+      from_originator && data_user_ != nullptr && data_user_->abort_received(header.s_id, header.ox_id);
+  if (exchange == nullptr) {  // FC-FS 23.6.1.1: also for an exchange that never came here, or is still on its way
+    if (from_originator && !of_data) exchanges_.abts_without_exchange(header);
+    return exchanges_.basic_links().accept_abort(header);
+  }
+  exchange->abts_received(header);
+}
+
+}  // namespace fc2

@@ -1,0 +1,49 @@
+// What an N_Port does with a frame that arrives: whether it is taken, and whose it is (FC-FS; FC-VI 5.1, 5.6).
+#pragma once
+#include <array>
+#include <cstdint>
+
+#include "fc2_fabric/node/exchange_user.hpp"
+#include "fc2_fabric/node/port_services.hpp"
+
+namespace fc2 {
+class ExchangeTable;
+class FrameAcknowledger;
+class LinkServices;
+class PortAttachment;
+class RemotePorts;
+
+class FrameSorter {
+ public:
+  FrameSorter(const PortServices& port, const PortAttachment& attachment, RemotePorts& remote_ports,
+              ExchangeTable& exchanges, FrameAcknowledger& acknowledger, LinkServices& link_services);
+  void receive(FramePtr frame);
+  // See NPort.
+  void set_user(wire::Type type, ExchangeUser& user) { users_[static_cast<std::uint8_t>(type)] = &user; }
+  void set_data_user(wire::Type type, DataFrameUser& user);
+  void remove_data_user();
+
+ private:
+  [[nodiscard]] Discard admits(const ReceivedFrame& frame) const;  // Discard::Count: it is for us
+  [[nodiscard]] bool is_message_data(const wire::FcHeader& header) const;
+  [[nodiscard]] bool too_much_waits(const wire::FcHeader& header) const;
+  [[nodiscard]] bool is_logged_in(wire::FcId peer) const;
+  void sort(const ReceivedFrame& frame, bool message_data);
+  void basic_link_service(const ReceivedFrame& frame);
+  void abts_received(const wire::FcHeader& header);
+  void link_control(const wire::FcHeader& header);
+  void control_frame(const ReceivedFrame& frame);
+  void open_exchange(const ReceivedFrame& frame);
+
+  const PortServices& port_;
+  const PortAttachment& attachment_;
+  RemotePorts& remote_ports_;
+  ExchangeTable& exchanges_;
+  FrameAcknowledger& acknowledger_;
+  LinkServices& link_services_;
+  std::array<ExchangeUser*, 256> users_{};
+  DataFrameUser* data_user_ = nullptr;
+  wire::Type data_type_{};
+};
+
+}  // namespace fc2

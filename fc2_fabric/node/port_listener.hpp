@@ -1,0 +1,53 @@
+// Who hears of an N_Port's logins, and who answers link services beside it.
+#pragma once
+#include <cstdint>
+#include <span>
+
+#include "wire/fc_header.hpp"
+
+namespace fc2 {
+class Exchange;
+class RemotePort;
+
+/// Hears about logins. Calls come from inside NPort; a listener may originate exchanges, not destroy the port.
+class PortListener {
+ public:
+  /// The port is online, n_port_id() is valid: the fabric login completed, or there is no fabric (NPort::has_fabric).
+  virtual void fabric_logged_in() = 0;
+  /// Once, until it succeeds or the link goes: the port asks on, R_A_TOV after each failure. Also where the N_Port at
+  /// the far end has our Port_Name, so that neither assigns addresses; not where it has another and no fabric is needed
+  /// (FC-LS).
+  virtual void fabric_login_failed() = 0;
+  virtual void remote_port_logged_in(RemotePort& port) = 0;
+  virtual void remote_port_login_failed(RemotePort& port) = 0;
+  /// Explicit or implicit logout: every exchange with that port has failed already (FC-VI 7.7.1, 8.4.2 g).
+  virtual void remote_port_logged_out(RemotePort& port) = 0;
+
+ protected:
+  ~PortListener() = default;
+};
+
+/// Hears from an N_Port's attachment, and may use the port in the calls.
+class AttachmentListener {
+ public:
+  // See PortListener.
+  virtual void fabric_logged_in() = 0;
+  virtual void fabric_login_failed() = 0;
+  /// Whatever was under way with the port itself is lost.
+  virtual void own_address_lost(wire::FcId own) = 0;
+
+ protected:
+  ~AttachmentListener() = default;
+};
+
+/// Answers unsolicited ELS requests of some commands. True if it took the request (and released the exchange or will).
+class ElsUser {
+ public:
+  virtual bool els_received(Exchange& exchange, const wire::FcHeader& header,
+                            std::span<const std::uint8_t> payload) = 0;
+
+ protected:
+  ~ElsUser() = default;
+};
+
+}  // namespace fc2

@@ -1,0 +1,20 @@
+#include "loopback/hub.hpp"
+
+#include <algorithm>
+
+#include "loopback/endpoint.hpp"
+
+namespace loopback {
+
+void Hub::remove_hosts(const std::vector<wire::IpAddress>& hosts) {
+  for (const wire::IpAddress& host : hosts) hosts_.erase(hosts_.find(host));
+}
+
+Endpoint* Hub::find_peer(const Endpoint& endpoint) const {
+  const auto found = std::find_if(peers_.begin(), peers_.end(), [&](const Endpoint* other) {
+    return other != &endpoint && other->is_asked_for_by(endpoint) && endpoint.is_asked_for_by(*other);
+  });
+  return found == peers_.end() ? nullptr : *found;
+}
+
+}  // namespace loopback

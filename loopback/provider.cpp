@@ -1,0 +1,95 @@
+#include "loopback/provider.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace loopback {
+
+Provider::Provider(Hub& hub, std::vector<wire::IpAddress> addresses) : hub_(hub), addresses_(std::move(addresses)) {
+  hub_.add_hosts(addresses_);
+}
+
+Provider::~Provider() { hub_.remove_hosts(addresses_); }
+
+vi::Capabilities Provider::capabilities() const {
+  return {.native_mtu_bytes = chunk_bytes, .max_addresses = 16};  // of the configuration; here there is no limit
+}
+
+vi::Return Provider::attach(vi::Vi& vi) {
+  auto& endpoint = endpoints_[&vi];
+  endpoint = std::make_unique<Endpoint>(hub_, vi);
+  vi.transport_context = endpoint.get();
+  return vi::Return::Success;
+}
+
+void Provider::detach(vi::Vi& vi) {
+  const auto found = endpoints_.find(&vi);
+  if (found == endpoints_.end()) return;
+  found->second->abandon();
+  vi.transport_context = nullptr;
+  endpoints_.erase(found);
+}
+
+bool Provider::is_own(const wire::IpAddress& host) const {
+  return std::find(addresses_.begin(), addresses_.end(), host) != addresses_.end();
+}
+
+vi::Return Provider::refusal_of(const vi::Vi& vi, const vi::NetAddress& local, vi::TimeNs timeout_ns) const {
+  if (timeout_ns <= 0 || !is_own(local.host)) return vi::Return::InvalidParameter;
+  return vi.state() == vi::State::Idle ? vi::Return::Success : vi::Return::InvalidState;
+}
+
+void Provider::connect_request(vi::Vi& vi, const vi::NetAddress& local, const vi::NetAddress& remote,
+                               vi::TimeNs timeout_ns, vi::ConnectOperation& operation) {
+  const vi::Return refusal = refusal_of(vi, local, timeout_ns);
+  if (refusal != vi::Return::Success) return operation.done(refusal);
+  of(vi).connect(local, remote, timeout_ns, operation);
+}
+
+vi::Return Provider::connect_peer_request(vi::Vi& vi, const vi::NetAddress& local, const vi::NetAddress& remote,
+                                          vi::TimeNs timeout_ns, vi::ConnectOperation& operation) {
+  const vi::Return refusal = refusal_of(vi, local, timeout_ns);
+  if (refusal == vi::Return::Success) of(vi).connect_peer(local, remote, timeout_ns, operation);
+  return refusal;
+}
+
+void Provider::connect_wait(const vi::NetAddress& local, vi::TimeNs timeout_ns, vi::ConnectWaitOperation& operation) {
+  if (!is_own(local.host)) return operation.done(vi::Return::InvalidParameter);
+  hub_.points().wait(local, timeout_ns, operation);
+}
+
+void Provider::connect_accept(vi::ConnectionToken token, vi::Vi& vi, vi::Operation& operation) {
+  operation.done(accept(token, vi));
+}
+
+/// VI-DG 3.3.2: where the attributes do not match the offer stays.
+vi::Return Provider::accept(vi::ConnectionToken token, vi::Vi& vi) {
+  Endpoint* client = hub_.offers().find(token);
+  if (client == nullptr) return hub_.offers().refusal_of(token);
+  if (vi.state() != vi::State::Idle) return vi::Return::InvalidState;
+  const vi::Return conflict = conflict_between(vi.attributes(), client->vi().attributes());
+  if (conflict == vi::Return::Success) client->accepted_by(of(vi));
+  return conflict;
+}
+
+/// VI-DG 6.7: to reject a request whose client gave up is a success: both agree that it failed.
+void Provider::connect_reject(vi::ConnectionToken token, vi::Operation& operation) {
+  Endpoint* client = hub_.offers().find(token);
+  if (client != nullptr) client->rejected();
+  operation.done(hub_.offers().was_issued(token) ? vi::Return::Success : vi::Return::InvalidParameter);
+}
+
+void Provider::disconnect(vi::Vi& vi, vi::Operation& operation) {
+  of(vi).disconnect();
+  operation.done(vi::Return::Success);
+}
+
+void Provider::stopped(vi::Vi& vi, vi::StopCause) {
+  if (vi.transport_context != nullptr) of(vi).stopped();
+}
+
+vi::EndCause Provider::cause_of_end(const vi::Vi& vi) const {
+  return vi.transport_context == nullptr ? vi::EndCause{} : of(vi).end_cause();
+}
+
+}  // namespace loopback

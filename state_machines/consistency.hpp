@@ -1,0 +1,12 @@
+// The invariants between the members of an owner, asserted after each settle.
+//
+// An owner says in `bool is_consistent() const` what holds whenever none of its functions runs. Builds with
+// FCVI_CHECKED (cmake/Fcvi.cmake: all of CMAKE_BUILD_TYPE Debug) assert it; in others it costs nothing.
+#pragma once
+
+#ifdef FCVI_CHECKED
+#include <cassert>
+#define FCVI_ASSERT_CONSISTENT(owner) assert((owner).is_consistent())
+#else
+#define FCVI_ASSERT_CONSISTENT(owner) static_cast<void>(0)
+#endif
