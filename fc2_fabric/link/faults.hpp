@@ -45,7 +45,7 @@ struct FaultAction {
   std::uint32_t frames = 1;          // reorder: goes after so many that followed it; duplicate: so many copies
   TimeNs longest_hold = 2 * second;  // reorder: where too few follow, it goes after this time (E_D_TOV)
   std::uint32_t bit = 0;         // corrupt: turned over, counted from the first of the header, round the frame's end
-  std::uint16_t size_bytes = 0;  // truncate: what is left of the frame, header included
+  std::uint16_t size_bytes = 0;  // truncate: the size of the rest of the frame, header included
   bool crc_error = true;         // corrupt, truncate: its CRC tells; else it was damaged where no CRC guards it
   std::vector<FramePatch> patches = {};  // rewrite: CRC as of the new content
 

@@ -43,7 +43,7 @@ std::optional<Fault> parse_fault(std::string_view text);
 /// A frame as it was sent, for diagrams and digests.
 using FrameWitness = std::function<void(std::uint32_t number, const fc2::Frame& frame, const Fault* fault)>;
 
-/// Decides for the links of all ports. Before begin() and after end() every frame passes as it is.
+/// Decides for the links of all ports. Before begin() and after end() every frame passes unchanged.
 class FaultInjector final : private fc2::FaultPolicy {
  public:
   FaultInjector(runtime::Scheduler& scheduler, FaultList faults) : scheduler_(scheduler), faults_(std::move(faults)) {}
