@@ -3,12 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "fc2_fabric/switch/fabric_controller.hpp"
-#include "fc2_fabric/switch/fabric_directory.hpp"
-#include "fc2_fabric/switch/fabric_service.hpp"
 #include "fc2_fabric/node/link_services.hpp"
 #include "fc2_fabric/node/shared_link.hpp"
-#include "fc2_fabric/switch/switch.hpp"
 #include "wire/els/fan.hpp"
 
 namespace fc2 {
@@ -38,24 +34,24 @@ NPortConfig controller_config(const SwitchConfig& config, std::size_t number) {
 }
 }  // namespace
 
-FPort::FPort(Switch& fabric, std::size_t number)
+FPort::FPort(SwitchServices& fabric, std::size_t number)
     : SwitchPort(fabric, Pace::Queue), number_(number),
-      controller_(fabric.scheduler_, fabric.pool_, controller_config(fabric.config_, number)),
-      controller_output_(*this), controller_channel_(fabric.scheduler_, LinkConfig{}, controller_output_) {
+      controller_(fabric.scheduler(), fabric.pool(), controller_config(fabric.config(), number)),
+      controller_output_(*this), controller_channel_(fabric.scheduler(), LinkConfig{}, controller_output_) {
   controller_.add_els_user(*this);
 }
 
 // --- link --------------------------------------------------------------------------------------------------------
 
 void FPort::connect(NPort& port, LinkConfig link) {
-  link_.emplace(switch_.scheduler_, link, *this, BufferUse::UntilForwarded, port, BufferUse::UntilProcessed);
+  link_.emplace(switch_.scheduler(), link, *this, BufferUse::UntilForwarded, port, BufferUse::UntilProcessed);
   far_user_ = &n_port_.emplace(port, link_->b);
   joined_ = cut_by_switch_ = false;
   if (switch_.online()) switch_online();
 }
 
 void FPort::connect(SharedLink& ports, LinkConfig link) {
-  link_.emplace(switch_.scheduler_, link, *this, BufferUse::UntilForwarded, ports, BufferUse::UntilProcessed);
+  link_.emplace(switch_.scheduler(), link, *this, BufferUse::UntilForwarded, ports, BufferUse::UntilProcessed);
   ports.set_end(link_->b);
   far_user_ = shared_link_ = &ports;
   joined_ = cut_by_switch_ = false;
@@ -145,7 +141,7 @@ void FPort::link_offline() {
   link_offline_ = true;
   if (!has_logins()) return link_is_over();
   // From when the first of them went: one that is back, and goes again, has all the time again.
-  if (!any_away()) switch_.scheduler_.schedule_after(away_timer_, switch_.config_.hold_time);
+  if (!any_away()) switch_.scheduler().schedule_after(away_timer_, switch_.config().hold_time);
   controller_.link_down();
   controller_channel_.clear();
   returning_.clear();
@@ -163,15 +159,11 @@ std::vector<wire::FcId> FPort::logins() const {
   return ids;
 }
 
-void FPort::leave_services(wire::FcId id) {
-  switch_.fabric_controller_->forget(id);
-  switch_.name_service_->port_logged_out(id);
-  switch_.controller_service_->port_logged_out(id);
-}
+void FPort::leave_services(wire::FcId id) { switch_.leave_services(id); }
 
 // A port that is away logs in elsewhere: it will not come back there.
 void FPort::forget_where_away(wire::Wwn port_name, wire::FcId id) {
-  const auto former = switch_.directory_->find(port_name);
+  const auto former = switch_.address_of_name(port_name);
   if (!former || *former == id) return;
   FPort* port = switch_.find(*former);
   if (port != nullptr && port->is_away(*former)) port->log_out(*former);
@@ -185,7 +177,7 @@ void FPort::away_for_too_long() {
 
 void FPort::link_is_over() {
   if (!is_up()) return;
-  switch_.scheduler_.cancel(away_timer_);
+  switch_.scheduler().cancel(away_timer_);
   if (logged_in_) former_address_ = address_;
   log_out_all();
   controller_.link_down();
@@ -258,7 +250,7 @@ void FPort::proceed_for(wire::FcId id) {
 void FPort::receive(FramePtr frame) {
   if (!is_up()) return;
   count_in();
-  if (output_tap() != nullptr) output_tap()->frame_passed(switch_.scheduler_.now(), *frame, true);
+  if (output_tap() != nullptr) output_tap()->frame_passed(switch_.scheduler().now(), *frame, true);
   switch_.frame_from_port(*this, std::move(frame));
 }
 
@@ -348,7 +340,7 @@ void FPort::discover(Exchange& exchange, std::span<const std::uint8_t> payload) 
     return grant(exchange, former, *request);
   }
   const wire::FcId id =
-      virtual_logins_.size() < switch_.config_.max_virtual_ports ? switch_.take_address(*this) : wire::FcId{};
+      virtual_logins_.size() < switch_.config().max_virtual_ports ? switch_.take_address(*this) : wire::FcId{};
   if (id == wire::FcId{})
     return controller_.reject_els(exchange, RejectReason::unable_to_perform, RejectExplanation::insufficient_resources);
   virtual_logins_.push_back({id, *request});
@@ -439,7 +431,7 @@ void FPort::frame_returned(const Frame& frame) { switch_.undeliverable(frame); }
 
 wire::els::Login FPort::accept_parameters(const wire::els::Login& request) {
   namespace feature = wire::els::feature;
-  const SwitchConfig& config = switch_.config_;
+  const SwitchConfig& config = switch_.config();
   wire::els::Login accept{
       .command = wire::els::Command::ls_acc, .bb_credit = output().own_bb_credit(), .features = feature::f_port};
   accept.receive_data_field_size = config.receive_data_field_bytes;

@@ -17,7 +17,7 @@ class SharedLink;
 
 class FPort final : public SwitchPort, private LinkUser, private ElsUser, private ExchangeUser {
  public:
-  FPort(Switch& fabric, std::size_t number);
+  FPort(SwitchServices& fabric, std::size_t number);
 
   /// Plugs a link in, and brings it up if the switch is online.
   void connect(NPort& port, LinkConfig link);

@@ -31,7 +31,7 @@ void EPort::proceed() { link_.end_of(far_end()).output().resume(); }
 
 InterSwitchLink::InterSwitchLink(Scheduler& scheduler, Switch& a, Switch& b, LinkConfig config,
                                  TopologyListener& listener)
-    : config_(config), listener_(listener), a_(a, *this), b_(b, *this),
+    : config_(config), listener_(listener), a_(a, a, *this), b_(b, b, *this),
       link_(scheduler, config, a_, BufferUse::UntilForwarded, b_, BufferUse::UntilForwarded) {}
 
 EPort& InterSwitchLink::end_at(const Switch& owner) {

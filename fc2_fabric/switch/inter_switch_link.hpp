@@ -7,12 +7,14 @@
 
 namespace fc2 {
 class InterSwitchLink;
+class Switch;
 
 /// A switch's end of an ISL.
 class EPort final : public SwitchPort, private LinkUser {
  public:
-  EPort(Switch& owner, InterSwitchLink& link) : SwitchPort(owner, Pace::Wait), link_(link) {}
-  [[nodiscard]] Switch& owner() const { return switch_; }
+  EPort(Switch& owner, SwitchServices& services, InterSwitchLink& link)
+      : SwitchPort(services, Pace::Wait), owner_(owner), link_(link) {}
+  [[nodiscard]] Switch& owner() const { return owner_; }
   [[nodiscard]] InterSwitchLink& link() { return link_; }
   /// The other end of the ISL.
   [[nodiscard]] EPort& far_end();
@@ -25,6 +27,7 @@ class EPort final : public SwitchPort, private LinkUser {
   void hold() override;
   void proceed() override;
 
+  Switch& owner_;
   InterSwitchLink& link_;
 };
 

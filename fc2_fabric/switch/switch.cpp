@@ -94,7 +94,7 @@ void FabricService::port_logged_out(wire::FcId id) {
 // --- a switch by itself, or one of a Fabric ----------------------------------------------------------------------
 
 Switch::Switch(Scheduler& scheduler, FramePool& pool, SwitchConfig config, Multipath multipath, const PathAges* ages)
-    : scheduler_(scheduler), pool_(pool), config_(std::move(config)), routes_(multipath), ages_(ages),
+    : SwitchServices(scheduler, pool, std::move(config)), routes_(multipath), ages_(ages),
       name_service_(std::make_unique<FabricService>(*this, "Name Server", well_known::name_server)),
       controller_service_(std::make_unique<FabricService>(*this, "Fabric Controller", well_known::fabric_controller)),
       name_server_(std::make_unique<NameServer>(name_service_->port())),
@@ -377,6 +377,14 @@ void Switch::frame_from_port(FPort& ingress, FramePtr frame) {
   else
     forward(std::move(frame), &ingress);
 }
+
+void Switch::leave_services(wire::FcId id) {
+  fabric_controller_->forget(id);
+  name_service_->port_logged_out(id);
+  controller_service_->port_logged_out(id);
+}
+
+std::optional<wire::FcId> Switch::address_of_name(wire::Wwn port_name) const { return directory_->find(port_name); }
 
 void Switch::frame_from_service(FramePtr frame) { forward(std::move(frame), nullptr); }
 

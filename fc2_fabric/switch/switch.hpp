@@ -15,6 +15,7 @@
 #include "fc2_fabric/frame/counters.hpp"
 #include "fc2_fabric/node/n_port.hpp"
 #include "fc2_fabric/switch/routing_table.hpp"
+#include "fc2_fabric/switch/switch_services.hpp"
 
 namespace fc2 {
 class FabricController;
@@ -28,27 +29,7 @@ class SharedLink;
 class SwitchPort;
 struct LoopPlace;
 
-struct SwitchConfig {
-  std::string name = "switch";
-  std::uint8_t domain = 1;      // 1 to 239; in a Fabric: preferred, another one where it is taken
-  std::uint8_t priority = 128;  // in a Fabric: the lowest is principal switch (FC-SW), then the lowest name
-  wire::Wwn switch_name{0x1000'02FC'FA00'0001};
-  wire::Wwn fabric_name{0x1000'02FC'FA00'0001};  // Node_Name in the accept of FLOGI
-  TimeNs e_d_tov = 2 * second;
-  TimeNs r_a_tov = 10 * second;
-  std::uint16_t receive_data_field_bytes = max_data_field_bytes;
-  std::size_t max_ports = 65280;                 // addresses of a domain: 255 areas of 256 ports
-  std::size_t max_virtual_ports = 255;           // further N_Port_IDs of one F_Port (FDISC)
-  TimeNs state_change_delay = 10 * millisecond;  // RSCNs of one burst of changes go out together
-  std::size_t egress_queue_frames = 256;         // waiting for a port; above that its senders are held back
-  // For Ethernet: frames of all flows of one ingress that wait for ports that take no more. A flow may use half of what
-  // the others leave; frames above that are lost.
-  std::size_t flow_queue_frames = 1024;
-  bool in_order = true;           // what FLOGI promises; what becomes of frames is the links' (FrameFault)
-  TimeNs hold_time = 2 * second;  // the longest wait of a frame for a port, also if its link is gone: E_D_TOV
-};
-
-class Switch {
+class Switch final : private SwitchServices {
  public:
   Switch(Scheduler& scheduler, FramePool& pool, SwitchConfig config);
   ~Switch();
@@ -93,13 +74,14 @@ class Switch {
   /// The port's end of the link, for injected frames. nullptr: not attached.
   [[nodiscard]] FrameReceiver* ingress_of(const NPort& port);
 
-  [[nodiscard]] const SwitchConfig& config() const { return config_; }
+  using SwitchServices::config;
   /// It has a Domain_ID and its links work. A single switch always does; a switch of a Fabric while it runs
   /// and is configured.
-  [[nodiscard]] bool online() const { return domain_ != 0; }
+  [[nodiscard]] bool online() const override { return domain_ != 0; }
   [[nodiscard]] std::uint8_t domain() const { return domain_; }
   /// The Switch_Name of the principal switch; for a single switch as configured.
-  [[nodiscard]] wire::Wwn fabric_name() const { return fabric_name_; }
+  [[nodiscard]] wire::Wwn fabric_name() const override { return fabric_name_; }
+  using SwitchServices::counters;
   [[nodiscard]] const Counters& counters() const { return counters_; }
   [[nodiscard]] std::uint64_t frames_forwarded() const { return frames_forwarded_; }
   /// Of all switches that this one reaches.
@@ -113,38 +95,36 @@ class Switch {
   [[nodiscard]] NPort& service_port(wire::FcId well_known);
 
  private:
-  friend class EPort;
   friend class Fabric;
+  friend class InterSwitchLink;  // makes its ports
   friend class FabricService;
-  friend class FPort;
-  friend class SwitchPort;
   /// A switch of a Fabric: offline until the Fabric has configured it.
   Switch(Scheduler& scheduler, FramePool& pool, SwitchConfig config, Multipath multipath, const PathAges* ages);
 
   // --- frames
   /// A frame that an N_Port sent, as its F_Port got it.
-  void frame_from_port(FPort& ingress, FramePtr frame);
+  void frame_from_port(FPort& ingress, FramePtr frame) override;
   void frame_from_service(FramePtr frame);
-  void frame_from_link(EPort& ingress, FramePtr frame);
+  void frame_from_link(EPort& ingress, FramePtr frame) override;
   [[nodiscard]] Discard admits(const FPort& ingress, const Frame& frame) const;  // Discard::Count: it may pass
   [[nodiscard]] Discard admits(const Frame& frame) const;                        // from another switch
   void forward(FramePtr frame, SwitchPort* ingress);
   bool deliver(FramePtr& frame, wire::FcId d_id, SwitchPort* ingress);
   void pass_on(FramePtr frame, wire::FcId d_id, SwitchPort* ingress);
-  void undeliverable(const Frame& frame);
-  void answer_class_2(const Frame& frame, wire::RCtl r_ctl);
+  void undeliverable(const Frame& frame) override;
+  void answer_class_2(const Frame& frame, wire::RCtl r_ctl) override;
   void enter_fabric(Frame& frame) const;
   void broadcast(FramePtr frame, SwitchPort* ingress);
 
   // --- addresses: 255 areas of 256 ports. An F_Port keeps its own, virtual ports share its area
   using AddressNumber = std::size_t;
   [[nodiscard]] wire::FcId id_of(AddressNumber number) const;
-  [[nodiscard]] wire::FcId address_of(const FPort& port) const;
+  [[nodiscard]] wire::FcId address_of(const FPort& port) const override;
   /// nullptr: no port has this address.
-  [[nodiscard]] FPort* find(wire::FcId id) const;
+  [[nodiscard]] FPort* find(wire::FcId id) const override;
   /// 0: the area is full.
-  wire::FcId take_address(const FPort& port);
-  void give_back_address(wire::FcId id);
+  wire::FcId take_address(const FPort& port) override;
+  void give_back_address(wire::FcId id) override;
   void take_address_number(AddressNumber number);
   FPort* take_f_port();
   FPort* take_f_port(std::size_t number);  // nullptr: it is in use
@@ -159,21 +139,18 @@ class Switch {
 
   // --- logins
   /// A login with this Port_Name may be accepted; `id`: the port that may have it already.
-  [[nodiscard]] bool admits_name(wire::Wwn port_name, wire::FcId id) const;
-  void port_logged_in(FPort& port, wire::FcId id, const wire::els::Login& login);
-  void port_logged_out(wire::FcId id, wire::Wwn port_name);
+  [[nodiscard]] bool admits_name(wire::Wwn port_name, wire::FcId id) const override;
+  void port_logged_in(FPort& port, wire::FcId id, const wire::els::Login& login) override;
+  void port_logged_out(wire::FcId id, wire::Wwn port_name) override;
+  void leave_services(wire::FcId id) override;
+  [[nodiscard]] std::optional<wire::FcId> address_of_name(wire::Wwn port_name) const override;
 
   // --- by the Fabric
   void go_online(std::uint8_t domain, wire::Wwn fabric_name);
   void go_offline();
   void set_directory(FabricDirectory& directory);
 
-  Scheduler& scheduler_;
-  FramePool& pool_;
-  SwitchConfig config_;
-  Counters counters_;
   std::uint64_t frames_forwarded_ = 0;
-  std::size_t flow_frames_ = 0;  // see SwitchConfig::flow_queue_frames
   std::uint8_t domain_ = 0;
   wire::Wwn fabric_name_{};
   std::vector<std::unique_ptr<FPort>> f_ports_;  // by number; never destroyed while the switch lives

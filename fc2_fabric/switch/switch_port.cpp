@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "fc2_fabric/switch/switch.hpp"
 #include "wire/bytes.hpp"
 #include "fc2_fabric/frame/frame_header.hpp"
 
 namespace fc2 {
 
-Scheduler& SwitchPort::scheduler() const { return switch_.scheduler_; }
+Scheduler& SwitchPort::scheduler() const { return switch_.scheduler(); }
 
 void SwitchPort::link_is_up(FrameOutput& output) {
   output_ = &output;
@@ -62,22 +61,22 @@ void SwitchPort::transmit(FramePtr frame) {
 
 // The switch's own frames have a limit of their own, since no sender can be held back for them.
 bool SwitchPort::has_room_for(const SwitchPort* ingress) const {
-  return ingress != nullptr || waiting() < 2 * switch_.config_.egress_queue_frames;
+  return ingress != nullptr || waiting() < 2 * switch_.config().egress_queue_frames;
 }
 
 void SwitchPort::enqueue(FramePtr frame, SwitchPort* ingress) {
   if (stalled_) return drop(*frame);
-  if (!has_room_for(ingress)) return switch_.counters_.discard(Discard::NoResources);
+  if (!has_room_for(ingress)) return switch_.counters().discard(Discard::NoResources);
   const wire::FcId d_id = d_id_of(*frame);
   wait(std::move(frame));
-  if (ingress != nullptr && waiting() >= switch_.config_.egress_queue_frames) hold_back(*ingress, d_id);
+  if (ingress != nullptr && waiting() >= switch_.config().egress_queue_frames) hold_back(*ingress, d_id);
 }
 
 void SwitchPort::wait(FramePtr frame) {
   const TimeNs now = scheduler().now();
   if (waiting_.empty()) {
     last_progress_ = now;
-    scheduler().schedule_after(hold_timer_, switch_.config_.hold_time);
+    scheduler().schedule_after(hold_timer_, switch_.config().hold_time);
     if (!output_->paused()) scheduler().schedule(pace_timer_, output_->free_at());
   }
   frame->arrival = now;
@@ -85,7 +84,7 @@ void SwitchPort::wait(FramePtr frame) {
 }
 
 void SwitchPort::drop(const Frame& frame) {
-  switch_.counters_.discard(Discard::HeldTooLong);
+  switch_.counters().discard(Discard::HeldTooLong);
   switch_.answer_class_2(frame, wire::RCtl::f_bsy_data);
 }
 
@@ -99,7 +98,7 @@ void SwitchPort::hold_back(SwitchPort& ingress, wire::FcId d_id) {
 
 // In turn, and only while there is room for more: each gets the same share.
 void SwitchPort::release_held() {
-  while (!held_.empty() && waiting() <= switch_.config_.egress_queue_frames / 2) {
+  while (!held_.empty() && waiting() <= switch_.config().egress_queue_frames / 2) {
     SwitchPort& ingress = *held_.front();
     held_.pop_front();
     if (ingress.flows_.contains(this)) {
@@ -131,7 +130,7 @@ void SwitchPort::begin_flow(SwitchPort& ingress, wire::FcId d_id) {
 
 // A flow may take half of what the others leave: any number of them that stand still leave room for one more.
 std::size_t SwitchPort::flow_room() const {
-  return switch_.config_.flow_queue_frames - std::min(switch_.flow_frames_, switch_.config_.flow_queue_frames);
+  return switch_.config().flow_queue_frames - std::min(switch_.flow_frames(), switch_.config().flow_queue_frames);
 }
 
 // What is still under way when the sender keeps frames back waits here. It may be more than the flow may take: then
@@ -139,11 +138,11 @@ std::size_t SwitchPort::flow_room() const {
 void SwitchPort::keep(Flow& flow, FramePtr frame, SwitchPort& egress) {
   const bool full = flow.frames.size() >= flow_room();
   if (full && (hold_kind() == Hold::Never || held_by_ != nullptr)) {
-    switch_.counters_.discard(Discard::NoResources);
+    switch_.counters().discard(Discard::NoResources);
     return switch_.answer_class_2(*frame, wire::RCtl::f_bsy_data);
   }
   keep_back(flow, d_id_of(*frame));
-  ++switch_.flow_frames_;
+  ++switch_.flow_frames();
   flow.frames.push(std::move(frame));
   if (!full) return;
   held_by_ = &egress;
@@ -174,7 +173,7 @@ void SwitchPort::let_go(SwitchPort& ingress) {
   Flow& flow = ingress.flows_.at(this);
   flow.held = false;
   while (!flow.held && !flow.frames.empty()) {
-    --switch_.flow_frames_;
+    --switch_.flow_frames();
     pass(flow.frames.pop(), &ingress);
   }
   const bool relieved = !flow.held || 2 * flow.frames.size() <= flow_room();
@@ -187,7 +186,7 @@ void SwitchPort::let_go(SwitchPort& ingress) {
 
 void SwitchPort::forget_flows() {
   for (auto& [egress, flow] : flows_) {
-    switch_.flow_frames_ -= flow.frames.size();
+    switch_.flow_frames() -= flow.frames.size();
     std::erase(egress->held_, this);
   }
   for (const auto& [egress, flow] : std::exchange(flows_, {})) keep_back_no_more(flow);
@@ -213,7 +212,7 @@ void SwitchPort::drain() {
 // A port that takes nothing for this time gets nothing until it takes frames again: one that hangs cannot stop senders
 // that also send to others.
 void SwitchPort::hold_time_over() {
-  const TimeNs hold_time = switch_.config_.hold_time, now = scheduler().now();
+  const TimeNs hold_time = switch_.config().hold_time, now = scheduler().now();
   stalled_ = now - last_progress_ >= hold_time;
   while (!waiting_.empty() && (stalled_ || now - waiting_.front()->arrival >= hold_time)) drop(*waiting_.pop());
   if (!waiting_.empty()) scheduler().schedule(hold_timer_, waiting_.front()->arrival + hold_time);
@@ -225,10 +224,10 @@ void SwitchPort::hold_time_over() {
 bool SwitchPort::is_away(wire::FcId id) const { return std::find(away_.begin(), away_.end(), id) != away_.end(); }
 
 void SwitchPort::keep_for_away(FramePtr frame, SwitchPort* ingress) {
-  if (!has_room_for(ingress)) return switch_.counters_.discard(Discard::NoResources);
+  if (!has_room_for(ingress)) return switch_.counters().discard(Discard::NoResources);
   const wire::FcId d_id = d_id_of(*frame);
   for_away_.push(std::move(frame));
-  if (ingress != nullptr && waiting() >= switch_.config_.egress_queue_frames) hold_back(*ingress, d_id);
+  if (ingress != nullptr && waiting() >= switch_.config().egress_queue_frames) hold_back(*ingress, d_id);
 }
 
 // What waited for the link waits for the N_Port now.

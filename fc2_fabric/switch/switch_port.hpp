@@ -9,11 +9,10 @@
 #include <vector>
 
 #include "fc2_fabric/link/channel.hpp"
+#include "fc2_fabric/switch/switch_services.hpp"
 #include "wire/types.hpp"
 
 namespace fc2 {
-class Switch;
-
 class SwitchPort : public FrameReceiver, private OutputListener {
  public:
   SwitchPort(const SwitchPort&) = delete;
@@ -39,7 +38,7 @@ class SwitchPort : public FrameReceiver, private OutputListener {
     Queue,  // the output has a queue of its own
     Wait,   // one frame at a time: the others wait here, where their sender can be held back
   };
-  SwitchPort(Switch& owner, Pace pace) : switch_(owner), pace_(pace) {}
+  SwitchPort(SwitchServices& owner, Pace pace) : switch_(owner), pace_(pace) {}
   ~SwitchPort() = default;
 
   void link_is_up(FrameOutput& output);
@@ -73,7 +72,7 @@ class SwitchPort : public FrameReceiver, private OutputListener {
   void tap_output(FrameTap* tap) { tap_ = tap; }
   [[nodiscard]] FrameTap* output_tap() const { return tap_; }
 
-  Switch& switch_;
+  SwitchServices& switch_;
 
  private:
   // Where the sender is not held back as a whole: what came from here for one port, until that has room again.
