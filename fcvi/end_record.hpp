@@ -36,7 +36,6 @@ class EndRecord {
   }
   /// A failure that is found here, with the Reason Code that the peer is told.
   void note_here(wire::fcvi::Reason reason) { note(ended_here_by(reason)); }
-  [[nodiscard]] bool is_noted() const { return cause_ != Ended::No; }
   [[nodiscard]] EndCause told() const;
 
   /// The peer refused a message, or has disconnected: it needs no DISCONNECT_RQST of ours.

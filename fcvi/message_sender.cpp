@@ -428,6 +428,7 @@ void MessageSender::connection_ended() {
     if (message.exchange != nullptr) services().port.release(*std::exchange(message.exchange, nullptr));
   }
   for (; !open_.empty(); open_.pop_front()) drop_pieces(open_.front());
+  sending_ = false;
 }
 
 void MessageSender::arm_timer() {

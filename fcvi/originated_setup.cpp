@@ -210,7 +210,7 @@ bool OriginatedSetup::is_consistent() const {
   const bool at_rest = machine_.is_any_of<co::Idle, co::AwaitRetryLogin>();
   const bool in_phase = phase_ == Phase::SettingUp || (exchange_ == nullptr && !t3_.pending());
   const bool before = (phase_ != Phase::Resolving && phase_ != Phase::LoggingIn) || (at_rest && connection_ != nullptr);
-  const bool asks = !login_patience_.pending() || phase_ == Phase::LoggingIn;
+  const bool asks = !login_patience_.pending() || phase_ == Phase::LoggingIn || phase_ == Phase::Over;
   return outbox_.empty() && in_phase && before && asks && (peer_ == nullptr || connection_ != nullptr);
 }
 

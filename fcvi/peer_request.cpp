@@ -50,7 +50,7 @@ void PeerRequest::carry_out(Effect effect) {
 /// Once it is over nothing is under way. The peer's set-up is known while its request is held or accepted.
 bool PeerRequest::is_consistent() const {
   const bool holds = !machine_.is_any_of<pa::Holding, pa::Accepting>() || theirs_ != nullptr;
-  const bool ended = !is_over() || (ours_ == nullptr && !next_search_.pending() && !t1_.pending());
+  const bool ended = !is_over() || (!next_search_.pending() && !t1_.pending());
   return outbox_.empty() && holds && ended;
 }
 

@@ -10,7 +10,6 @@ using wire::fcvi::Reason;
 
 TEST(EndRecord, nothing_noted_tells_nothing) {
   const EndRecord record;
-  EXPECT_FALSE(record.is_noted());
   EXPECT_TRUE(record.told().text.empty());
 }
 
