@@ -121,6 +121,7 @@ struct Def {
   On<"FC-VI 7.7.4, FC-LS FLOGI",                                    Offline,            LinkUpOnPublicLoop,  LoggingIn,          LogIn,                                                       none>,
   On<"impl: there is none",                                         Offline,            LinkInterrupted,     none,               none,                                                        none>,
   On<"impl: there is none",                                         Offline,            LinkDown,            none,               none,                                                        none>,
+  On<"impl: late, of no link",                                      Offline,            FlogiReceived,       none,               none,                                                        none>,
   On<"impl: it ended with the link",                                Offline,            FabricLoginLost,     none,               none,                                                        none>,
   On<"impl: it ended with the link",                                Offline,            FabricLoggedOut,     none,               none,                                                        none>,
   // -----------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
@@ -170,6 +171,7 @@ struct Def {
   On<"FC-VI 7.7.4 changed: FLOGI",                                  Interrupted,        LinkUpOnPublicLoop,  LoggingInAnew,      LogIn,                                                       Not<MayBeConfirmed>>,
   On<"impl: known",                                                 Interrupted,        LinkInterrupted,     none,               none,                                                        none>,
   On<"impl: nobody waits for it",                                   Interrupted,        LinkDown,            Offline,            EndInterruption,                                             none>,
+  On<"impl: late, of no link",                                      Interrupted,        FlogiReceived,       none,               none,                                                        none>,
   On<"impl: the link may come back once more",                      Interrupted,        FabricLoginLost,     none,               none,                                                        none>,
   On<"FC-VI 7.7.5: what the fabric knows ends at once",             Interrupted,        FabricLoggedOut,     none,               none,                                                        none>,
   On<"impl: R_A_TOV, no Exchange can go on",                        Interrupted,        InterruptionOver,    Offline,            EndInterruption,                                             none>,

@@ -34,10 +34,13 @@ bool PortAttachment::is_consistent() const {
 
 // --- the machine -------------------------------------------------------------------------------------------------
 
+// What an effect leads to comes after those that wait already: its event was fed while they were carried out.
 template <class E>
 void PortAttachment::process(const E& event) {
   machine_.process(event, *this);
+  if (std::exchange(settling_, true)) return;
   effects_.drain([this](Effect effect) { carry_out(effect); });
+  settling_ = false;
 }
 
 void PortAttachment::carry_out(Effect effect) {

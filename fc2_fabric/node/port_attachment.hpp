@@ -138,6 +138,7 @@ class PortAttachment final : public LoginOwner,
   AttachmentListener& listener_;
   machines::port_attachment::Machine machine_;
   fsm::Outbox<Effect, 8> effects_;
+  bool settling_ = false;  // effects are being carried out
   Topology topology_;
   bool others_may_have_moved_ = false;  // the fabric was interrupted with us
   FrameOutput* output_ = nullptr;       // while the link works

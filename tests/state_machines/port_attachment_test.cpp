@@ -80,6 +80,7 @@ Rig interrupted() { return after(LinkUp{}, other, LinkInterrupted{}); }
 TEST(PortAttachment, Offline_nothing_to_end) {
   EXPECT_EQ(after().after(LinkInterrupted{}), "Offline:");
   EXPECT_EQ(after().after(LinkDown{}), "Offline:");
+  EXPECT_EQ(after().after(FlogiReceived{}), "Offline:");
   EXPECT_EQ(after().after(FabricLoginLost{}), "Offline:");
   EXPECT_EQ(after().after(FabricLoggedOut{}), "Offline:");
 }
@@ -158,6 +159,7 @@ TEST(PortAttachment, WithoutFabric_interrupted) {
 TEST(PortAttachment, Interrupted_fabric_compared) {
   Rig rig = after(LinkUp{}, other);
   EXPECT_EQ(rig.after(LinkInterrupted{}), "Interrupted: suspend");
+  EXPECT_EQ(rig.after(FlogiReceived{}), "Interrupted:");
   EXPECT_EQ(rig.after(FabricLoginLost{}), "Interrupted:");
   EXPECT_EQ(rig.after(FabricLoggedOut{}), "Interrupted:");
   EXPECT_EQ(rig.after(LinkInterrupted{}), "Interrupted:");
