@@ -4,8 +4,11 @@
 #include <utility>
 
 #include "fc2_fabric/node/remote_ports.hpp"
+#include "state_machines/consistency.hpp"
 
 namespace fc2 {
+namespace pa = machines::port_attachment;
+
 namespace {
 // Point-to-point: what the port of the higher name gives itself and the other (FC-LS leaves the choice to it).
 constexpr wire::FcId higher_name_id{0x010102}, lower_name_id{0x010101};
@@ -14,83 +17,123 @@ constexpr wire::FcId higher_name_id{0x010102}, lower_name_id{0x010101};
 PortAttachment::PortAttachment(const PortServices& port, PortState& state, const LoginServices& logins,
                                RemotePorts& remote_ports, AttachmentListener& listener)
     : port_(port), state_(state), remote_ports_(remote_ports), listener_(listener),
-      attachment_(port.config().is_fixed() ? Attachment::Fixed : Attachment::Fabric), fabric_login_(logins, *this) {
+      topology_(port.config().is_fixed() ? Topology::Fixed : Topology::Fabric), fabric_login_(logins, *this) {
   state_.n_port_id = port.config().fixed_id;
   state_.e_d_tov = port.config().e_d_tov;
   state_.r_a_tov = port.config().r_a_tov;
 }
 
+bool PortAttachment::has_link() const { return !machine_.is_any_of<pa::Offline, pa::Interrupted>(); }
+
 bool PortAttachment::is_consistent() const {
-  const bool linked = link_up_ == (output_ != nullptr) && (link_up_ || (!state_.online && !awaits_fan_));
-  return linked && !(interrupted_ && state_.online) && interrupted_ == interruption_timer_.pending() &&
-         awaits_fan_ == fan_timer_.pending() && (interrupted_ || !others_may_have_moved_);
+  const bool online = machine_.is_any_of<pa::PointToPoint, pa::WithoutFabric, pa::Attached, pa::Fixed>();
+  return effects_.empty() && unsent_ == nullptr && state_.online == online && has_link() == (output_ != nullptr) &&
+         interrupted() == interruption_timer_.pending() && awaits_fan() == fan_timer_.pending() &&
+         (interrupted() || !others_may_have_moved_);
 }
 
-// --- up ----------------------------------------------------------------------------------------------------------
+// --- the machine -------------------------------------------------------------------------------------------------
 
-void PortAttachment::begin_link(FrameOutput& output, Attachment attachment) {
-  if (link_up_) link_down();
-  attachment_ = attachment;
+// What an effect leads to comes after those that wait already: its event was fed while they were carried out.
+template <class E>
+void PortAttachment::process(const E& event) {
+  machine_.process(event, *this);
+  if (std::exchange(settling_, true)) return;
+  effects_.drain([this](Effect effect) { carry_out(effect); });
+  settling_ = false;
+}
+
+void PortAttachment::carry_out(Effect effect) {
+  switch (effect) {
+    case Effect::LogInToFabric: return do_log_in();
+    case Effect::LeaveFabric: return do_leave_fabric();
+    case Effect::UseOwnParameters: return take_own_parameters();
+    case Effect::UseFixedAddress: return become_fixed();
+    case Effect::GoOnlineSame: return become_online(Mappings::Same);
+    case Effect::GoOnlineAsking: return become_online(Mappings::Ask);
+    case Effect::GoOnlineChanged: return become_online(Mappings::Changed);
+    case Effect::LogInToOther: return remote_ports_.at(lower_name_id).log_in();
+    case Effect::RenewOther: return do_renew_other();
+    case Effect::GoOffline: return become_offline();
+    case Effect::Suspend: return do_suspend();
+    case Effect::EndInterruption: return do_end_interruption();
+    case Effect::DropLink: return do_drop_link();
+    case Effect::ForgetTopology: topology_ = has_fixed_address() ? Topology::Fixed : Topology::Fabric; return;
+    case Effect::ConfirmFabricLogin:
+      fabric_login_.link_up();
+      fabric_login_.validated();
+      return;
+    case Effect::StartFanTimer: return port_.scheduler().schedule_after(fan_timer_, state_.e_d_tov);
+    case Effect::StopFanTimer: return port_.scheduler().cancel(fan_timer_);
+    case Effect::ReportLoginFailed: return listener_.fabric_login_failed();
+  }
+}
+
+void PortAttachment::unexpected(std::string_view, std::string_view, std::string_view) {
+  ++port_.counters().unexpected_events;
+}
+
+// --- the link ----------------------------------------------------------------------------------------------------
+
+void PortAttachment::begin_link(FrameOutput& output, Topology topology) {
+  if (has_link()) link_down();
+  topology_ = topology;
   output_ = &output;
   port_.transmitter().attach(&output);
-  link_up_ = true;
 }
 
 void PortAttachment::link_up(FrameOutput& output) {
-  if (port_.config().is_fixed()) {
-    begin_link(output, Attachment::Fixed);
-    state_.online = true;
-    for (auto& [id, port] : remote_ports_) port->link_up();
-    return;
-  }
-  begin_link(output, Attachment::Fabric);
+  begin_link(output, has_fixed_address() ? Topology::Fixed : Topology::Fabric);
   state_.al_pa = 0;
-  log_in_to_fabric();
-}
-
-void PortAttachment::log_in_to_fabric() {
-  fabric_login_.implicit_logout();  // of a public loop, which an interruption leaves
-  fabric_login_.link_up();
-  fabric_login_.log_in();
+  process(pa::LinkUp{});
 }
 
 void PortAttachment::link_up_without_fabric(FrameOutput& output, wire::FcId own) {
-  assert(own != wire::FcId{} && !port_.config().is_fixed());
-  begin_link(output, Attachment::None);
+  assert(own != wire::FcId{} && !has_fixed_address());
+  begin_link(output, Topology::None);
   fabric_login_.implicit_logout();  // a loop that lost its FL_Port
-  use_own_parameters();
-  go_online(own, own == state_.n_port_id ? Mappings::Ask : Mappings::Changed);
+  next_id_ = own;
+  process(pa::LinkUpWithoutFabric{.same_address = own == state_.n_port_id});
 }
 
 void PortAttachment::link_up_on_public_loop(FrameOutput& output, std::uint8_t al_pa, bool login_required) {
-  assert(!port_.config().is_fixed() && al_pa != 0);  // 0 is the FL_Port's, and a port's that was not interrupted
-  begin_link(output, Attachment::PublicLoop);
-  awaits_fan_ = !login_required && fabric_login_.logged_in() && state_.n_port_id.port() == al_pa;
+  assert(!has_fixed_address() && al_pa != 0);  // 0 is the FL_Port's, and a port's that was not interrupted
+  begin_link(output, Topology::PublicLoop);
   state_.al_pa = al_pa;
-  if (awaits_fan_) return port_.scheduler().schedule_after(fan_timer_, state_.e_d_tov);
-  fabric_changed();
+  const bool same = !login_required && fabric_login_.logged_in() && state_.n_port_id.port() == al_pa;
+  process(pa::LinkUpOnPublicLoop{.may_be_confirmed = same});
 }
 
-void PortAttachment::use_own_parameters() {
-  state_.e_d_tov = port_.config().e_d_tov;
-  state_.r_a_tov = port_.config().r_a_tov;
-  state_.in_order = port_.config().in_order_without_fabric;
-  state_.class_2 = port_.config().end_to_end_credit != 0;
+void PortAttachment::link_interrupted(FramePtr unsent) {
+  unsent_ = std::move(unsent);
+  process(pa::LinkInterrupted{});
+  unsent_ = nullptr;
 }
+
+// Who went with us may come back later than we do: what waits for it would be lost if it were sent at once.
+void PortAttachment::fabric_interrupted() {
+  link_interrupted(nullptr);
+  others_may_have_moved_ = interrupted();
+}
+
+void PortAttachment::link_down() { process(pa::LinkDown{}); }
+void PortAttachment::interruption_over() { process(pa::InterruptionOver{}); }
+
+// --- the fabric --------------------------------------------------------------------------------------------------
 
 void PortAttachment::fabric_login_accepted(wire::FcId id, const wire::els::Login& accept) {
   if (output_ != nullptr) output_->set_bb_credit(accept.bb_credit);
-  if (!accept.has(wire::els::feature::f_port)) return begin_point_to_point(accept.port_name);
-  const bool same =
-      !fabric_has_changed_ && id == state_.n_port_id && is_same_fabric(accept.port_name, accept.node_name);
-  fabric_has_changed_ = false;
-  fabric_port_name_ = accept.port_name;
-  fabric_name_ = accept.node_name;
-  take_timeouts(accept);
-  state_.in_order = (accept.class_3.service_options & wire::els::class_option::sequential_delivery) != 0;
-  state_.class_2 = port_.config().end_to_end_credit != 0 && accept.class_2.valid();
-  const Mappings unchanged = others_may_have_moved_ ? Mappings::Ask : Mappings::Same;
-  go_online(id, same ? unchanged : Mappings::Changed);
+  if (!accept.has(wire::els::feature::f_port)) {
+    const wire::Wwn ours = port_.config().port_name, theirs = accept.port_name;
+    next_id_ = higher_name_id;
+    return process(pa::NPortAccepted{ours > theirs    ? pa::Name::Higher
+                                     : ours == theirs ? pa::Name::Equal
+                                                      : pa::Name::Lower});
+  }
+  const bool same = id == state_.n_port_id && is_same_fabric(accept.port_name, accept.node_name);
+  take_parameters(accept);
+  next_id_ = id;
+  process(pa::FabricAccepted{.same = same});
 }
 
 bool PortAttachment::is_same_fabric(wire::Wwn port_name, wire::Wwn fabric_name) const {
@@ -98,22 +141,45 @@ bool PortAttachment::is_same_fabric(wire::Wwn port_name, wire::Wwn fabric_name) 
 }
 
 // A fabric that tells no value leaves ours.
-void PortAttachment::take_timeouts(const wire::els::Login& fabric) {
+void PortAttachment::take_parameters(const wire::els::Login& fabric) {
+  fabric_port_name_ = fabric.port_name;
+  fabric_name_ = fabric.node_name;
   const bool in_ns = fabric.has(wire::els::feature::e_d_tov_ns);
   if (fabric.r_a_tov_ms() != 0) state_.r_a_tov = fabric.r_a_tov_ms() * millisecond;
   if (fabric.e_d_tov != 0) state_.e_d_tov = in_ns ? TimeNs{fabric.e_d_tov} : fabric.e_d_tov * millisecond;
+  state_.in_order = (fabric.class_3.service_options & wire::els::class_option::sequential_delivery) != 0;
+  state_.class_2 = port_.config().end_to_end_credit != 0 && fabric.class_2.valid();
 }
 
-void PortAttachment::go_online(wire::FcId id, Mappings mappings) {
-  const bool resumes = std::exchange(interrupted_, false);
-  others_may_have_moved_ = false;
-  port_.scheduler().cancel(interruption_timer_);
-  if (resumes && id != state_.n_port_id) listener_.own_address_lost(state_.n_port_id);
-  state_.n_port_id = id;
-  state_.online = true;
-  for (auto& [peer, port] : remote_ports_) port->link_up();
-  if (resumes) validate_logins(mappings);
-  listener_.fabric_logged_in();
+void PortAttachment::fabric_login_lost() { process(pa::FabricLoginLost{}); }
+void PortAttachment::fabric_login_ended() { process(pa::FabricLoggedOut{}); }
+void PortAttachment::log_out_of_fabric() { fabric_login_.log_out(); }
+
+// FC-LS: the F_Port's LOGO ends the fabric login, and with it every other.
+void PortAttachment::fabric_logout_received(Exchange& exchange) {
+  fabric_login_.logout_received(exchange);
+  fabric_login_.log_in();
+}
+
+void PortAttachment::fan_received(const wire::els::Fan& fan) {
+  if (!awaits_fan()) return;
+  next_id_ = state_.n_port_id;
+  process(pa::FanReceived{.same = is_same_fabric(fan.port_name, fan.fabric_name)});
+}
+
+void PortAttachment::fan_overdue() { process(pa::FanOverdue{}); }
+
+// --- another N_Port: FC-VI 7.7.2 ---------------------------------------------------------------------------------
+
+void PortAttachment::address_assigned(wire::FcId id) {
+  next_id_ = id;
+  process(pa::AddressAssigned{});
+}
+
+void PortAttachment::fabric_login_received(const wire::els::Login& login) {
+  const bool may_be_alone = topology_ != Topology::None;  // VN2VN: FIP keeps the link
+  if (may_be_alone && output_ != nullptr) output_->set_bb_credit(login.bb_credit);
+  process(pa::FlogiReceived{});
 }
 
 // --- what the port says of itself --------------------------------------------------------------------------------
@@ -147,87 +213,69 @@ wire::els::Login PortAttachment::login_parameters(wire::els::Command command) co
   return login;
 }
 
-// --- point-to-point: FC-VI 7.7.2 ---------------------------------------------------------------------------------
+// --- what the machine asks for: online ---------------------------------------------------------------------------
 
-// FC-LS: FLOGI was answered by an N_Port. The one of the higher Port_Name assigns both addresses, by its PLOGI.
-void PortAttachment::begin_point_to_point(wire::Wwn other) {
-  leave_fabric();
-  if (port_.config().port_name > other) {
-    go_online(higher_name_id, Mappings::Changed);
-    remote_ports_.at(lower_name_id).log_in();
-  } else if (port_.config().port_name == other) {  // a plug that returns what we send, or two ports of one name
-    listener_.fabric_login_failed();
-  }
+void PortAttachment::do_log_in() {
+  fabric_login_.implicit_logout();  // of a public loop, which an interruption leaves
+  fabric_login_.link_up();
+  fabric_login_.log_in();
 }
 
-void PortAttachment::leave_fabric() {
-  attachment_ = Attachment::PointToPoint;
-  use_own_parameters();
+void PortAttachment::do_leave_fabric() {
+  if (std::exchange(topology_, Topology::PointToPoint) == Topology::PointToPoint) return;
+  take_own_parameters();
   fabric_login_.leave();
 }
 
-bool PortAttachment::may_be_assigned() const {
-  return link_up_ && !state_.online && (attachment_ == Attachment::PointToPoint || other_n_port_);
+void PortAttachment::take_own_parameters() {
+  state_.e_d_tov = port_.config().e_d_tov;
+  state_.r_a_tov = port_.config().r_a_tov;
+  state_.in_order = port_.config().in_order_without_fabric;
+  state_.class_2 = port_.config().end_to_end_credit != 0;
 }
 
-void PortAttachment::address_assigned(wire::FcId id) {
-  if (attachment_ != Attachment::PointToPoint) leave_fabric();
-  go_online(id, Mappings::Changed);
+void PortAttachment::become_fixed() {
+  state_.online = true;
+  for (auto& [id, port] : remote_ports_) port->link_up();
 }
 
-// A port that asks again has forgotten its login; it waits for another PLOGI if its name is the lower one.
-void PortAttachment::fabric_login_received(const wire::els::Login& login) {
-  if (attachment_ == Attachment::None) return;  // VN2VN: FIP keeps the link
-  if (output_ != nullptr) output_->set_bb_credit(login.bb_credit);
-  if (!state_.online) {
-    other_n_port_ = true;
-    return;
+void PortAttachment::become_online(Mappings mappings) {
+  const bool resumes = interruption_timer_.pending();
+  others_may_have_moved_ = false;
+  port_.scheduler().cancel(interruption_timer_);
+  if (resumes && next_id_ != state_.n_port_id) listener_.own_address_lost(state_.n_port_id);
+  state_.n_port_id = next_id_;
+  state_.online = true;
+  for (auto& [peer, port] : remote_ports_) port->link_up();
+  if (resumes) validate_logins(mappings);
+  listener_.fabric_logged_in();
+}
+
+// FC-VI 7.7.4: private ports of a public loop are asked even where the fabric is the same.
+void PortAttachment::validate_logins(Mappings mappings) {
+  for (auto& [peer, port] : remote_ports_) {
+    const bool is_private = wire::FcId{peer}.domain() == 0 && wire::FcId{peer}.area() == 0;
+    if (mappings == Mappings::Changed)
+      port->validation_failed();
+    else if (mappings == Mappings::Ask || (topology_ == Topology::PublicLoop && is_private))
+      port->validate();
+    else
+      port->validated();
   }
+  if (RemotePort* self = remote_ports_.find(state_.n_port_id)) self->resume();
+}
+
+// It waits for another PLOGI if its name is the lower one.
+void PortAttachment::do_renew_other() {
   const bool higher = state_.n_port_id == higher_name_id;
   RemotePort& other = remote_ports_.at(higher ? lower_name_id : higher_name_id);
   other.implicit_logout();
   if (higher) other.log_in();
 }
 
-// --- down --------------------------------------------------------------------------------------------------------
+// --- what the machine asks for: offline --------------------------------------------------------------------------
 
-void PortAttachment::link_is_gone() {
-  link_up_ = false;
-  ++port_.counters().link_failures;
-  awaits_fan_ = other_n_port_ = false;
-  port_.scheduler().cancel(fan_timer_);
-  port_.transmitter().attach(nullptr);
-  output_ = nullptr;
-  for (auto& [id, port] : remote_ports_) port->set_output_paused(false);  // the next link takes all
-}
-
-void PortAttachment::link_down() {
-  if (!link_up_) return end_interruption();
-  link_is_gone();
-  fabric_login_.link_down_if_up();
-  end_interruption();
-  set_offline();
-  attachment_ = port_.config().is_fixed() ? Attachment::Fixed : Attachment::Fabric;
-}
-
-void PortAttachment::log_out_of_fabric() { fabric_login_.log_out(); }
-
-void PortAttachment::fabric_login_ended() { set_offline(); }
-
-// Where the link is away it may come back once more.
-void PortAttachment::fabric_login_lost() {
-  if (link_up_) end_interruption();
-}
-
-void PortAttachment::fabric_login_failed() { listener_.fabric_login_failed(); }
-
-// FC-LS: the F_Port's LOGO ends the fabric login, and with it every other.
-void PortAttachment::fabric_logout_received(Exchange& exchange) {
-  fabric_login_.logout_received(exchange);
-  fabric_login_.log_in();
-}
-
-void PortAttachment::set_offline() {
+void PortAttachment::become_offline() {
   if (!state_.online) return;
   state_.online = false;
   for (auto& [peer, port] : remote_ports_) port->link_down();
@@ -235,36 +283,27 @@ void PortAttachment::set_offline() {
   state_.n_port_id = port_.config().fixed_id;  // the next FLOGI is sent without an address
 }
 
-// --- interrupted: FC-VI 7.7.3 to 7.7.5 ---------------------------------------------------------------------------
+void PortAttachment::detach() {
+  ++port_.counters().link_failures;
+  port_.transmitter().attach(nullptr);
+  output_ = nullptr;
+  for (auto& [id, port] : remote_ports_) port->set_output_paused(false);  // the next link takes all
+}
 
-// A port that is not online yet, or is point-to-point, has nothing that it could keep (FC-VI 7.7.2).
-void PortAttachment::link_interrupted(FramePtr unsent) {
-  if (!link_up_) return;
-  if (!state_.online || attachment_ == Attachment::PointToPoint || port_.config().is_fixed()) {
-    if (!interrupted_) return link_down();
-    link_is_gone();  // once more before it was online again
-    return fabric_login_.link_down_if_up();
-  }
-  interrupted_ = true;
-  if (unsent != nullptr) keep(std::move(unsent));
+void PortAttachment::do_drop_link() {
+  detach();
+  fabric_login_.link_down_if_up();
+}
+
+void PortAttachment::do_suspend() {
+  if (unsent_ != nullptr) keep(std::move(unsent_));
   while (FramePtr frame = port_.transmitter().take_back()) keep(std::move(frame));
-  link_is_gone();
+  detach();
   state_.online = false;
   fabric_login_.link_down_if_up();
   for (auto& [peer, port] : remote_ports_) port->link_down();
   if (RemotePort* self = remote_ports_.find(state_.n_port_id)) self->suspend();
   port_.scheduler().schedule_after(interruption_timer_, state_.r_a_tov);
-}
-
-// Who went with us may come back later than we do: what waits for it would be lost if it were sent at once.
-void PortAttachment::fabric_interrupted() {
-  link_interrupted(nullptr);
-  others_may_have_moved_ = interrupted_;
-}
-
-// What the fabric itself knows of us ends with NOS and OLS; a LIP does not concern it.
-bool PortAttachment::keeps_login(wire::FcId peer) const {
-  return interrupted_ && (attachment_ == Attachment::PublicLoop || !wire::is_of_fabric(peer));
 }
 
 void PortAttachment::keep(FramePtr frame) {
@@ -274,51 +313,18 @@ void PortAttachment::keep(FramePtr frame) {
   if (remote != nullptr && (remote->logged_in() || header.d_id == state_.n_port_id)) remote->hold(std::move(frame));
 }
 
-// FC-VI 7.7.4: private ports of a public loop are asked even where the fabric is the same.
-void PortAttachment::validate_logins(Mappings mappings) {
-  for (auto& [peer, port] : remote_ports_) {
-    const bool is_private = wire::FcId{peer}.domain() == 0 && wire::FcId{peer}.area() == 0;
-    if (mappings == Mappings::Changed)
-      port->validation_failed();
-    else if (mappings == Mappings::Ask || (attachment_ == Attachment::PublicLoop && is_private))
-      port->validate();
-    else
-      port->validated();
-  }
-  if (RemotePort* self = remote_ports_.find(state_.n_port_id)) self->resume();
+// What the fabric itself knows of us ends with NOS and OLS; a LIP does not concern it.
+bool PortAttachment::keeps_login(wire::FcId peer) const {
+  return interrupted() && (topology_ == Topology::PublicLoop || !wire::is_of_fabric(peer));
 }
 
 // The link did not come back in R_A_TOV, or not to a fabric that accepts us: no exchange can go on.
-void PortAttachment::end_interruption() {
-  if (!std::exchange(interrupted_, false)) return;
+void PortAttachment::do_end_interruption() {
+  others_may_have_moved_ = false;
   port_.scheduler().cancel(interruption_timer_);
   for (auto& [peer, port] : remote_ports_) port->implicit_logout();
   listener_.own_address_lost(state_.n_port_id);
   state_.n_port_id = port_.config().fixed_id;
-  if (!awaits_fan_) return;  // FAN would confirm an address that is no more
-  port_.scheduler().cancel(fan_timer_);
-  fan_overdue();
-}
-
-// --- public loop: FC-VI 7.7.4 ------------------------------------------------------------------------------------
-
-void PortAttachment::fan_received(const wire::els::Fan& fan) {
-  if (!std::exchange(awaits_fan_, false)) return;
-  port_.scheduler().cancel(fan_timer_);
-  if (!is_same_fabric(fan.port_name, fan.fabric_name)) return fabric_changed();
-  fabric_login_.link_up();
-  fabric_login_.validated();
-  go_online(state_.n_port_id, Mappings::Same);
-}
-
-void PortAttachment::fan_overdue() {
-  awaits_fan_ = false;
-  fabric_changed();
-}
-
-void PortAttachment::fabric_changed() {
-  fabric_has_changed_ = interrupted_;
-  log_in_to_fabric();
 }
 
 }  // namespace fc2

@@ -2,6 +2,7 @@
 // B.2.6.1 rule 8b).
 #include <gtest/gtest.h>
 
+#include "fc2_fabric/node/sent_sequence.hpp"
 #include "tests/fc2_fabric/sends_in_class_2.hpp"
 
 namespace fc2 {

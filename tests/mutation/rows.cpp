@@ -16,6 +16,7 @@
 #include "state_machines/message_originator.hpp"
 #include "state_machines/message_responder.hpp"
 #include "state_machines/peer_arbitration.hpp"
+#include "state_machines/port_attachment.hpp"
 #include "state_machines/port_login.hpp"
 #include "state_machines/sequence.hpp"
 #include "state_machines/vi_endpoint.hpp"
@@ -59,6 +60,7 @@ int main() {
   list<machines::message_originator::Def>();
   list<machines::message_responder::Def>();
   list<machines::peer_arbitration::Def>();
+  list<machines::port_attachment::Def>();
   list<machines::port_login::Def>();
   list<machines::sequence::Def>();
   list<machines::vi_endpoint::Def>();

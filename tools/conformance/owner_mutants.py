@@ -9,9 +9,11 @@ from typing import NamedTuple
 OWNERS = [
     "farp/*.cpp", "fcvi/*.cpp", "vi/*.cpp",
     *(f"fc2_fabric/node/{name}.cpp" for name in (
-        "class_2", "exchange", "frames_before_login", "link_services", "login_session", "n_port", "n_port_link", "received_sequences",
-        "receive_queue", "recovery_qualifiers", "remote_port", "remote_ports", "sequence_sender")),
-    "vipl/engine/completion_port.cpp", "vipl/engine/growing_ring.hpp", "vipl/engine/handle_slots.hpp", "vipl/engine/work_port.cpp",
+        "basic_links", "class_2", "exchange", "exchange_class_2", "exchange_table", "fabric_login", "frame_sorter",
+        "frames_before_login", "iu_sender", "link_services", "login_session", "n_port", "port_attachment", "port_services",
+        "received_sequences", "recovery_qualifiers", "remote_port", "remote_ports", "sent_sequence",
+        "sequence_sender")),
+    "fc2_fabric/link/receive_queue.cpp", "vipl/engine/completion_port.cpp", "vipl/engine/growing_ring.hpp", "vipl/engine/handle_slots.hpp", "vipl/engine/work_port.cpp",
 ]
 
 # What the reader of a page needs to know of each way; the operators stand in owner_operators.py.
