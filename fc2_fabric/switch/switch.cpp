@@ -201,7 +201,7 @@ FPort* Switch::make_f_port() {
   if (f_ports_.size() == config_.max_ports || number == address_numbers) return nullptr;
   take_address_number(number);
   f_port_addresses_.push_back(number);
-  return f_ports_.emplace_back(std::make_unique<FPort>(*this, f_ports_.size())).get();
+  return f_ports_.emplace_back(std::make_unique<FPort>(static_cast<SwitchServices&>(*this), f_ports_.size())).get();
 }
 
 bool Switch::take_area(const FPort& port) {
