@@ -11,8 +11,6 @@ class Hub;
 class Endpoint {
  public:
   Endpoint(Hub& hub, vi::Vi& vi) : hub_(hub), vi_(vi) {}
-  Endpoint(const Endpoint&) = delete;
-  Endpoint& operator=(const Endpoint&) = delete;
 
   // --- calls; those that begin a set-up want an Idle VI -----------------------------------------------------------
   void connect(const vi::NetAddress& local, const vi::NetAddress& remote, vi::TimeNs timeout_ns,
