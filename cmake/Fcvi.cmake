@@ -21,7 +21,8 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")            # invariants stay on: no -DNDE
 set(CMAKE_C_FLAGS_RELEASE "-O2 -g1")
 set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g1")
 set(CMAKE_C_FLAGS_DEBUG "-O0 -g1")
-if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+option(FCVI_CHECKED "owners assert is_consistent() after each settle: always so in Debug and fuzz builds" OFF)
+if(CMAKE_BUILD_TYPE STREQUAL "Debug" OR FCVI_FUZZ OR FCVI_CHECKED)
   add_compile_definitions(FCVI_CHECKED)           # owners assert is_consistent(); see state_machines/consistency.hpp
 endif()
 

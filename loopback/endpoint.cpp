@@ -27,9 +27,10 @@ void Endpoint::connect(const vi::NetAddress& local, const vi::NetAddress& remote
 
 /// VI-DG 3.3.1. False: nobody waits for it.
 bool Endpoint::offer_request() {
-  vi::ConnectWaitOperation* waiting = hub_.offers().full() ? nullptr : hub_.points().take(setup_->remote);
-  if (waiting == nullptr) return false;
-  setup_->token = hub_.offers().add(*this);
+  if (hub_.offers().full()) return false;
+  setup_->token = hub_.offers().add(*this);  // first: without memory for it the waiter goes on waiting
+  vi::ConnectWaitOperation* waiting = hub_.points().take(setup_->remote);
+  if (waiting == nullptr) return false;  // take_setup() removes the offer
   waiting->remote_address = setup_->local;
   waiting->remote_attributes = vi_.attributes();
   waiting->remote_attributes.ptag = {};  // a tag means something to its own NIC only
@@ -135,20 +136,16 @@ void Endpoint::disconnect() {
 }
 
 void Endpoint::stopped() {
-  withdraw_setup();
-  if (peer_ == nullptr) return;
-  if (end_cause_.text.empty()) end_cause_ = {"a descriptor of this VI failed before"};
-  Endpoint& other = *peer_;
-  unlink();
-  other.lost({"the peer ended the connection: a descriptor failed there"});
+  if (peer_ != nullptr && end_cause_.text.empty()) end_cause_ = {"a descriptor of this VI failed before"};
+  leave({"the peer ended the connection: a descriptor failed there"});
 }
 
-void Endpoint::abandon() {
+void Endpoint::leave(vi::EndCause told_to_peer) {
   withdraw_setup();
   if (peer_ == nullptr) return;
   Endpoint& other = *peer_;
   unlink();
-  other.lost({"the peer's VI was destroyed", true});
+  other.lost(told_to_peer);
 }
 
 }  // namespace loopback

@@ -25,7 +25,7 @@ class Endpoint {
   /// The model took the VI to Error.
   void stopped();
   /// The VI goes, in whatever state it is.
-  void abandon();
+  void abandon() { leave({"the peer's VI was destroyed", true}); }
 
   // --- for the others ---------------------------------------------------------------------------------------------
   vi::Vi& vi() { return vi_; }
@@ -56,6 +56,7 @@ class Endpoint {
   void look_for_peer();
   void connected(Endpoint& other);
   void time_expired() { end_setup(vi::Return::Timeout); }
+  void leave(vi::EndCause told_to_peer);
   /// Without a connection: the VI's state follows from the result.
   void end_setup(vi::Return result);
   /// The same where the state is settled already.

@@ -15,7 +15,8 @@
 namespace loopback {
 class Endpoint;
 
-inline constexpr std::size_t chunk_bytes = 8192;           // moved at once: other VIs have their turn in between
+inline constexpr std::size_t chunk_bytes =
+    1024;  // moved by one event, so that a slice of events is short: others have their turn
 inline constexpr std::size_t max_pending_requests = 1024;  // offered, and not decided
 
 class Hub {

@@ -87,15 +87,18 @@ void MessageMover::advance(std::size_t bytes) {
   if (first && !message_->is_read()) endpoint_.vi().set_partly_sent(message_->work, true);  // VI-DG 5.2 bit 4
 }
 
-/// The receiver first: at Reliable Reception a send is complete when its data are there (VI-ARCH 2.5.3).
+/// At Reliable Reception the receiver first: a send is complete when its data are there (VI-ARCH 2.5.3). Else it is
+/// complete when all was sent, whatever becomes of it there.
 void MessageMover::complete() {
   const Message message = *std::exchange(message_, std::nullopt);
-  if (message.receive) {
+  const bool receiver_first = endpoint_.vi().attributes().reliability == vi::ReliabilityLevel::ReliableReception;
+  if (!receiver_first) endpoint_.vi().complete_send(message.work, 0);
+  if (message.receive && endpoint_.peer() != nullptr) {
     const auto immediate = message.work.has_immediate ? std::optional(message.work.immediate_data) : std::nullopt;
     endpoint_.peer()->vi().complete_receive(*message.receive, 0, message.remote_op_code(), message.work.length_bytes,
                                             immediate);
   }
-  endpoint_.vi().complete_send(message.work, 0);
+  if (receiver_first) endpoint_.vi().complete_send(message.work, 0);
 }
 
 /// Our own memory is gone. At Unreliable Delivery the connection persists, and the peer has a part of the message

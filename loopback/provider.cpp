@@ -16,9 +16,8 @@ vi::Capabilities Provider::capabilities() const {
 }
 
 vi::Return Provider::attach(vi::Vi& vi) {
-  auto& endpoint = endpoints_[&vi];
-  endpoint = std::make_unique<Endpoint>(hub_, vi);
-  vi.transport_context = endpoint.get();
+  auto endpoint = std::make_unique<Endpoint>(hub_, vi);  // without memory: nothing of it is kept
+  vi.transport_context = endpoints_.insert_or_assign(&vi, std::move(endpoint)).first->second.get();
   return vi::Return::Success;
 }
 

@@ -1,7 +1,7 @@
 // The invariants between the members of an owner, asserted after each settle.
 //
 // An owner says in `bool is_consistent() const` what holds whenever none of its functions runs. Builds with
-// FCVI_CHECKED (cmake/Fcvi.cmake: all of CMAKE_BUILD_TYPE Debug) assert it; in others it costs nothing.
+// FCVI_CHECKED (cmake/Fcvi.cmake: Debug and fuzz builds, and on demand) assert it; in others it costs nothing.
 #pragma once
 
 #ifdef FCVI_CHECKED

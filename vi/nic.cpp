@@ -39,7 +39,14 @@ Return Nic::create_vi(const ViAttributes& attributes, CompletionQueue* send_queu
   vis_.push_back(std::make_unique<Vi>(*this, checked, send_queue, receive_queue));
   Vi& created = *vis_.back();
   created.nic_index_ = vis_.size() - 1;
-  if (const Return result = transport_.attach(created); result != Return::Success) {
+  Return result = Return::ErrorResource;
+  try {
+    result = transport_.attach(created);
+  } catch (...) {  // no memory: as if it had not been called
+    remove(created);
+    throw;
+  }
+  if (result != Return::Success) {
     remove(created);
     return result;
   }

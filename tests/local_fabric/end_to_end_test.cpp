@@ -48,8 +48,9 @@ class EndToEndTest : public LocalFabricTest {
 
 /// Both in this process.
 bool meet(Machine& machine, RawNode& client, vi::Vi& client_vi, RawNode& server, vi::Vi& server_vi) {
-  WaitOutcome waited;
-  Outcome connected, accepted;
+  Wait waited;
+  Connect connected;
+  Done accepted;
   {
     const CoreSection section(machine.core);
     server.provider.connect_wait(server.net("service"), runtime::never, waited);

@@ -90,6 +90,12 @@ VIP_RETURN reject(VIP_CONN_HANDLE handle) {
   return result;
 }
 
+/// Nobody waits for a fabric with an address that is not the NIC's; the transport judges it as well.
+bool is_own(NicObject& nic, const vi::NetAddress& local) {
+  const auto& addresses = nic.device().addresses();
+  return std::find(addresses.begin(), addresses.end(), local.host) != addresses.end();
+}
+
 /// A fabric that is lost is waited for as VipOpenNic would, within the call's time, and not by a VI that could not
 /// connect anyway. False: NIC or VI are gone.
 bool await_fabric(Call& call, VIP_VI_HANDLE handle, NicObject& nic, runtime::TimeNs deadline) {
@@ -108,7 +114,7 @@ VIP_RETURN request(VIP_VI_HANDLE handle, const VIP_NET_ADDRESS* local_address, c
     return VIP_INVALID_PARAMETER;
   const auto nic = vi->nic->shared_from_this();
   const auto local = vipl::from_api(*nic, *local_address), remote = vipl::from_api(*nic, *remote_address);
-  if (!local || !remote) return VIP_INVALID_PARAMETER;
+  if (!local || !remote || !is_own(*nic, *local)) return VIP_INVALID_PARAMETER;
   const vipl::Runtime& runtime = call.domain().runtime();
   const runtime::TimeNs deadline = vipl::deadline(runtime, timeout_ms);
   if (!await_fabric(call, handle, *nic, deadline)) return VIP_INVALID_PARAMETER;

@@ -20,6 +20,7 @@ VIP_UINT8* variable_part(VIP_NET_ADDRESS& address) {
 // As VI-DG 3.2.1 says: which levels can do it is in VIP_NIC_ATTRIBUTES.RDMAReadSupport.
 bool asks_for_impossible_read(const vi::Capabilities& transport, const VIP_VI_ATTRIBUTES& attributes) {
   const auto level = static_cast<vi::ReliabilityLevels>(attributes.ReliabilityLevel);
+  if (!std::has_single_bit(attributes.ReliabilityLevel)) return false;  // no level at all: told as such
   return attributes.EnableRdmaRead != VIP_FALSE && (level & transport.levels & ~transport.rdma_read_levels) != 0;
 }
 
