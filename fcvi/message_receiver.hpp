@@ -182,7 +182,7 @@ class MessageReceiver final : private machines::message_responder::Context {
   const fc2::ReceivedFrame* reply_to_ = nullptr;  // the frame that a response answers, where that came before
   std::size_t placed_bytes_ = 0;
   ReceiveError noted_{};
-  fsm::Outbox<Effect, 2> outbox_;
+  fsm::Outbox<Effect, 4> outbox_;             // two of a row, and of one that an effect caused
   std::optional<wire::fcvi::Reason> reason_;  // of that failure; by default Transport Error
   bool nothing_waits_ = false;                // nor will a frame have to, before a RDMA Read comes
   runtime::TimeNs last_frame_at_ = 0;

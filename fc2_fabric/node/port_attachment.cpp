@@ -130,7 +130,9 @@ void PortAttachment::fabric_login_accepted(wire::FcId id, const wire::els::Login
                                      : ours == theirs ? pa::Name::Equal
                                                       : pa::Name::Lower});
   }
-  const bool same = id == state_.n_port_id && is_same_fabric(accept.port_name, accept.node_name);
+  // On a loop FAN would have said so (FC-VI 7.7.4).
+  const bool same =
+      topology_ != Topology::PublicLoop && id == state_.n_port_id && is_same_fabric(accept.port_name, accept.node_name);
   take_parameters(accept);
   next_id_ = id;
   process(pa::FabricAccepted{.same = same});

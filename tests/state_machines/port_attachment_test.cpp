@@ -236,8 +236,12 @@ TEST(PortAttachment, AwaitingNewAddress_outcomes) {
     rig.given(LinkUp{}, FlogiReceived{});
     return rig;
   };
-  EXPECT_EQ(waiting().after(AddressAssigned{}), "PointToPoint: leave_fabric, go_online_changed");
-  EXPECT_EQ(waiting().after(same), "Attached: go_online_changed");
+  EXPECT_EQ(waiting().after(AddressAssigned{}), "PointToPoint: leave_fabric, end_interruption, go_online_changed");
+  EXPECT_EQ(waiting().after(same), "Attached: go_online_same");
+  EXPECT_EQ(waiting().after(other), "Attached: go_online_changed");
+  Rig moved = waiting();
+  moved.set(Recorded::OthersMayHaveMovedKnob);
+  EXPECT_EQ(moved.after(same), "Attached: go_online_asking");
   EXPECT_EQ(waiting().after(higher), "PointToPoint: leave_fabric, go_online_changed, log_in_to_other");
   EXPECT_EQ(waiting().after(lower), "AwaitingNewAddress: leave_fabric");
   EXPECT_EQ(waiting().after(equal), "AwaitingNewAddress: leave_fabric, report_login_failed");

@@ -36,7 +36,7 @@ TEST(ViplLoopback, query_tellsItsOwnAttributes) {
     VIP_NIC_ATTRIBUTES told{};
     ASSERT_EQ(VipQueryNic(nic, &told), VIP_SUCCESS);
     EXPECT_EQ(std::string(told.Name), "VILO");
-    EXPECT_EQ(told.NativeMTU, 8192u);
+    EXPECT_EQ(told.NativeMTU, 1024u);
     EXPECT_EQ(told.ReliabilityLevelSupport,
               VIP_SERVICE_UNRELIABLE | VIP_SERVICE_RELIABLE_DELIVERY | VIP_SERVICE_RELIABLE_RECEPTION);
     EXPECT_EQ(told.RDMAReadSupport, VIP_SERVICE_RELIABLE_DELIVERY | VIP_SERVICE_RELIABLE_RECEPTION);
