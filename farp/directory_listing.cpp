@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "fc2_fabric/node/remote_port.hpp"
-#include "farp/message_bytes.hpp"
+#include "wire/message_bytes.hpp"
 #include "wire/ct/accept.hpp"
 #include "wire/ct/gipp_id.hpp"
 #include "wire/ct/gnn_id.hpp"
@@ -13,6 +13,7 @@
 #include "wire/ct/reject.hpp"
 
 namespace farp {
+using wire::bytes_of;
 namespace ct = wire::ct;
 void DirectoryListing::start() {
   const fc2::RemotePort* server = port_.find_remote_port(wire::well_known::name_server);

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "fc2_fabric/node/remote_port.hpp"
-#include "farp/message_bytes.hpp"
+#include "wire/message_bytes.hpp"
 #include "wire/ct/rft_id.hpp"
 #include "wire/ct/ripp_id.hpp"
 #include "wire/ct/rnn_id.hpp"
@@ -13,6 +13,7 @@
 #include "wire/els/scr.hpp"
 
 namespace farp {
+using wire::bytes_of;
 namespace {
 namespace well_known = wire::well_known;
 

@@ -14,7 +14,6 @@ using wire::fcvi::Opcode;
 
 namespace {
 constexpr std::uint64_t max_frames_per_iu = 65536;  // FC-VI 5.6: SEQ_CNT does not repeat within one IU
-constexpr runtime::TimeNs exchange_retry_ns = 10 * runtime::microsecond;
 
 Opcode request_opcode(vi::SendKind kind) {
   switch (kind) {

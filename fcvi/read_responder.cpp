@@ -11,10 +11,6 @@ namespace fcvi {
 using wire::fcvi::DeviceHeader;
 using wire::fcvi::Opcode;
 
-namespace {
-constexpr runtime::TimeNs exchange_retry_ns = 10 * runtime::microsecond;
-}
-
 ReadResponder::~ReadResponder() = default;
 
 /// An exchange is open for the first response alone, a sequence within an exchange.

@@ -12,6 +12,9 @@
 namespace fcvi {
 class ConnectionOwner;
 
+/// All exchanges are in use: one is asked for again after this time.
+inline constexpr runtime::TimeNs exchange_retry_ns = 10 * runtime::microsecond;
+
 /// References to what a provider has once. Who has this knows nothing of the provider itself, nor of other connections.
 struct Services {
   fc2::NPort& port;

@@ -1,6 +1,7 @@
 #include "fc2_fabric/switch/name_clerk.hpp"
 
 #include "fc2_fabric/switch/name_server.hpp"
+#include "wire/message_bytes.hpp"
 #include "wire/messages.hpp"
 
 namespace fc2 {
@@ -8,18 +9,15 @@ namespace ct = wire::ct;
 using Reason = ct::RejectReason;
 using Explanation = ct::RejectExplanation;
 
+std::vector<std::uint8_t> reject(Reason reason, Explanation why) {
+  return wire::bytes_of(ct::CtReject::of(reason, why));
+}
+
 namespace {
 using Bytes = std::span<const std::uint8_t>;
 using Reply = std::vector<std::uint8_t>;
 
-template <class Message>
-Reply reply(const Message& message) {
-  Reply bytes(message.size());
-  message.write(bytes);
-  return bytes;
-}
-Reply accept() { return reply(ct::CtAccept{}); }
-Reply reject(Reason reason, Explanation why = Explanation::none) { return reply(ct::CtReject::of(reason, why)); }
+Reply accept() { return wire::bytes_of(ct::CtAccept{}); }
 // Most rejects: unable to perform, and what is missing.
 Reply missing(Explanation what) { return reject(Reason::unable_to_perform, what); }
 Reply full() { return reject(Reason::unable_to_perform); }
@@ -28,24 +26,24 @@ Reply id_list(std::vector<wire::FcId> ids, Explanation if_empty) {
   if (ids.empty()) return missing(if_empty);
   ct::PortIdListAccept list;
   list.port_ids = std::move(ids);
-  return reply(list);
+  return wire::bytes_of(list);
 }
 Reply name(wire::Wwn world_wide_name) {
   ct::NameAccept answer;
   answer.world_wide_name = world_wide_name;
-  return reply(answer);
+  return wire::bytes_of(answer);
 }
 Reply addresses(const std::vector<wire::IpAddress>& list, Explanation if_empty) {
   if (list.empty()) return missing(if_empty);
   ct::IpAddressListAccept answer;
   answer.ip_addresses = list;
-  return reply(answer);
+  return wire::bytes_of(answer);
 }
 Reply symbolic_name(const std::string& text, Explanation if_empty) {
   if (text.empty()) return missing(if_empty);
   ct::SymbolicNameAccept answer;
   answer.symbolic_name = text;
-  return reply(answer);
+  return wire::bytes_of(answer);
 }
 
 // What each request does.
@@ -111,7 +109,7 @@ class Requests {
     if (id == nullptr) return missing(Explanation::port_name_not_registered);
     ct::PortIdAccept answer;
     answer.port_id = *id;
-    return reply(answer);
+    return wire::bytes_of(answer);
   }
   Reply operator()(const ct::GidNn& r) {
     return of_node(r.node_name, [&](const auto& node) {
@@ -159,7 +157,7 @@ class Requests {
   Reply operator()(const ct::GftId& r) {
     return of_port(r.port_id, [&](const auto& port) {
       if (port.types == ct::Fc4Types{}) return missing(Explanation::fc4_types_not_registered);
-      return reply(ct::Fc4TypesAccept{.types = port.types});
+      return wire::bytes_of(ct::Fc4TypesAccept{.types = port.types});
     });
   }
   Reply operator()(const ct::GffId& r) {
@@ -167,13 +165,13 @@ class Requests {
       if (port.features.empty()) return missing(Explanation::fc4_features_not_registered);
       ct::Fc4FeaturesAccept answer;
       for (const auto& [type, features] : port.features) answer.features.set(type, features);
-      return reply(answer);
+      return wire::bytes_of(answer);
     });
   }
   Reply operator()(const ct::GcsId& r) {
     return of_port(r.port_id, [&](const auto& port) {
       if (port.classes_of_service == 0) return missing(Explanation::class_of_service_not_registered);
-      return reply(ct::ClassesOfServiceAccept{.classes_of_service = port.classes_of_service});
+      return wire::bytes_of(ct::ClassesOfServiceAccept{.classes_of_service = port.classes_of_service});
     });
   }
   Reply operator()(const ct::GfpnId& r) {
@@ -185,7 +183,7 @@ class Requests {
   Reply operator()(const ct::GptId& r) {
     return of_port(r.port_id, [&](const auto& port) {
       if (port.type == ct::PortType::unidentified) return missing(Explanation::port_type_not_registered);
-      return reply(ct::PortTypeAccept{.port_type = port.type});
+      return wire::bytes_of(ct::PortTypeAccept{.port_type = port.type});
     });
   }
   Reply operator()(const ct::GidPt& r) {
@@ -222,7 +220,7 @@ class Requests {
     answer.classes_of_service = port.classes_of_service;
     answer.types = port.types;
     answer.fabric_port_name = port.fabric_port_name;
-    return reply(answer);
+    return wire::bytes_of(answer);
   }
   Reply operator()(const ct::GpnFt& r) { return names_of(of_type(r), Explanation::fc4_types_not_registered); }
 
@@ -230,7 +228,7 @@ class Requests {
   Reply names_of(const std::vector<wire::FcId>& ids, Explanation if_empty) {
     ct::GpnFtAccept list;
     for (const wire::FcId id : ids) list.entries.push_back({.port_id = id, .port_name = database_.find(id)->port_name});
-    return list.entries.empty() ? missing(if_empty) : reply(list);
+    return list.entries.empty() ? missing(if_empty) : wire::bytes_of(list);
   }
   Reply added(bool done, const wire::IpAddress& address) {
     if (done && stand_in_ != nullptr && !address.is_unspecified()) stand_in_->address_registered(address);

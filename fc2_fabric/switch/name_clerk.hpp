@@ -7,9 +7,14 @@
 
 #include "fc2_fabric/switch/name_database.hpp"
 #include "wire/ct/command.hpp"
+#include "wire/ct/reject.hpp"
 
 namespace fc2 {
 class AddressStandIn;
+
+/// The CT_IU of a reject.
+[[nodiscard]] std::vector<std::uint8_t> reject(wire::ct::RejectReason reason,
+                                               wire::ct::RejectExplanation why = wire::ct::RejectExplanation::none);
 
 class NameClerk {
  public:

@@ -14,12 +14,6 @@ using Explanation = ct::RejectExplanation;
 namespace {
 using Bytes = std::span<const std::uint8_t>;
 
-std::vector<std::uint8_t> reject(Reason reason, Explanation why = Explanation::none) {
-  std::vector<std::uint8_t> bytes(ct::CtReject::size());
-  ct::CtReject::of(reason, why).write(bytes);
-  return bytes;
-}
-
 // The requester takes this many words at most, 0: any number; the rest is told as residual (FC-GS 4.3).
 void limit(std::vector<std::uint8_t>& answer, std::uint16_t max_words) {
   const std::size_t words = (answer.size() - ct::CtHeader::size() + 3) / 4;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "fc2_fabric/link/link.hpp"
+#include "tests/support/flogi_frame.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/login_listener.hpp"
 #include "tests/support/made_frame.hpp"
@@ -77,6 +78,24 @@ TEST_F(FabricInterruptionTest, logged_in_nos_unchanged_resumes) {
   EXPECT_EQ(users[0].ius[0].bytes, iu(2));
   EXPECT_EQ(listeners[0].events, "F");
   EXPECT_EQ(listeners[1].events, "");
+  EXPECT_EQ(log.sent(Command::logo), 0U);
+}
+
+// FC-VI 7.7.5: amid the interruption somebody else's FLOGI comes. The fabric's accept tells that all is as before.
+TEST_F(FabricInterruptionTest, logging_in_again_flogi_of_a_stranger_resumes) {
+  ask();
+  fabric.run_for(millisecond);
+  a_link().b.fail();
+  while (log.sent(Command::flogi) == 0) ASSERT_TRUE(fabric.scheduler.run_next(fabric.scheduler.now() + millisecond));
+  ASSERT_FALSE(a().online());
+  a().receive(support::flogi_frame(fabric.pool, a().login_parameters(Command::flogi)));
+  fabric.run_for(millisecond);
+  EXPECT_EQ(a().n_port_id(), a_id);
+  EXPECT_TRUE(a().online());
+  answer();
+  fabric.run_for(second);
+  EXPECT_EQ(users[0].ius.size(), 1U);
+  EXPECT_EQ(users[0].failures.size(), 0U);
   EXPECT_EQ(log.sent(Command::logo), 0U);
 }
 

@@ -8,16 +8,12 @@
 
 #include "fc2_fabric/frame/frame.hpp"
 #include "wire/fc_header.hpp"
+#include "wire/message_bytes.hpp"
 
 namespace support {
 
-/// Of a message of wire/.
-template <class Message>
-std::vector<std::uint8_t> bytes_of(const Message& message) {
-  std::vector<std::uint8_t> bytes(message.size());
-  message.write(bytes);
-  return bytes;
-}
+using wire::bytes_of;
+
 /// Where the content does not matter.
 inline std::vector<std::uint8_t> zeros(std::size_t count) { return std::vector<std::uint8_t>(count); }
 

@@ -1,9 +1,9 @@
-// A request's payload as the bytes of its IU.
+// A message as a vector of bytes, for payloads that are assembled whole.
 #pragma once
 #include <cstdint>
 #include <vector>
 
-namespace farp {
+namespace wire {
 
 template <class Message>
 std::vector<std::uint8_t> bytes_of(const Message& message) {
@@ -12,4 +12,4 @@ std::vector<std::uint8_t> bytes_of(const Message& message) {
   return bytes;
 }
 
-}  // namespace farp
+}  // namespace wire
