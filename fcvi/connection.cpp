@@ -64,8 +64,18 @@ void Connection::set_peer(wire::FcviHandle handle, const wire::fcvi::Attributes&
   endpoint_.window = std::min<std::uint32_t>(depth, 4095) + 1;
 }
 
-void Connection::endpoint_retrying() {
-  if (!std::exchange(retried_, true)) feed(ve::SetupRetried{});
+void Connection::endpoint_retrying() { retried_ = true; }
+
+void Connection::receive_early() {
+  if (vi() == nullptr) return;
+  vi()->receive_early();
+  follow();
+}
+
+void Connection::withdraw_early_reception() {
+  if (vi() == nullptr) return;
+  vi()->withdraw_early_reception();
+  follow();
 }
 
 void Connection::allow_send_completions() {

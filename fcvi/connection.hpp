@@ -3,6 +3,7 @@
 #pragma once
 #include <forward_list>
 #include <memory>
+#include <type_traits>
 
 #include "fc2_fabric/node/remote_port.hpp"
 #include "fcvi/disconnector.hpp"
@@ -53,8 +54,13 @@ class Connection final : private EndpointListener, private machines::disconnect_
   void set_peer_request(EndpointRequest* request) { peer_request_ = request; }
   /// The set-up goes on without this endpoint, which still waits.
   void detach_setup();
-  /// Once, however many ports of the address are tried.
+  /// FC-VI 8.2 b) c): Pending Connect Retry, from the one retry on, however many ports of the address are tried.
   void endpoint_retrying();
+  [[nodiscard]] bool is_retrying() const { return retried_; }
+  /// FC-VI C.5.5: the peer may send from our RESP1 on. The endpoint is Pending Connect.
+  void receive_early();
+  /// The peer's set-up, which RESP1 accepted, is withdrawn; the endpoint waits on (5.3.3).
+  void withdraw_early_reception();
   void set_peer_port(wire::FcId port);
   void set_setup_id(wire::ConnectionId id) { endpoint_.setup_id = id; }
   /// What RESP1 or CONNECT_RQST said of the other end; before the endpoint becomes Connected.
@@ -67,10 +73,12 @@ class Connection final : private EndpointListener, private machines::disconnect_
   void setup_released(const EndpointSetup& setup);
 
   // --- the endpoint --------------------------------------------------------------------------------------------
-  /// Feeds the VI's endpoint machine, then brings traffic and the handle's machines in step with its new state.
+  /// Feeds the VI's endpoint machine, then brings traffic and the handle's machines in step with its new state. An
+  /// event that ends an attempt to connect withdraws what came early.
   template <class Event>
   vi::EndpointOutcome feed(const Event& event) {
     if (vi() == nullptr) return {};
+    if constexpr (ends_attempt<Event>) vi()->withdraw_early_reception();
     const vi::EndpointOutcome outcome = vi()->endpoint_event(event);
     follow();
     return outcome;
@@ -89,6 +97,12 @@ class Connection final : private EndpointListener, private machines::disconnect_
   [[nodiscard]] bool is_consistent() const;
 
  private:
+  /// Pending Connect, it leads to Idle.
+  template <class Event>
+  static constexpr bool ends_attempt = std::is_same_v<Event, machines::vi_endpoint::SetupRefused> ||
+                                       std::is_same_v<Event, machines::vi_endpoint::ConnectTimedOut> ||
+                                       std::is_same_v<Event, machines::vi_endpoint::DisconnectRequested>;
+
   void follow();
   void stop();
   void tell_peer(std::optional<wire::fcvi::Reason> reason);
@@ -127,7 +141,7 @@ class Connection final : private EndpointListener, private machines::disconnect_
   machines::disconnect_responder::Machine responder_;  // a byte
   bool receiving_ = false;                             // the receiver is enabled
   bool retired_ = false;
-  bool retried_ = false;            // the endpoint is in Pending Connect Retry
+  bool retried_ = false;            // Pending Connect is Pending Connect Retry
   vi::StopCause stop_cause_{};      // of stop_later_
   fc2::PortUse peer_;               // it stays known while we are here
   EndpointSetup* setup_ = nullptr;  // endpoint_.setup tells which

@@ -141,6 +141,11 @@ void Provider::disconnect(vi::Vi& vi, vi::Operation& operation) {
   operation.done(vi::Return::Success);
 }
 
+std::string_view Provider::pending_state_name(const vi::Vi& vi) const {
+  const auto* connection = static_cast<const Connection*>(vi.transport_context);
+  return connection != nullptr && connection->is_retrying() ? "PendingConnectRetry" : std::string_view{};
+}
+
 void Provider::send_posted(vi::Vi& vi) {
   if (auto* connection = static_cast<Connection*>(vi.transport_context)) connection->sender().wake();
 }

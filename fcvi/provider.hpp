@@ -39,6 +39,8 @@ class Provider final : public vi::Transport {
   void disconnect(vi::Vi& vi, vi::Operation& operation) override;
   void send_posted(vi::Vi& vi) override;
   void stopped(vi::Vi& vi, vi::StopCause cause) override;
+  /// Pending Connect Retry (FC-VI 8.2 c).
+  [[nodiscard]] std::string_view pending_state_name(const vi::Vi& vi) const override;
   [[nodiscard]] EndCause cause_of_end(const vi::Vi& vi) const override { return end_cause(vi); }
 
   /// For the next Connection Setup of this VI, until the VI is destroyed.

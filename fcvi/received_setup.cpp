@@ -249,10 +249,8 @@ void ReceivedSetup::abort_exchange() {
 }
 
 void ReceivedSetup::endpoint_accepting() {
-  if (is_peer_to_peer())
-    connection_->feed(ve::PeerMatched{});
-  else
-    connection_->feed(ve::AcceptRequested{});
+  if (!is_peer_to_peer()) connection_->feed(ve::AcceptRequested{});  // a peer's VI is Pending Connect already
+  connection_->receive_early();
 }
 
 void ReceivedSetup::withdraw_request() {
@@ -262,7 +260,7 @@ void ReceivedSetup::withdraw_request() {
 
 void ReceivedSetup::leave_waiting_for_peer() {
   Connection& connection = *std::exchange(connection_, nullptr);
-  connection.feed(ve::PeerWithdrew{});
+  connection.withdraw_early_reception();
   connection.detach_setup();
   outbox_.push({Effect::Kind::Leave, {}});
 }

@@ -61,14 +61,9 @@ void Endpoint::look_for_peer() {
   Endpoint* other = hub_.find_peer(*this);
   if (other == nullptr) return;
   const vi::Return conflict = conflict_between(vi_.attributes(), other->vi_.attributes());
-  if (conflict == vi::Return::Success) {
-    vi_.endpoint_event(ve::PeerMatched{});
-    other->vi_.endpoint_event(ve::PeerMatched{});
-    connected(*other);
-  } else {
-    other->end_setup(conflict);
-    end_setup(conflict);
-  }
+  if (conflict == vi::Return::Success) return connected(*other);
+  other->end_setup(conflict);
+  end_setup(conflict);
 }
 
 /// Both VIs before either call returns.

@@ -76,11 +76,11 @@ class Context : public fsm::Context {
   // Peer to peer: the peer has no request yet. The endpoint stays Pending Connect and T1 goes on, now for the wait for
   // the peer's own request (FC-VI 5.3.3).
   virtual void leave_waiting_for_peer() = 0;
-  // vi_endpoint SetupSucceeded; reception is enabled before RESP2 (C.5.5).
+  // vi_endpoint SetupSucceeded: the endpoint receives before RESP2 goes (C.5.5).
   virtual void endpoint_connected() = 0;
   virtual void endpoint_refused() = 0;    // vi_endpoint SetupRefused
   virtual void endpoint_timed_out() = 0;  // vi_endpoint ConnectTimedOut
-  virtual void endpoint_retrying() = 0;   // vi_endpoint SetupRetried
+  virtual void endpoint_retrying() = 0;   // Pending Connect Retry (FC-VI 8.2 c)
   virtual void endpoint_failed() = 0;     // vi_endpoint SetupFailed
   virtual void endpoint_lost() = 0;       // vi_endpoint ConnectionLost
   // The login was an old one of the peer (it restarted, and answered with LOGO): log in again, then feed

@@ -73,7 +73,7 @@ class Context : public fsm::Context {
   // Discard all frames with this FCVI_CONNECTION_ID for R_A_TOV (FC-VI C.2, C.5.9.2).
   virtual void set_cserr() = 0;
   virtual void complete_accept(AcceptOutcome) = 0;  // VipConnectAccept returns
-  // vi_endpoint AcceptRequested: reception is on before RESP1 goes (C.5.5).
+  // vi_endpoint AcceptRequested, and it receives from before RESP1 on (C.5.5).
   virtual void endpoint_accepting() = 0;
   virtual void endpoint_connected() = 0;  // vi_endpoint SetupSucceeded
   virtual void endpoint_refused() = 0;    // vi_endpoint SetupRefused
@@ -81,7 +81,7 @@ class Context : public fsm::Context {
   virtual void endpoint_lost() = 0;
   virtual void release() = 0;      // the setup is over; do not destroy the machine inside this call
   virtual void count_stale() = 0;  // late, duplicate or crossing: harmless, counted
-  // Peer to peer: the endpoint, still Pending Connect, goes back to the pool (vi_endpoint PeerWithdrew).
+  // Peer to peer: the endpoint, still Pending Connect, goes back to the pool, and receives no longer.
   virtual void leave_waiting_for_peer() = 0;
   [[nodiscard]] virtual bool peer_to_peer() const = 0;  // Connection Mode 010b (Table 8)
   [[nodiscard]] virtual bool answered() const = 0;      // a RESP1 was sent

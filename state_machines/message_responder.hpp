@@ -32,8 +32,8 @@ enum class Loss : std::uint8_t {
 };
 
 // --- events
-struct ReceptionEnabled {};  // vi_endpoint enable_reception() (FC-VI C.5.5)
-// vi_endpoint withdraw_reception(): the setup made no connection, the endpoint is Idle.
+struct ReceptionEnabled {};  // the endpoint receives, Connected or before (FC-VI C.5.5)
+// The setup made no connection: the endpoint receives no longer.
 struct ReceptionDisabled {};
 struct FrameRefused {};  // any frame while expects_frames() is false
 // First frame of the expected Message, claim granted, more frames follow.

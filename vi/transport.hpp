@@ -119,6 +119,9 @@ class Transport {
   /// called from within Vi::begin_send, complete_send and complete_receive.
   virtual void stopped(Vi& /*vi*/, StopCause /*cause*/) {}
 
+  /// Where the transport tells apart what VI-ARCH 5.2 calls Pending Connect: the name of the state that this VI is in.
+  /// Empty: just that.
+  [[nodiscard]] virtual std::string_view pending_state_name(const Vi& /*vi*/) const { return {}; }
   /// From the loss on, when the consumer hears of it too, until the VI is Idle again.
   [[nodiscard]] virtual EndCause cause_of_end(const Vi& /*vi*/) const { return {}; }
 };

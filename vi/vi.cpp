@@ -59,6 +59,12 @@ State Vi::state() const {
   return endpoint_.is<endpoint::Idle>() ? State::Idle : State::ConnectPending;
 }
 
+std::string_view Vi::endpoint_state_name() const {
+  const std::string_view finer =
+      state() == State::ConnectPending ? nic_.transport().pending_state_name(*this) : std::string_view{};
+  return finer.empty() ? endpoint_.state_name() : finer;
+}
+
 bool Vi::is_consistent() const {
   const State now = state();
   const bool traffic = now == State::Connected        ? reception_enabled_ && transmission_enabled_
@@ -145,6 +151,20 @@ Return Vi::dequeue(WorkQueue& queue, std::uint64_t& address) {
   const bool error = (head->status & status::error_mask) != 0;
   queue.pop_head();
   return error ? Return::DescriptorError : Return::Success;
+}
+
+// --- early reception -------------------------------------------------------------------------------------
+
+void Vi::receive_early() {
+  assert(state() == State::ConnectPending);
+  reception_enabled_ = true;
+}
+
+void Vi::withdraw_early_reception() {
+  if (state() != State::ConnectPending) return;
+  reception_enabled_ = false;
+  receive_.rewind();
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 
 // --- sends -----------------------------------------------------------------------------------------------
@@ -353,8 +373,6 @@ void Vi::fail_by_status(std::uint32_t error_bits) {
 
 void Vi::fail(Failure failure) {
   const State before = state();
-  // A responder that has accepted receives before it is Connected (FC-VI C.5.5); what is lost then is lost
-  // for good.
   const bool early_traffic = before == State::ConnectPending && reception_enabled_;
   if (failure == Failure::Transport || early_traffic) {
     endpoint_event(endpoint::ConnectionLost{});
@@ -393,11 +411,6 @@ bool Vi::read_remote(wire::MemHandle handle, std::uint64_t address, std::span<st
 // --- effects of the endpoint machine ---------------------------------------------------------------------
 
 void Vi::unexpected(std::string_view, std::string_view, std::string_view) { ++unexpected_events_; }
-
-void Vi::withdraw_reception() {
-  reception_enabled_ = false;
-  receive_.rewind();  // receives stay posted (VI-ARCH 5.2): what early traffic claimed can be claimed again
-}
 
 void Vi::request_disconnect() {
   disconnect_outstanding_ = true;

@@ -77,7 +77,8 @@ class Vi final : private machines::vi_endpoint::Context {
   /// VI-DG 6.3.1: something that a VI cannot go on after. Reports Catastrophic Error.
   void fail_catastrophically();
   [[nodiscard]] State state() const;
-  [[nodiscard]] std::string_view endpoint_state_name() const { return endpoint_.state_name(); }
+  /// As VI-ARCH 5 names it, or finer where the transport tells more states apart (Transport::pending_state_name).
+  [[nodiscard]] std::string_view endpoint_state_name() const;
   [[nodiscard]] const ViAttributes& attributes() const { return attributes_; }
   [[nodiscard]] bool send_queue_empty() const { return send_.empty(); }
   [[nodiscard]] bool receive_queue_empty() const { return receive_.empty(); }
@@ -85,7 +86,7 @@ class Vi final : private machines::vi_endpoint::Context {
   [[nodiscard]] CompletionQueue* receive_completion_queue() const { return receive_.completion_queue(); }
 
   // --- transport side ------------------------------------------------------------------------------------
-  /// Feeds the endpoint machine of FC-VI 8.2; see state_machines/vi_endpoint.hpp for the events. Flushes,
+  /// Feeds the endpoint machine of VI-ARCH 5; see state_machines/vi_endpoint.hpp for the events. Flushes,
   /// traffic switches and Connection Lost reports have happened on return; the rest is the caller's.
   template <class Event>
   EndpointOutcome endpoint_event(const Event& event) {
@@ -94,6 +95,14 @@ class Vi final : private machines::vi_endpoint::Context {
     FCVI_ASSERT_CONSISTENT(*this);
     return outcome_;
   }
+
+  /// For transports whose peer may send before the VI is Connected: receive descriptors can be claimed from now on.
+  /// What a VI loses so early is lost for good: what takes it to Error then is Connection Lost. Pre: Pending Connect.
+  void receive_early();
+  /// There will be no connection, or not this one: what was claimed early can be claimed again, for receives stay
+  /// posted (VI-ARCH 5.2). To be called before the event that takes the VI to Idle. Does nothing in other states than
+  /// Pending Connect.
+  void withdraw_early_reception();
 
   /// Begins the next send descriptor if there is one, the VI is connected, and its fence and the ordering
   /// rules (VI-ARCH 6.3.1) let it: on Reliable Reception nothing passes an RDMA Read. Checks format, length
@@ -138,8 +147,8 @@ class Vi final : private machines::vi_endpoint::Context {
   /// Raises an asynchronous error at the consumer.
   void report(ErrorCode error, ResourceCode resource, std::uint64_t descriptor_address = 0, std::uint32_t op_code = 0);
 
-  /// State, traffic and queues agree: traffic as VI-ARCH 5 and FC-VI C.5.5 allow it, nothing open in Error, no RDMA
-  /// Read open that was not posted. Constant time.
+  /// State, traffic and queues agree: traffic as VI-ARCH 5 and receive_early() allow it, nothing open in Error, no
+  /// RDMA Read open that was not posted. Constant time.
   [[nodiscard]] bool is_consistent() const;
   [[nodiscard]] bool can_receive() const { return reception_enabled_; }
   [[nodiscard]] bool can_transmit() const { return transmission_enabled_; }
@@ -182,9 +191,7 @@ class Vi final : private machines::vi_endpoint::Context {
 
   // Effects of the endpoint machine.
   void unexpected(std::string_view machine, std::string_view state, std::string_view event) override;
-  void enable_reception() override { reception_enabled_ = true; }
-  void enable_transmission() override { transmission_enabled_ = true; }
-  void withdraw_reception() override;
+  void enable_traffic() override { reception_enabled_ = transmission_enabled_ = true; }
   void disable_traffic() override { reception_enabled_ = transmission_enabled_ = false; }
   void flush_descriptors() override;
   void report_connection_lost() override { report(ErrorCode::ConnLost, ResourceCode::Vi); }

@@ -8,9 +8,7 @@ namespace {
 class Recorded final : public fsm::testing::Recorder<Context> {
  public:
   enum Knob : unsigned { ReliableKnob, DisconnectOutstandingKnob };
-  void enable_reception() override { note("enable_reception"); }
-  void enable_transmission() override { note("enable_transmission"); }
-  void withdraw_reception() override { note("withdraw_reception"); }
+  void enable_traffic() override { note("enable_traffic"); }
   void disable_traffic() override { note("disable_traffic"); }
   void flush_descriptors() override { note("flush_descriptors"); }
   void report_connection_lost() override { note("report_connection_lost"); }
@@ -37,32 +35,21 @@ using Rig = fsm::testing::Rig<Def, Recorded>;
 
 FSM_TABLE_TESTS(ViEndpoint, Input);
 
-// FC-VI 8.2 a) b) d), VI-ARCH 5.1, 5.2, 5.3: the client's way, up and down.
+// VI-ARCH 5.1, 5.2, 5.3, FC-VI 8.2 a) b) d): the client's way, up and down.
 TEST(ViEndpoint, Idle_client_connects_and_disconnects) {
   Rig rig;
   EXPECT_EQ(rig.after(ConnectRequested{}), "PendingConnect:");
-  EXPECT_EQ(rig.after(SetupSucceeded{}), "Connected: enable_reception, enable_transmission");
+  EXPECT_EQ(rig.after(SetupSucceeded{}), "Connected: enable_traffic");
   // FC-VI 8.6.3 a): in Error until the answer is there.
   EXPECT_EQ(rig.after(DisconnectRequested{}), "Error: disable_traffic, flush_descriptors, request_disconnect");
   EXPECT_EQ(rig.after(DisconnectAnswered{}), "Idle: flush_descriptors, complete_disconnect(Success)");
 }
 
-// FC-VI C.5.5, VI-ARCH 5.1, 5.2: the server receives before RESP1 goes.
+// VI-ARCH 5.1, 5.2: nothing flows before it is Connected.
 TEST(ViEndpoint, Idle_server_accepts) {
   Rig rig;
-  EXPECT_EQ(rig.after(AcceptRequested{}), "PendingConnect: enable_reception");
-  EXPECT_EQ(rig.after(SetupSucceeded{}), "Connected: enable_reception, enable_transmission");
-}
-
-// FC-VI 5.3.3, 5.3.4 a), C.5.5: the peer's request is accepted while ours is pending; it gives up; another one comes.
-TEST(ViEndpoint, PendingConnect_peer_matched) {
-  Rig rig;
-  rig.given(ConnectRequested{});
-  EXPECT_EQ(rig.after(PeerMatched{}), "PendingConnect: enable_reception");
-  EXPECT_EQ(rig.after(PeerWithdrew{}), "PendingConnect: withdraw_reception");
-  EXPECT_EQ(rig.after(SetupRetried{}), "PendingConnectRetry:");
-  EXPECT_EQ(rig.after(PeerMatched{}), "PendingConnectRetry: enable_reception");
-  EXPECT_EQ(rig.after(SetupSucceeded{}), "Connected: enable_reception, enable_transmission");
+  EXPECT_EQ(rig.after(AcceptRequested{}), "PendingConnect:");
+  EXPECT_EQ(rig.after(SetupSucceeded{}), "Connected: enable_traffic");
 }
 
 // VI-DG 3.3.5: VipDisconnect in Idle returns posted receive Descriptors.
@@ -71,25 +58,18 @@ TEST(ViEndpoint, Idle_disconnect_requested) {
   EXPECT_EQ(rig.after(DisconnectRequested{}), "Idle: flush_descriptors, complete_disconnect(Success)");
 }
 
+// VI-ARCH 5.2: the Descriptors stay posted.
 TEST(ViEndpoint, PendingConnect_refused) {
   Rig rig;
   rig.given(ConnectRequested{});
-  EXPECT_EQ(rig.after(SetupRefused{}), "Idle: withdraw_reception");
+  EXPECT_EQ(rig.after(SetupRefused{}), "Idle:");
 }
 
 // FC-VI C.5.5: T1.
 TEST(ViEndpoint, PendingConnect_timed_out) {
   Rig rig;
   rig.given(ConnectRequested{});
-  EXPECT_EQ(rig.after(ConnectTimedOut{}), "Idle: withdraw_reception, flush_descriptors");
-}
-
-// FC-VI 8.5.3 a) 1) 2), VI-ARCH 5.2: one retry, then Error.
-TEST(ViEndpoint, PendingConnectRetry_failed) {
-  Rig rig;
-  rig.given(ConnectRequested{});
-  EXPECT_EQ(rig.after(SetupRetried{}), "PendingConnectRetry:");
-  EXPECT_EQ(rig.after(SetupFailed{}), "Error: disable_traffic, flush_descriptors");
+  EXPECT_EQ(rig.after(ConnectTimedOut{}), "Idle: flush_descriptors");
 }
 
 // FC-VI C.5.2: T2 at the server.
@@ -153,8 +133,7 @@ TEST(ViEndpoint, Connected_catastrophic_error) {
 TEST(ViEndpoint, PendingConnect_disconnect_requested) {
   Rig rig;
   rig.given(ConnectRequested{});
-  EXPECT_EQ(rig.after(DisconnectRequested{}),
-            "Idle: withdraw_reception, flush_descriptors, complete_disconnect(Success)");
+  EXPECT_EQ(rig.after(DisconnectRequested{}), "Idle: flush_descriptors, complete_disconnect(Success)");
 }
 
 TEST(ViEndpoint, Connected_connect_requested) {
@@ -170,11 +149,6 @@ Rig pending() {
   rig.given(ConnectRequested{});
   return rig;
 }
-Rig pending_retry() {
-  Rig rig;
-  rig.given(ConnectRequested{}, SetupRetried{});
-  return rig;
-}
 Rig in_error() {
   Rig rig;
   rig.given(ConnectRequested{}, SetupFailed{});
@@ -185,8 +159,6 @@ Rig in_error() {
 TEST(ViEndpoint, connect_requested_out_of_place) {
   EXPECT_EQ(pending().after(ConnectRequested{}), "PendingConnect: refuse_request");
   EXPECT_EQ(pending().after(AcceptRequested{}), "PendingConnect: refuse_request");
-  EXPECT_EQ(pending_retry().after(ConnectRequested{}), "PendingConnectRetry: refuse_request");
-  EXPECT_EQ(pending_retry().after(AcceptRequested{}), "PendingConnectRetry: refuse_request");
   EXPECT_EQ(in_error().after(ConnectRequested{}), "Error: refuse_request");
   EXPECT_EQ(in_error().after(AcceptRequested{}), "Error: refuse_request");
 }
@@ -196,7 +168,6 @@ TEST(ViEndpoint, connect_requested_out_of_place) {
 TEST(ViEndpoint, errors_without_a_connection) {
   EXPECT_EQ(Rig{}.after(LocalError{}), "Idle: count_stale");
   EXPECT_EQ(pending().after(LocalError{}), "PendingConnect: count_stale");
-  EXPECT_EQ(pending_retry().after(LocalError{}), "PendingConnectRetry: count_stale");
   EXPECT_EQ(in_error().after(LocalError{}), "Error: count_stale");
 }
 
@@ -207,42 +178,16 @@ TEST(ViEndpoint, catastrophic_errors_without_a_connection) {
   EXPECT_EQ(idle.after(CatastrophicError{}), "Error: disable_traffic, flush_descriptors");
   EXPECT_EQ(idle.after(ConnectRequested{}), "Error: refuse_request");
   EXPECT_EQ(pending().after(CatastrophicError{}), "Error: disable_traffic, flush_descriptors");
-  EXPECT_EQ(pending_retry().after(CatastrophicError{}), "Error: disable_traffic, flush_descriptors");
 }
 
 // FC-VI D.2: the loss of a connection that the application has ended already is no news.
 TEST(ViEndpoint, Idle_connection_lost) { EXPECT_EQ(Rig{}.after(ConnectionLost{}), "Idle: count_stale"); }
 
-// FC-VI 8.2 b): an error Reason Code is not retried.
+// VI-ARCH 5.2: a transport error takes it to Error, and its Descriptors are flushed (FC-VI C.3 rule 4 d, C.5.5).
 TEST(ViEndpoint, PendingConnect_failed) {
   Rig rig = pending();
   EXPECT_EQ(rig.after(SetupFailed{}), "Error: disable_traffic, flush_descriptors");
   EXPECT_EQ(rig.after(SetupFailed{}), "Error: count_stale");
-}
-
-// FC-VI 8.2 c) and its note, C.5.5: Pending Connect Retry ends as Pending Connect does.
-TEST(ViEndpoint, PendingConnectRetry_ends) {
-  EXPECT_EQ(pending_retry().after(SetupRefused{}), "Idle: withdraw_reception");
-  EXPECT_EQ(pending_retry().after(ConnectTimedOut{}), "Idle: withdraw_reception, flush_descriptors");
-}
-
-// FC-VI 5.3.3: the peer whose request was accepted during the retry gives up: the wait goes on.
-TEST(ViEndpoint, PendingConnectRetry_peer_withdrew) {
-  Rig rig = pending_retry();
-  rig.given(PeerMatched{});
-  EXPECT_EQ(rig.after(PeerWithdrew{}), "PendingConnectRetry: withdraw_reception");
-}
-
-// FC-VI 8.5.3 d), 7.7.1: the peer's set-up, accepted during the retry, is lost.
-TEST(ViEndpoint, PendingConnectRetry_connection_lost) {
-  EXPECT_EQ(pending_retry().after(ConnectionLost{}),
-            "Error: disable_traffic, flush_descriptors, report_connection_lost");
-}
-
-// VI-ARCH 5.2, VI-DG 3.3.5.
-TEST(ViEndpoint, PendingConnectRetry_disconnect_requested) {
-  EXPECT_EQ(pending_retry().after(DisconnectRequested{}),
-            "Idle: withdraw_reception, flush_descriptors, complete_disconnect(Success)");
 }
 
 }  // namespace

@@ -72,14 +72,15 @@ void Bench::connect() {
   vi->endpoint_event(endpoint::SetupSucceeded{});
 }
 
+void Bench::accept_early() {
+  vi->endpoint_event(endpoint::AcceptRequested{});
+  vi->receive_early();
+}
+
 void Bench::drive_to(std::string_view state) {
   if (state == "Idle") return;
   vi->endpoint_event(endpoint::ConnectRequested{});
   if (state == "PendingConnect") return;
-  if (state == "PendingConnectRetry") {
-    vi->endpoint_event(endpoint::SetupRetried{});
-    return;
-  }
   vi->endpoint_event(endpoint::SetupSucceeded{});
   if (state == "Error") vi->endpoint_event(endpoint::ConnectionLost{});
 }

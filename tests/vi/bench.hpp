@@ -39,6 +39,7 @@ class FakeTransport : public Transport {
   void send_posted(Vi&) override { log_.push_back("posted"); }
   void receive_posted(Vi&) override { ++receives_posted; }
   [[nodiscard]] Capabilities capabilities() const override { return can; }
+  [[nodiscard]] std::string_view pending_state_name(const Vi&) const override { return pending_name; }
   void stopped(Vi&, StopCause cause) override {
     log_.push_back(cause == StopCause::Descriptor ? "stopped" : "stopped by the NIC");
   }
@@ -46,6 +47,7 @@ class FakeTransport : public Transport {
   Return attach_result = Return::Success;
   int receives_posted = 0;
   Capabilities can = {};
+  std::string_view pending_name;
 
  private:
   Log& log_;
@@ -126,7 +128,9 @@ class Bench {
   Return post_send(const Posted& posted) { return vi->post_send(posted.address(), arena_handle); }
   Return post_receive(const Posted& posted) { return vi->post_receive(posted.address(), arena_handle); }
   void connect();
-  /// Idle, Pending Connect, Pending Connect Retry, Connected, Error.
+  /// Pending Connect, and receiving already.
+  void accept_early();
+  /// Idle, Pending Connect, Connected, Error.
   void drive_to(std::string_view state);
   /// Begins the next send, which must be possible.
   SendWork begin();

@@ -339,7 +339,10 @@ TEST(Receiving, refusedEarly_receptionIsOff) {
   Bench bench;
   bench.post_receive(bench.receive(4));
   bench.vi->endpoint_event(endpoint::AcceptRequested{});
+  EXPECT_FALSE(bench.vi->can_receive());
+  bench.vi->receive_early();
   EXPECT_TRUE(bench.vi->can_receive());
+  bench.vi->withdraw_early_reception();
   bench.vi->endpoint_event(endpoint::SetupRefused{});
   EXPECT_FALSE(bench.vi->can_receive());
   EXPECT_FALSE(bench.vi->claim_receive(0).has_value());

@@ -48,7 +48,6 @@ TEST_P(PostInState, post_receive) {
 
 INSTANTIATE_TEST_SUITE_P(States, PostInState,
                          ::testing::Values(PostCase{"Idle", true, false}, PostCase{"PendingConnect", true, false},
-                                           PostCase{"PendingConnectRetry", true, false},
                                            PostCase{"Connected", false, false}, PostCase{"Error", true, true}),
                          [](const auto& test_case) { return std::string(test_case.param.state); });
 
@@ -124,7 +123,7 @@ TEST_P(PostBad, connected_post_bad_address) {
 TEST_P(PostBad, unconnected_post_bad_address) {
   // VI-DG 6.3.1, VI-ARCH 5.1, 5.2: told at once, and the VI is in Error: who connects it learns that. It has no
   // connection to lose.
-  for (const auto* state : {"Idle", "PendingConnect", "PendingConnectRetry"}) {
+  for (const auto* state : {"Idle", "PendingConnect"}) {
     Bench bench;
     bench.drive_to(state);
     bench.signals();

@@ -112,7 +112,7 @@ TEST(Receive, connected_claim_empty) {
 
 TEST(Receive, unconnected_claim) {
   // VI-ARCH 5.1, 5.2, 5.4: receives wait for the connection.
-  for (const auto* state : {"Idle", "PendingConnect", "PendingConnectRetry"}) {
+  for (const auto* state : {"Idle", "PendingConnect"}) {
     Bench bench;
     bench.post_receive(bench.receive(2));
     bench.drive_to(state);
@@ -273,19 +273,19 @@ TEST(Receive, connected_claim_descriptor_deregistered) {
   EXPECT_EQ(posted.status(), 0u);
 }
 
-// --- a responder receives before it is Connected (FC-VI C.5.5)
+// --- a transport may let a VI receive before it is Connected (FC-VI C.5.5)
 
 class EarlyTraffic : public ::testing::Test {
  protected:
   void accept(Bench& bench) {
     for (int i = 0; i != 2; ++i) bench.post_receive(bench.receive(4));
-    bench.vi->endpoint_event(endpoint::AcceptRequested{});
+    bench.accept_early();
     bench.signals();
   }
 };
 
 TEST_F(EarlyTraffic, accepting_claim) {
-  // FC-VI C.5.5: reception is on from RESP1; transmission is not.
+  // FC-VI C.5.5: it receives and does not send.
   Bench bench;
   accept(bench);
   EXPECT_TRUE(bench.vi->can_receive());
@@ -301,6 +301,9 @@ TEST_F(EarlyTraffic, accepting_refused) {
   Bench bench;
   accept(bench);
   const ReceiveWork claimed = bench.claim();
+  bench.vi->withdraw_early_reception();
+  EXPECT_FALSE(bench.vi->can_receive());
+  EXPECT_EQ(bench.vi->state(), State::ConnectPending);
   bench.vi->endpoint_event(endpoint::SetupRefused{});
   EXPECT_EQ(bench.vi->state(), State::Idle);
   EXPECT_FALSE(bench.vi->is_open(claimed));
@@ -308,6 +311,17 @@ TEST_F(EarlyTraffic, accepting_refused) {
   EXPECT_THAT(bench.signals(), IsEmpty());
   bench.connect();
   EXPECT_EQ(bench.claim().index, claimed.index);
+}
+
+TEST_F(EarlyTraffic, connected_withdraw_doesNothing) {
+  // VI-ARCH 5.3: what was early is no longer: the connection keeps what it claimed.
+  Bench bench;
+  accept(bench);
+  bench.vi->endpoint_event(endpoint::SetupSucceeded{});
+  const ReceiveWork claimed = bench.claim();
+  bench.vi->withdraw_early_reception();
+  EXPECT_TRUE(bench.vi->can_receive());
+  EXPECT_TRUE(bench.vi->is_open(claimed));
 }
 
 TEST_F(EarlyTraffic, accepting_error) {
@@ -342,16 +356,17 @@ TEST(Receive, idle_flushAfterAWithdrawnSetup_nextConnectionTakesTheNextReceive) 
   // VI-ARCH 5.2, VI-DG 3.3.5: a receive that completed out of order before the set-up was withdrawn, and those that
   // VipDisconnect flushed, are not claimed again.
   Bench bench({.level = ReliabilityLevel::UnreliableDelivery});
-  bench.vi->endpoint_event(endpoint::AcceptRequested{});
+  bench.accept_early();
   for (int i = 0; i != 2; ++i) bench.post_receive(bench.receive(8));
   bench.claim();
   bench.vi->complete_receive(bench.claim(), 0, status::op_receive, 0, std::nullopt);
+  bench.vi->withdraw_early_reception();
   bench.vi->endpoint_event(endpoint::SetupRefused{});
   bench.vi->endpoint_event(endpoint::DisconnectRequested{});
   const Posted fresh = bench.receive(8);
   bench.post_receive(fresh);
   EXPECT_TRUE(bench.vi->is_consistent());
-  bench.vi->endpoint_event(endpoint::AcceptRequested{});
+  bench.accept_early();
   bench.vi->complete_receive(bench.claim(), 0, status::op_receive, 0, std::nullopt);
   EXPECT_EQ(fresh.status(), status::done | status::op_receive);
 }
