@@ -74,10 +74,14 @@ Return Nic::set_vi_attributes(Vi& vi, const ViAttributes& attributes) {
   return Return::Success;
 }
 
-Return Nic::create_completion_queue(std::uint32_t entry_count, CompletionQueue*& queue) {
-  if (entry_count > limits_.max_completion_queue_entries) return Return::ErrorResource;
+Return Nic::check_completion_queue(std::uint64_t entry_count) const {
+  return entry_count > limits_.max_completion_queue_entries ? Return::ErrorResource : Return::Success;
+}
+
+Return Nic::create_completion_queue(std::uint64_t entry_count, CompletionQueue*& queue) {
+  if (const Return result = check_completion_queue(entry_count); result != Return::Success) return result;
   if (queues_.size() >= limits_.max_completion_queues) return Return::ErrorResource;
-  queues_.push_back(std::make_unique<CompletionQueue>(entry_count));
+  queues_.push_back(std::make_unique<CompletionQueue>());
   queue = queues_.back().get();
   FCVI_ASSERT_CONSISTENT(*this);
   return Return::Success;
@@ -87,11 +91,6 @@ Return Nic::destroy_completion_queue(CompletionQueue& queue) {
   if (queue.in_use()) return Return::ErrorResource;  // VI-DG 3.6.2
   std::erase_if(queues_, [&queue](const auto& owned) { return owned.get() == &queue; });
   FCVI_ASSERT_CONSISTENT(*this);
-  return Return::Success;
-}
-
-Return Nic::resize_completion_queue(CompletionQueue& queue, std::uint32_t entry_count) {
-  if (entry_count > limits_.max_completion_queue_entries || !queue.resize(entry_count)) return Return::ErrorResource;
   return Return::Success;
 }
 

@@ -41,11 +41,11 @@ class Nic {
   /// VipSetViAttributes, VI-DG 3.7.2: all or nothing. InvalidState unless Idle; else the errors of create_vi.
   Return set_vi_attributes(Vi& vi, const ViAttributes& attributes);
 
-  /// ErrorResource above a limit; entry_count 0 makes a queue of one (VI-DG 3.6.1: at least).
-  Return create_completion_queue(std::uint32_t entry_count, CompletionQueue*& queue);
+  /// ErrorResource above a limit. The entries themselves are kept by the consumer.
+  Return create_completion_queue(std::uint64_t entry_count, CompletionQueue*& queue);
   Return destroy_completion_queue(CompletionQueue& queue);  // ErrorResource while work queues use it
-  /// VI-DG 3.6.3. ErrorResource above the limit, or when more entries are queued than would fit.
-  Return resize_completion_queue(CompletionQueue& queue, std::uint32_t entry_count);
+  /// VI-DG 3.6.1, 3.6.3: whether a completion queue may have so many entries. ErrorResource above the limit.
+  [[nodiscard]] Return check_completion_queue(std::uint64_t entry_count) const;
 
   MemoryTable& memory() { return memory_; }
   [[nodiscard]] const MemoryTable& memory() const { return memory_; }

@@ -54,14 +54,18 @@ class ConnectWaitOperation : public Operation {
   ConnectionToken token;
 };
 
-/// Signals to the consumer of a NIC: wake somebody and return; do not call back in, but to dequeue what the signal
-/// tells.
+/// Signals to the consumer of a NIC: wake somebody and return; do not call back in.
 class Listener {
  public:
   virtual ~Listener() = default;
-  /// One more descriptor can be dequeued from this queue (which has no completion queue).
-  virtual void work_completed(Vi& vi, bool receive_queue) = 0;
-  virtual void completion_queued(CompletionQueue& queue) = 0;
+  /// The oldest descriptor of this queue that was not told yet is complete; `error`: its status has error bits. The
+  /// only signal of a completion, in the order of VI-DG 6.1, whether the queue has a completion queue or not: its
+  /// entries are the consumer's. True: the consumer has taken the descriptor, and it is off the model's queue. False:
+  /// it can be dequeued later, by Vi::send_done or receive_done. A consumer answers always the same.
+  virtual bool completed(Vi& vi, bool receive_queue, std::uint64_t descriptor_address, bool error) = 0;
+  /// Descriptors of this queue that the consumer has taken, and its program has not dequeued: they count for VI Overrun
+  /// (VI-DG 3.8.1). Asked at each post.
+  [[nodiscard]] virtual std::uint64_t taken_count(const Vi& /*vi*/, bool /*receive_queue*/) const { return 0; }
   /// VI-DG 3.8.1. `descriptor_address` is 0 where no descriptor is concerned; `op_code` as in the status
   /// field.
   virtual void asynchronous_error(Vi* vi, CompletionQueue* queue, std::uint64_t descriptor_address,

@@ -45,11 +45,8 @@ Vi::Vi(Nic& nic, const ViAttributes& attributes, CompletionQueue* send_queue, Co
 }
 
 Vi::~Vi() {
-  for (CompletionQueue* queue : {send_.completion_queue(), receive_.completion_queue()}) {
-    if (queue == nullptr) continue;
-    queue->remove(*this);
-    queue->detach();
-  }
+  for (CompletionQueue* queue : {send_.completion_queue(), receive_.completion_queue()})
+    if (queue != nullptr) queue->detach();
   nic_.memory().remove_user(attributes_.ptag);
 }
 
@@ -109,7 +106,8 @@ bool Vi::post(WorkQueue& queue, std::uint64_t address, wire::MemHandle handle) {
   WorkQueue::Entry entry{address, handle, receive_queue ? status::op_receive : status::op_send};
   std::byte* host = descriptor_memory(entry, sizeof(ControlSegment));
   ControlSegment segment;
-  const bool room = queue.size() < nic_.limits().max_descriptors_per_queue;
+  const std::uint64_t taken = nic_.listener().taken_count(*this, receive_queue);
+  const bool room = queue.has_room(taken);
   const auto take = [&] {
     return consumer_memory::load_control_segment(host, segment) &&
            (!room || consumer_memory::store_status(host, 0));  // VI-DG 5.5
@@ -122,7 +120,7 @@ bool Vi::post(WorkQueue& queue, std::uint64_t address, wire::MemHandle handle) {
     bad = segment.segment_count <= nic_.limits().max_segments_per_descriptor &&
           whole_descriptor(entry, segment.segment_count) == nullptr;
   }
-  if (!bad && queue.post(entry)) return true;
+  if (!bad && queue.post(entry, taken)) return true;
   if (bad) {
     report(ErrorCode::PostDesc, ResourceCode::Descriptor, address, entry.status);
   } else {
@@ -132,9 +130,8 @@ bool Vi::post(WorkQueue& queue, std::uint64_t address, wire::MemHandle handle) {
   return false;
 }
 
-void Vi::refuse_overrun(bool receive_queue, std::uint64_t address) {
-  report(ErrorCode::ViOverrun, ResourceCode::Vi, address, receive_queue ? status::op_receive : status::op_send);
-  fail(Failure::Nic);
+bool Vi::is_full(bool receive_queue) const {
+  return !(receive_queue ? receive_ : send_).has_room(nic_.listener().taken_count(*this, receive_queue));
 }
 
 void Vi::fail_catastrophically() {
@@ -325,14 +322,10 @@ bool Vi::write_completion(const WorkQueue::Entry& entry, std::uint32_t status, W
 }
 
 void Vi::announce(WorkQueue& queue, std::uint32_t count) {
-  const bool receive_queue = &queue == &receive_;
-  CompletionQueue* completions = queue.completion_queue();
-  for (; count != 0; --count) {
-    if (completions == nullptr) {
-      nic_.listener().work_completed(*this, receive_queue);
-    } else if (completions->push({this, receive_queue})) {
-      nic_.listener().completion_queued(*completions);
-    }
+  for (WorkQueue::Index index = queue.first_open() - count; count != 0; --count, ++index) {
+    const WorkQueue::Entry& entry = queue.entry(index);
+    const bool error = (entry.status & status::error_mask) != 0;
+    if (nic_.listener().completed(*this, &queue == &receive_, entry.address, error)) queue.pop_head();
   }
 }
 

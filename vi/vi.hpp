@@ -68,12 +68,12 @@ class Vi final : private machines::vi_endpoint::Context {
   /// DescriptorError with address 0 when the queue is empty.
   Return send_done(std::uint64_t& address) { return dequeue(send_, address); }
   Return receive_done(std::uint64_t& address) { return dequeue(receive_, address); }
-  /// For consumers that keep books of their own: descriptors that were posted so far, refused ones not counted.
+  /// Descriptors that were posted so far, refused ones not counted.
   [[nodiscard]] std::uint64_t posted_count(bool receive_queue) const {
     return (receive_queue ? receive_ : send_).tail();
   }
-  /// The consumer's own count says VI Overrun: as if the queue were full.
-  void refuse_overrun(bool receive_queue, std::uint64_t address);
+  /// The next post is a VI Overrun.
+  [[nodiscard]] bool is_full(bool receive_queue) const;
   /// VI-DG 6.3.1: something that a VI cannot go on after. Reports Catastrophic Error.
   void fail_catastrophically();
   [[nodiscard]] State state() const;

@@ -10,8 +10,8 @@ namespace {
 constexpr std::size_t first_capacity = 8;  // entries; most VIs of a large run stay small
 }
 
-bool WorkQueue::post(const Entry& entry) {
-  if (size() >= limit_) return false;
+bool WorkQueue::post(const Entry& entry, std::uint64_t taken) {
+  if (!has_room(taken)) return false;
   if (size() == ring_.size()) grow();
   ring_[tail_ & mask_] = entry;
   ++tail_;

@@ -26,8 +26,10 @@ class WorkQueue {
   WorkQueue(CompletionQueue* completion_queue, std::uint32_t limit)
       : completion_queue_(completion_queue), limit_(limit) {}
 
-  /// False when the queue holds `limit` descriptors already (VI-DG 3.8.1, VI Overrun).
-  bool post(const Entry& entry);
+  /// False when the queue holds `limit` descriptors already, with `taken` that were taken from it and count on (VI-DG
+  /// 3.8.1, VI Overrun).
+  bool post(const Entry& entry, std::uint64_t taken = 0);
+  [[nodiscard]] bool has_room(std::uint64_t taken) const { return size() + taken < limit_; }
 
   [[nodiscard]] bool empty() const { return head_ == tail_; }  // nothing posted and not dequeued
   [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(tail_ - head_); }

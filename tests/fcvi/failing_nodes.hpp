@@ -88,7 +88,7 @@ class Failing : public FailureNodes {
     post_receive(), client_vi->post_send(apart, own), take_away(*client, own);
   }
   void post_refused() { client_vi->post_send(1, client->handle); }
-  void overrun() { client_vi->refuse_overrun(true, client->data); }
+  void overrun() { client->overrun(*client_vi); }
   void hardware_failed() { client_vi->fail_catastrophically(); }
 
   // --- found by the client, in what comes back, or does not

@@ -192,7 +192,7 @@ TEST_F(Offer, pending_catastrophicError_endsTheAttempt) {
       ASSERT_TRUE(offered());
     }
     ASSERT_EQ(client_vi->state(), vi::State::ConnectPending);
-    client_vi->refuse_overrun(true, client->data);
+    client->overrun(*client_vi);
     EXPECT_EQ(outcome(), Return::ErrorResource);
     EXPECT_EQ(client_vi->state(), vi::State::Error);
     ASSERT_EQ(client->errors.size(), 1u);

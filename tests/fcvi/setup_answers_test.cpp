@@ -221,7 +221,7 @@ TEST_F(Answers, awaitResp3_errorAndDisconnect_exchangeEndsInOrder) {
   ask();
   respond({});
   ASSERT_EQ(vi->state(), State::Connected);
-  vi->refuse_overrun(true, host.data);
+  host.overrun(*vi);
   settle();
   ASSERT_EQ(vi->state(), State::Error);
   Done done;

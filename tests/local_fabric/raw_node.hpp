@@ -149,8 +149,7 @@ class RawNode final : private vi::Listener, private fc2::drivers::LinkListener {
     config.first_handle = 0x1000 * number + 1;
     return config;
   }
-  void work_completed(vi::Vi&, bool) override {}
-  void completion_queued(vi::CompletionQueue&) override {}
+  bool completed(vi::Vi&, bool, std::uint64_t, bool) override { return false; }
   void asynchronous_error(vi::Vi*, vi::CompletionQueue*, std::uint64_t, std::uint32_t, vi::ResourceCode,
                           vi::ErrorCode error) override {
     if (error == vi::ErrorCode::ConnLost) ++connections_lost;

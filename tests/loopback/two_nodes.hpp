@@ -74,8 +74,7 @@ class Node final : private vi::Listener {
   struct Arena {
     alignas(64) std::byte bytes[1u << 20];
   };
-  void work_completed(vi::Vi&, bool) override {}
-  void completion_queued(vi::CompletionQueue&) override {}
+  bool completed(vi::Vi&, bool, std::uint64_t, bool) override { return false; }
   void asynchronous_error(vi::Vi*, vi::CompletionQueue*, std::uint64_t, std::uint32_t, vi::ResourceCode,
                           vi::ErrorCode error) override {
     errors_.push_back(error);

@@ -94,8 +94,7 @@ class ManyHosts {
     void address_ready() override {
       if (!std::exchange(ready, true)) ++hosts.ready_;
     }
-    void work_completed(vi::Vi&, bool) override {}
-    void completion_queued(vi::CompletionQueue&) override {}
+    bool completed(vi::Vi&, bool, std::uint64_t, bool) override { return false; }
     void asynchronous_error(vi::Vi*, vi::CompletionQueue*, std::uint64_t, std::uint32_t, vi::ResourceCode,
                             vi::ErrorCode) override {}
 

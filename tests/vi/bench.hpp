@@ -56,8 +56,15 @@ class FakeTransport : public Transport {
 class LoggingListener : public Listener {
  public:
   explicit LoggingListener(Log& log) : log_(log) {}
-  void work_completed(Vi&, bool receive_queue) override { log_.push_back(receive_queue ? "receive" : "send"); }
-  void completion_queued(CompletionQueue&) override { log_.push_back("queued"); }
+  bool completed(Vi&, bool receive_queue, std::uint64_t descriptor_address, bool error) override {
+    log_.push_back(receive_queue ? "receive" : "send");
+    last_completed = descriptor_address;
+    last_in_error = error;
+    return takes;
+  }
+  [[nodiscard]] std::uint64_t taken_count(const Vi&, bool receive_queue) const override {
+    return receive_queue ? taken_receives : taken_sends;
+  }
   void asynchronous_error(Vi*, CompletionQueue*, std::uint64_t descriptor_address, std::uint32_t op_code,
                           ResourceCode resource, ErrorCode error) override {
     log_.push_back(std::string(to_string(error)));
@@ -69,6 +76,10 @@ class LoggingListener : public Listener {
     last_op_code = op_code;
     last_resource = resource;
   }
+  bool takes = false;  // what completes is off the queue at once
+  std::uint64_t taken_sends = 0, taken_receives = 0;
+  std::uint64_t last_completed = 0;
+  bool last_in_error = false;
   std::uint64_t last_descriptor_address = 0;
   std::uint32_t last_op_code = 0;
   ResourceCode last_resource = ResourceCode::Nic, lost_resource = ResourceCode::Nic;

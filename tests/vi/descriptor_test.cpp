@@ -59,8 +59,9 @@ TEST(Posting, mostSegmentsBeyondTheRegion_isABadAddress) {
   EXPECT_THAT(bench.signals(), ElementsAre("Post Descriptor Error", "Connection Lost", "stopped"));
 }
 
-TEST(Posting, consumersOwnCount_refuseOverrun) {
-  // VI-DG 3.8.1 VI Overrun, 6.3.1: each queue, at any level, with the descriptor that was too many.
+TEST(Posting, consumersCount_overrun) {
+  // VI-DG 3.8.1 VI Overrun, 6.3.1: each queue, at any level, with the descriptor that was too many. What the consumer
+  // has taken counts; what it says of the other queue does not.
   for (const bool receive_queue : {false, true})
     for (const auto level : {UnreliableDelivery, ReliableDelivery}) {
       Bench bench({.level = level});
@@ -69,10 +70,15 @@ TEST(Posting, consumersOwnCount_refuseOverrun) {
       bench.connect();
       bench.signals();
       bench.listener.last_resource = ResourceCode::Nic;
-      bench.vi->refuse_overrun(receive_queue, 0x4711);
+      const std::uint64_t limit = bench.nic.limits().max_descriptors_per_queue;
+      (receive_queue ? bench.listener.taken_receives : bench.listener.taken_sends) = limit;
+      EXPECT_TRUE(bench.vi->is_full(receive_queue));
+      EXPECT_FALSE(bench.vi->is_full(!receive_queue));
+      const auto extra = receive_queue ? bench.receive(4) : bench.send("a");
+      receive_queue ? bench.post_receive(extra) : bench.post_send(extra);
       EXPECT_THAT(bench.signals(), ElementsAre("VI Overrun", "receive", "Connection Lost", "stopped by the NIC"));
       EXPECT_EQ(bench.listener.last_op_code, receive_queue ? status::op_receive : status::op_send);
-      EXPECT_EQ(bench.listener.last_descriptor_address, 0x4711u);
+      EXPECT_EQ(bench.listener.last_descriptor_address, extra.address());
       EXPECT_EQ(bench.listener.last_resource, ResourceCode::Vi);
       EXPECT_EQ(bench.vi->state(), State::Error);
     }
@@ -241,11 +247,11 @@ TEST(Sending, partlySentOfAnEarlierConnection_isNotTheNextOnes) {
 
 /// Asks for the next send whenever it hears of one that completed.
 struct Eager final : Listener {
-  void work_completed(Vi& vi, bool receive_queue) override {
+  bool completed(Vi& vi, bool receive_queue, std::uint64_t, bool) override {
     ++heard;
     if (!receive_queue) begun = begun || vi.begin_send().has_value();
+    return false;
   }
-  void completion_queued(CompletionQueue&) override {}
   void asynchronous_error(Vi*, CompletionQueue*, std::uint64_t, std::uint32_t, ResourceCode, ErrorCode) override {}
   int heard = 0;
   bool begun = false;

@@ -54,14 +54,13 @@ TEST_F(Limits, largest_isAllowed) {
   EXPECT_EQ(nic.create_vi({.max_transfer_size_bytes = 1000}, nullptr, nullptr, vi), Return::Success);
   EXPECT_EQ(vi->attributes().max_transfer_size_bytes, 1000u);
   ASSERT_EQ(nic.create_completion_queue(8, queue), Return::Success);
-  EXPECT_EQ(nic.resize_completion_queue(*queue, 4), Return::Success);
-  EXPECT_EQ(nic.resize_completion_queue(*queue, 8), Return::Success);
-  EXPECT_EQ(nic.resize_completion_queue(*queue, 9), Return::ErrorResource);
+  EXPECT_EQ(nic.check_completion_queue(8), Return::Success);
+  EXPECT_EQ(nic.check_completion_queue(9), Return::ErrorResource);
 }
 
 // VI-DG 3.2.1: either completion queue must be of this NIC.
 TEST_F(Limits, createVi_oneForeignQueue_isRefused) {
-  CompletionQueue foreign(1);
+  CompletionQueue foreign;
   ASSERT_EQ(nic.create_completion_queue(8, queue), Return::Success);
   EXPECT_EQ(nic.create_vi({}, &foreign, queue, vi), Return::InvalidParameter);
   EXPECT_EQ(nic.create_vi({}, queue, &foreign, vi), Return::InvalidParameter);

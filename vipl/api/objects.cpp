@@ -38,29 +38,16 @@ std::size_t ViObject::submit(bool receive_queue) {
     if (model == nullptr) continue;  // destroyed meanwhile
     const wire::MemHandle region{submission.memory};
     const auto before = model->posted_count(receive_queue);
-    const bool overrun = queue.overrun();
-    if (overrun)
-      model->refuse_overrun(receive_queue, submission.address);
-    else if (receive_queue)
+    const bool overrun = trace::errors() && model->is_full(receive_queue);
+    if (receive_queue)
       model->post_receive(submission.address, region);
     else
       model->post_send(submission.address, region);
-    if (model->posted_count(receive_queue) != before) {
-      queue.accept();
-    } else {
-      if (trace::errors()) nic->tell_refusal(*this, receive_queue, submission, overrun);
-      queue.refuse();
-    }
+    if (model->posted_count(receive_queue) != before) continue;
+    if (trace::errors()) nic->tell_refusal(*this, receive_queue, submission, overrun);
+    queue.refuse();
   }
   return count;
-}
-
-void ViObject::dequeue(bool receive_queue) {
-  std::uint64_t address = 0;
-  const vi::Return result = receive_queue ? model->receive_done(address) : model->send_done(address);
-  const bool failed = result == vi::Return::DescriptorError;
-  if (failed && trace::errors()) nic->tell_failure(*this, receive_queue, address);
-  port(receive_queue).complete({address, failed});
 }
 
 QueueObject::QueueObject(Domain& domain) : Part(its_kind), port(domain.engine(), domain.directory()) {}
@@ -160,13 +147,17 @@ void NicObject::release_all() {
 
 // --- signals of the model --------------------------------------------------------------------------------
 
-void NicObject::work_completed(vi::Vi& vi, bool receive_queue) {
-  if (auto* object = static_cast<ViObject*>(vi.consumer_context)) object->dequeue(receive_queue);
+bool NicObject::completed(vi::Vi& vi, bool receive_queue, std::uint64_t descriptor_address, bool error) {
+  auto* const object = static_cast<ViObject*>(vi.consumer_context);
+  if (object == nullptr) return true;  // its handle is gone
+  if (error && trace::errors()) tell_failure(*object, receive_queue, descriptor_address);
+  object->port(receive_queue).complete({descriptor_address, error});
+  return true;
 }
 
-void NicObject::completion_queued(vi::CompletionQueue& queue) {
-  const auto entry = queue.pop();
-  if (entry && entry->vi->consumer_context != nullptr) work_completed(*entry->vi, entry->receive_queue);
+std::uint64_t NicObject::taken_count(const vi::Vi& vi, bool receive_queue) const {
+  auto* const object = static_cast<ViObject*>(vi.consumer_context);
+  return object == nullptr ? 0 : object->port(receive_queue).waiting_count();
 }
 
 void NicObject::asynchronous_error(vi::Vi* vi, vi::CompletionQueue* queue, std::uint64_t descriptor_address,

@@ -41,8 +41,6 @@ class ViObject final : public Part, public Bell {
   [[nodiscard]] bool try_rest();
 
   WorkPort& port(bool receive_queue) { return ports_[receive_queue ? 1 : 0]; }
-  /// The oldest descriptor that was not dequeued from the model is complete.
-  void dequeue(bool receive_queue);
   [[nodiscard]] bool empty() const { return ports_[0].empty() && ports_[1].empty(); }
 
   vi::Vi* model = nullptr;  // until closed
@@ -126,8 +124,8 @@ class NicObject final : public Object, public std::enable_shared_from_this<NicOb
   void disconnect_all();
   void release_all();
   // vi::Listener
-  void work_completed(vi::Vi& vi, bool receive_queue) override;
-  void completion_queued(vi::CompletionQueue& queue) override;
+  bool completed(vi::Vi& vi, bool receive_queue, std::uint64_t descriptor_address, bool error) override;
+  [[nodiscard]] std::uint64_t taken_count(const vi::Vi& vi, bool receive_queue) const override;
   void asynchronous_error(vi::Vi* vi, vi::CompletionQueue* queue, std::uint64_t descriptor_address,
                           std::uint32_t op_code, vi::ResourceCode resource, vi::ErrorCode error) override;
 

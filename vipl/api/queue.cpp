@@ -15,16 +15,12 @@ using vipl::Taken;
 
 namespace {
 
-/// The model's queue only passes entries on: the object's port holds them, and grows as it must.
-constexpr std::uint32_t model_entries = 1;
-
 VIP_RETURN create(VIP_NIC_HANDLE nic_handle, VIP_ULONG entry_count, VIP_CQ_HANDLE* queue_handle) {
   Call call;
   NicObject* nic = call.find<NicObject>(nic_handle);
   if (nic == nullptr || queue_handle == nullptr) return VIP_INVALID_PARAMETER;
-  if (entry_count > nic->model().limits().max_completion_queue_entries) return VIP_ERROR_RESOURCE;
   const auto object = call.domain().take_queue();
-  const vi::Return result = nic->model().create_completion_queue(model_entries, object->model);
+  const vi::Return result = nic->model().create_completion_queue(entry_count, object->model);
   if (result != vi::Return::Success) return vipl::to_api(result);
   object->model->context = object.get();
   object->nic_handle = nic_handle;
@@ -54,9 +50,7 @@ VIP_RETURN resize(VIP_CQ_HANDLE handle, VIP_ULONG entry_count) {
   Call call;
   QueueObject* queue = call.find<QueueObject>(handle);
   if (queue == nullptr) return VIP_INVALID_PARAMETER;
-  const std::size_t wanted = std::max<VIP_ULONG>(entry_count, 1);  // VI-DG 3.6.1: never none
-  const bool possible = wanted <= queue->nic->model().limits().max_completion_queue_entries;
-  return possible ? VIP_SUCCESS : VIP_ERROR_RESOURCE;
+  return vipl::to_api(queue->nic->model().check_completion_queue(std::max<VIP_ULONG>(entry_count, 1)));  // never none
 }
 
 QueueObject* find(VIP_CQ_HANDLE handle) {

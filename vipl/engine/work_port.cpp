@@ -41,7 +41,7 @@ bool WorkPort::try_rest() {
   completions_.reset();
   engine_.add_untaken(static_cast<std::int64_t>(dequeued_.load() - completed_));
   queue_.store(nullptr);
-  accepted_ = completed_ = 0;
+  completed_ = 0;
   for (auto* counter : {&posted_, &refused_, &dequeued_}) counter->store(0);
   return true;
 }

@@ -57,9 +57,8 @@ class WorkPort {
   // --- engine --------------------------------------------------------------------------------------------
   /// The next submission.
   [[nodiscard]] bool next(Submission& submission) { return submissions_.pop(submission); }
-  /// VI Overrun (VI-DG 3.8.1): one more would be too many.
-  [[nodiscard]] bool overrun() const { return accepted_ - dequeued_.load() >= limit_; }
-  void accept() { ++accepted_; }
+  /// Completed descriptors that were not dequeued.
+  [[nodiscard]] std::uint64_t waiting_count() const { return completed_ - dequeued_.load(); }
   /// The submission did not become a descriptor of the queue.
   void refuse();
   /// The oldest incomplete descriptor is complete.
@@ -77,8 +76,8 @@ class WorkPort {
   EventCount arrivals_;
   Notifiers<WorkPort> notifiers_;
 
-  // The engine's own counts.
-  std::uint64_t accepted_ = 0, completed_ = 0;
+  // The engine's own count.
+  std::uint64_t completed_ = 0;
   std::atomic<std::uint64_t> refused_{0};
   /// Entries in the completion queue (low half), of which user of this object (high half).
   std::atomic<std::uint64_t> entries_{0};

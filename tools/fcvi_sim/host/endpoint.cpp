@@ -34,6 +34,7 @@ Endpoint::Endpoint(Node& node, const vi::ViAttributes& attributes, std::uint32_t
   for (Queue* queue : {&send_, &receive_}) {
     queue->depth = depth;
     queue->slot_bytes = slot_bytes;
+    queue->done.resize(depth);
     queue->descriptors = allocate(std::uint64_t{depth} * slot_bytes);
   }
   receive_.receive = true;
@@ -102,9 +103,8 @@ std::uint64_t Endpoint::post(Queue& queue, const Posting& posting) {
 }
 
 std::optional<Completion> Endpoint::dequeue(Queue& queue) {
-  std::uint64_t address = 0;
-  const vi::Return result = queue.receive ? vi_->receive_done(address) : vi_->send_done(address);
-  if (result == vi::Return::NotDone || address == 0) return std::nullopt;
+  if (queue.dequeued == queue.completed) return std::nullopt;
+  const std::uint64_t address = queue.done[queue.dequeued++ % queue.depth];
   --queue.posted;
   vi::ControlSegment control;
   std::memcpy(&control, queue.descriptors.host(address), sizeof control);
@@ -122,21 +122,25 @@ void Endpoint::dequeue_all() {
   while (dequeue(receive_)) {}
 }
 
-void Endpoint::work_completed(bool receive_queue) {
+void Endpoint::completed(bool receive_queue, std::uint64_t descriptor_address) {
   ++completions_announced_;
   Queue& queue = receive_queue ? receive_ : send_;
-  if (queue.log != nullptr) log_completion(queue);
-  ++queue.completed;
+  if (queue.log != nullptr) log_completion(queue, descriptor_address);
+  queue.done[queue.completed++ % queue.depth] = descriptor_address;
   if (queue.waiter) node_.driver().wake(std::exchange(queue.waiter, nullptr));
 }
 
-// Of a queue the oldest descriptor is announced first: its status has just been written.
-void Endpoint::log_completion(Queue& queue) {
+std::uint64_t Endpoint::taken_count(bool receive_queue) const {
+  const Queue& queue = receive_queue ? receive_ : send_;
+  return queue.completed - queue.dequeued;
+}
+
+// Its status has just been written.
+void Endpoint::log_completion(const Queue& queue, std::uint64_t descriptor_address) {
   constexpr std::size_t most = 100'000;
   if (queue.log->size() == most) return;
   vi::ControlSegment control;
-  const std::uint64_t slot = queue.completed % queue.depth;
-  std::memcpy(&control, queue.descriptors.host(queue.descriptors.address() + slot * queue.slot_bytes), sizeof control);
+  std::memcpy(&control, queue.descriptors.host(descriptor_address), sizeof control);
   queue.log->push_back({node_.driver().now(), control.status & vi::status::error_mask});
 }
 

@@ -85,7 +85,8 @@ class Endpoint {
     Region descriptors;
     std::uint32_t depth = 0, slot_bytes = 0;
     std::uint32_t next_slot = 0, posted = 0;
-    std::uint64_t completed = 0;
+    std::vector<std::uint64_t> done;  // completed descriptors, by their count modulo depth
+    std::uint64_t completed = 0, dequeued = 0;
     std::vector<SeenCompletion>* log = nullptr;
     std::coroutine_handle<> waiter;
     bool receive = false;
@@ -104,11 +105,12 @@ class Endpoint {
   };
 
   // From inside the model.
-  void work_completed(bool receive_queue);
+  void completed(bool receive_queue, std::uint64_t descriptor_address);
+  [[nodiscard]] std::uint64_t taken_count(bool receive_queue) const;
   void asynchronous_error(vi::ErrorCode error);
 
   std::uint64_t post(Queue& queue, const Posting& posting);
-  void log_completion(Queue& queue);
+  void log_completion(const Queue& queue, std::uint64_t descriptor_address);
   std::optional<Completion> dequeue(Queue& queue);
 
   Node& node_;

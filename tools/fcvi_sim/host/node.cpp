@@ -23,8 +23,15 @@ std::vector<HostTransport::Held> Node::held() const {
   return all;
 }
 
-void Node::work_completed(vi::Vi& vi, bool receive_queue) {
-  if (vi.consumer_context != nullptr) static_cast<Endpoint*>(vi.consumer_context)->work_completed(receive_queue);
+bool Node::completed(vi::Vi& vi, bool receive_queue, std::uint64_t descriptor_address, bool /*error*/) {
+  auto* const endpoint = static_cast<Endpoint*>(vi.consumer_context);
+  if (endpoint != nullptr) endpoint->completed(receive_queue, descriptor_address);
+  return true;
+}
+
+std::uint64_t Node::taken_count(const vi::Vi& vi, bool receive_queue) const {
+  const auto* const endpoint = static_cast<const Endpoint*>(vi.consumer_context);
+  return endpoint != nullptr ? endpoint->taken_count(receive_queue) : 0;
 }
 
 void Node::asynchronous_error(vi::Vi* vi, vi::CompletionQueue*, std::uint64_t, std::uint32_t, vi::ResourceCode,

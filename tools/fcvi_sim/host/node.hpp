@@ -43,8 +43,8 @@ class Node final : private vi::Listener, private TransportListener {
  private:
   friend class Endpoint;
   // vi::Listener
-  void work_completed(vi::Vi& vi, bool receive_queue) override;
-  void completion_queued(vi::CompletionQueue&) override {}
+  bool completed(vi::Vi& vi, bool receive_queue, std::uint64_t descriptor_address, bool error) override;
+  [[nodiscard]] std::uint64_t taken_count(const vi::Vi& vi, bool receive_queue) const override;
   void asynchronous_error(vi::Vi* vi, vi::CompletionQueue* queue, std::uint64_t descriptor_address,
                           std::uint32_t op_code, vi::ResourceCode resource, vi::ErrorCode error) override;
   // TransportListener
