@@ -39,6 +39,11 @@ bool Connection::is_consistent() const {
   return tells && bound && flows && knows_peer && (!retired_ || is_unused());
 }
 
+bool Connection::is_consistent_throughout() const {
+  return is_consistent() && sender_.is_consistent() && receiver_.is_consistent() && disconnector_.is_consistent() &&
+         notice_.is_consistent() && (read_responder_ == nullptr || read_responder_->is_consistent());
+}
+
 // --- set-up ------------------------------------------------------------------------------------------------------
 
 void Connection::attach_setup(EndpointSetup& setup, Endpoint::Setup kind) {

@@ -95,6 +95,8 @@ class Connection final : private EndpointListener, private machines::disconnect_
   /// until it answers, and the handle rests as long (8.4.2 f).
   void abandon();
   [[nodiscard]] bool is_consistent() const;
+  /// Its parts as well: whenever no function of any runs.
+  [[nodiscard]] bool is_consistent_throughout() const;
 
  private:
   /// Pending Connect, it leads to Idle.

@@ -1,5 +1,6 @@
 #include "fcvi/connections.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <memory>
 #include <utility>
@@ -39,6 +40,12 @@ void Connections::port_logged_out(wire::FcId peer) {
 void Connections::retire(Connection& connection) {
   retired_.push_back(connection.handle());
   services_.bury_soon();
+}
+
+bool Connections::is_consistent() const {
+  return std::all_of(handles_.slots().begin(), handles_.slots().end(), [](const HandleTable::Slot& slot) {
+    return slot.connection == nullptr || slot.connection->is_consistent_throughout();
+  });
 }
 
 void Connections::bury() {

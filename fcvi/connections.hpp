@@ -23,6 +23,8 @@ class Connections final : public ConnectionOwner {
   void forget(const vi::Vi& vi);
   void port_logged_out(wire::FcId peer);
   [[nodiscard]] std::size_t handles_in_use() const { return handles_.in_use(); }
+  /// All connections are, whenever no function of any runs. Linear.
+  [[nodiscard]] bool is_consistent() const;
 
   void retire(Connection& connection) override;
   /// Destroys those that are over.

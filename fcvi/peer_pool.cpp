@@ -1,5 +1,7 @@
 #include "fcvi/peer_pool.hpp"
 
+#include <algorithm>
+
 #include "fcvi/conversions.hpp"
 
 namespace fcvi {
@@ -34,6 +36,12 @@ void PeerPool::superseded_resp1_received(std::uint64_t setup, machines::peer_arb
 }
 
 void PeerPool::retire(const PeerRequest& request) { retired_.push_back(vi::PeerKey::of(request.remote())); }
+
+bool PeerPool::is_consistent() const {
+  return retired_.size() <= requests_.size() && std::all_of(requests_.begin(), requests_.end(), [](const auto& entry) {
+           return entry.second->is_consistent();
+         });
+}
 
 void PeerPool::bury() {
   for (const vi::PeerKey& key : retired_) {

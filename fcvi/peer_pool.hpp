@@ -23,6 +23,8 @@ class PeerPool final : public PeerRequestOwner {
   void retire(const PeerRequest& request) override;
   /// Destroys those that are over.
   void bury();
+  /// All requests are, whenever no function of any runs. Linear.
+  [[nodiscard]] bool is_consistent() const;
 
  private:
   std::multimap<vi::PeerKey, std::unique_ptr<PeerRequest>> requests_;  // equal ones in order of arrival

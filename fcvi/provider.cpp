@@ -174,6 +174,9 @@ const ProviderCounters& Provider::counters() const { return parts_->counters; }
 std::size_t Provider::handles_in_use() const { return parts_->connections.handles_in_use(); }
 std::size_t Provider::open_setups() const { return parts_->setups.size(); }
 std::size_t Provider::resting_connection_ids() const { return parts_->connection_ids.resting(parts_->services.now()); }
+bool Provider::is_consistent() const {
+  return parts_->setups.is_consistent_throughout() && parts_->connections.is_consistent();
+}
 std::uint64_t Provider::reorder_bytes() const { return parts_->reorder_pool.held_bytes(); }
 std::uint64_t Provider::reorder_peak_bytes() const { return parts_->reorder_pool.peak_bytes(); }
 std::size_t Provider::open_connection_ids() const { return parts_->connection_ids.in_use(); }

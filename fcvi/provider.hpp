@@ -63,6 +63,8 @@ class Provider final : public vi::Transport {
   /// FCVI_CONNECTION_IDs of failed set-ups, ours and our peers', that rest (C.2).
   [[nodiscard]] std::size_t resting_connection_ids() const;
   [[nodiscard]] std::size_t open_connection_ids() const;
+  /// Of all its parts, whenever none of its functions runs. Linear: for tests and simulators.
+  [[nodiscard]] bool is_consistent() const;
   /// Bytes of the reorder pool: now, and the most at once.
   [[nodiscard]] std::uint64_t reorder_bytes() const;
   [[nodiscard]] std::uint64_t reorder_peak_bytes() const;

@@ -37,6 +37,13 @@ bool SetupBook::is_consistent() const {
   return given && newest && offers == offers_;
 }
 
+bool SetupBook::is_consistent_throughout() const {
+  const auto each = [](const auto& setups) {
+    return std::all_of(setups.begin(), setups.end(), [](const auto& entry) { return entry.second->is_consistent(); });
+  };
+  return is_consistent() && each(originated_) && each(received_) && peer_pool_.is_consistent();
+}
+
 // --- calls -------------------------------------------------------------------------------------------------------
 
 OriginatedSetup& SetupBook::add_setup(Connection& connection, const vi::NetAddress& local, const vi::NetAddress& remote,

@@ -59,6 +59,8 @@ class SetupBook final : public SetupOwner, private farp::ResolveListener {
   void bury();
   [[nodiscard]] std::size_t size() const { return originated_.size() + received_.size(); }
   [[nodiscard]] bool is_consistent() const;
+  /// Its set-ups and requests as well: whenever no function of any runs. Linear.
+  [[nodiscard]] bool is_consistent_throughout() const;
 
  private:
   // farp::ResolveListener

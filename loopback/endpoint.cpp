@@ -3,10 +3,19 @@
 #include <utility>
 
 #include "loopback/hub.hpp"
+#include "state_machines/consistency.hpp"
 #include "vi/peer_key.hpp"
 
 namespace loopback {
 namespace ve = machines::vi_endpoint;
+
+bool Endpoint::is_consistent() const {
+  const bool connected = (vi_.state() == vi::State::Connected) == (peer_ != nullptr);
+  const bool pending = (vi_.state() == vi::State::ConnectPending) == setup_.has_value();
+  const bool mutual = peer_ == nullptr || peer_->peer_ == this;
+  const bool times = (!timeout_.pending() || setup_) && (!search_.pending() || waits_for_peer());
+  return connected && pending && mutual && times && mover_.is_consistent();
+}
 
 // --- set-ups -----------------------------------------------------------------------------------------------------
 
@@ -56,13 +65,16 @@ bool Endpoint::is_asked_for_by(const Endpoint& other) const {
   return vi::PeerKey::of(other.setup_->remote) == vi::PeerKey::asked_by(setup_->local, setup_->remote);
 }
 
-/// VI-DG 3.3.6, 6.7: two requests that ask for each other meet; whether they fit is the result of both.
 void Endpoint::look_for_peer() {
-  Endpoint* other = hub_.find_peer(*this);
-  if (other == nullptr) return;
-  const vi::Return conflict = conflict_between(vi_.attributes(), other->vi_.attributes());
-  if (conflict == vi::Return::Success) return connected(*other);
-  other->end_setup(conflict);
+  if (Endpoint* other = hub_.find_peer(*this)) meet(*other);
+  FCVI_ASSERT_CONSISTENT(*this);
+}
+
+/// VI-DG 3.3.6, 6.7: two requests that ask for each other meet; whether they fit is the result of both.
+void Endpoint::meet(Endpoint& other) {
+  const vi::Return conflict = conflict_between(vi_.attributes(), other.vi_.attributes());
+  if (conflict == vi::Return::Success) return connected(other);
+  other.end_setup(conflict);
   end_setup(conflict);
 }
 
@@ -99,6 +111,11 @@ void Endpoint::end_setup(vi::Return result) {
   else
     vi_.endpoint_event(ve::SetupRefused{});
   operation.done(result);
+}
+
+void Endpoint::time_expired() {
+  end_setup(vi::Return::Timeout);
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 
 void Endpoint::withdraw_setup() {

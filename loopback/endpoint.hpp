@@ -35,6 +35,11 @@ class Endpoint {
   [[nodiscard]] Endpoint* peer() const { return peer_; }
   /// Pre: both are in the peer pool (VI-DG 3.3.6).
   [[nodiscard]] bool is_asked_for_by(const Endpoint& other) const;
+  /// In the peer pool.
+  [[nodiscard]] bool waits_for_peer() const { return setup_ && setup_->peer_to_peer; }
+  /// A Connected VI has a peer, whose peer it is; one that is Pending Connect has a request; others have neither, and
+  /// no time runs without a request. Its mover too. Between calls and events.
+  [[nodiscard]] bool is_consistent() const;
   /// Neither can reach the other any more; both hear of it by lost().
   void unlink();
   /// To Error, if the VI is still Connected.
@@ -54,8 +59,9 @@ class Endpoint {
                    vi::ConnectOperation& operation, bool peer_to_peer);
   bool offer_request();
   void look_for_peer();
+  void meet(Endpoint& other);
   void connected(Endpoint& other);
-  void time_expired() { end_setup(vi::Return::Timeout); }
+  void time_expired();
   void leave(vi::EndCause told_to_peer);
   /// Without a connection: the VI's state follows from the result.
   void end_setup(vi::Return result);

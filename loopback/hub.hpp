@@ -38,6 +38,9 @@ class Hub {
   void remove_peer(Endpoint& endpoint) { peers_.remove(&endpoint); }
   /// The oldest that `endpoint` asks for, and that asks for it; nullptr: there is none yet.
   [[nodiscard]] Endpoint* find_peer(const Endpoint& endpoint) const;
+  /// Who is in the peer pool waits for a peer and is there once; there are no more offers than there may be. Between
+  /// calls and events. Quadratic in the pool.
+  [[nodiscard]] bool is_consistent() const;
 
  private:
   runtime::Scheduler& scheduler_;

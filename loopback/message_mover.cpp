@@ -5,6 +5,7 @@
 
 #include "loopback/endpoint.hpp"
 #include "loopback/hub.hpp"
+#include "state_machines/consistency.hpp"
 
 namespace loopback {
 namespace status = vi::status;
@@ -24,6 +25,13 @@ void MessageMover::stop() {
   message_.reset();
 }
 
+bool MessageMover::is_consistent() const {
+  if (endpoint_.peer() == nullptr) return !message_ && !turn_.pending();
+  if (!message_) return true;
+  const bool unfinished = message_->bytes_moved < message_->work.length_bytes;
+  return turn_.pending() && unfinished && (!message_->receive || message_->takes_receive());
+}
+
 /// Calls of the model may end the connection: then there is no peer any more, and no message.
 void MessageMover::move() {
   if (!message_) {
@@ -33,6 +41,7 @@ void MessageMover::move() {
   }
   move_chunk();
   wake();
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 
 void MessageMover::move_chunk() {

@@ -17,6 +17,8 @@ class MessageMover {
   void wake();
   /// The connection ended. What was under way is flushed by the model.
   void stop();
+  /// Without a connection it has nothing to do, and no message is under way longer than its bytes. Between events.
+  [[nodiscard]] bool is_consistent() const;
 
  private:
   struct Message {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "state_machines/consistency.hpp"
+
 namespace loopback {
 
 Provider::Provider(Hub& hub, std::vector<wire::IpAddress> addresses) : hub_(hub), addresses_(std::move(addresses)) {
@@ -10,6 +12,16 @@ Provider::Provider(Hub& hub, std::vector<wire::IpAddress> addresses) : hub_(hub)
 }
 
 Provider::~Provider() { hub_.remove_hosts(addresses_); }
+
+bool Provider::is_consistent() const {
+  const bool endpoints = std::all_of(endpoints_.begin(), endpoints_.end(), [](const auto& entry) {
+    return entry.first->transport_context == entry.second.get() && &entry.second->vi() == entry.first &&
+           entry.second->is_consistent();
+  });
+  const bool hosts = std::all_of(addresses_.begin(), addresses_.end(),
+                                 [&](const wire::IpAddress& host) { return hub_.has_host(host); });
+  return endpoints && hosts && hub_.is_consistent();
+}
 
 vi::Capabilities Provider::capabilities() const {
   return {.native_mtu_bytes = chunk_bytes, .max_addresses = 16};  // of the configuration; here there is no limit
@@ -27,6 +39,7 @@ void Provider::detach(vi::Vi& vi) {
   found->second->abandon();
   vi.transport_context = nullptr;
   endpoints_.erase(found);
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 
 bool Provider::is_own(const wire::IpAddress& host) const {
@@ -43,12 +56,14 @@ void Provider::connect_request(vi::Vi& vi, const vi::NetAddress& local, const vi
   const vi::Return refusal = refusal_of(vi, local, timeout_ns);
   if (refusal != vi::Return::Success) return operation.done(refusal);
   of(vi).connect(local, remote, timeout_ns, operation);
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 
 vi::Return Provider::connect_peer_request(vi::Vi& vi, const vi::NetAddress& local, const vi::NetAddress& remote,
                                           vi::TimeNs timeout_ns, vi::ConnectOperation& operation) {
   const vi::Return refusal = refusal_of(vi, local, timeout_ns);
   if (refusal == vi::Return::Success) of(vi).connect_peer(local, remote, timeout_ns, operation);
+  FCVI_ASSERT_CONSISTENT(*this);
   return refusal;
 }
 
@@ -59,6 +74,7 @@ void Provider::connect_wait(const vi::NetAddress& local, vi::TimeNs timeout_ns, 
 
 void Provider::connect_accept(vi::ConnectionToken token, vi::Vi& vi, vi::Operation& operation) {
   operation.done(accept(token, vi));
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 
 /// VI-DG 3.3.2: where the attributes do not match the offer stays.
@@ -76,11 +92,13 @@ void Provider::connect_reject(vi::ConnectionToken token, vi::Operation& operatio
   Endpoint* client = hub_.offers().find(token);
   if (client != nullptr) client->rejected();
   operation.done(hub_.offers().was_issued(token) ? vi::Return::Success : vi::Return::InvalidParameter);
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 
 void Provider::disconnect(vi::Vi& vi, vi::Operation& operation) {
   of(vi).disconnect();
   operation.done(vi::Return::Success);
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 
 void Provider::stopped(vi::Vi& vi, vi::StopCause) {

@@ -40,6 +40,10 @@ class Provider final : public vi::Transport {
   void stopped(vi::Vi& vi, vi::StopCause cause) override;
   [[nodiscard]] vi::EndCause cause_of_end(const vi::Vi& vi) const override;
 
+  /// Each VI and its endpoint know each other; they are consistent, and so is the hub, which has these hosts. Between
+  /// calls and events. Linear.
+  [[nodiscard]] bool is_consistent() const;
+
  private:
   static Endpoint& of(const vi::Vi& vi) { return *static_cast<Endpoint*>(vi.transport_context); }
   [[nodiscard]] bool is_own(const wire::IpAddress& host) const;

@@ -1,7 +1,8 @@
 // The invariants between the members of an owner, asserted after each settle.
 //
 // An owner says in `bool is_consistent() const` what holds whenever none of its functions runs. Builds with
-// FCVI_CHECKED (cmake/Fcvi.cmake: Debug and fuzz builds, and on demand) assert it; in others it costs nothing.
+// FCVI_CHECKED (cmake/Fcvi.cmake: Debug and fuzz builds, and on demand) assert it; in others it costs nothing. The
+// simulator asks in every build, after each event (fcvi-sim explore, fcvi-sim run --check).
 #pragma once
 
 #ifdef FCVI_CHECKED

@@ -122,7 +122,7 @@ bool Nic::owns(const CompletionQueue* queue) const {
 
 bool Nic::is_consistent() const {
   for (std::size_t i = 0; i != vis_.size(); ++i)
-    if (vis_[i]->nic_index_ != i || !owns(vis_[i]->send_completion_queue()) ||
+    if (!vis_[i]->is_consistent() || vis_[i]->nic_index_ != i || !owns(vis_[i]->send_completion_queue()) ||
         !owns(vis_[i]->receive_completion_queue()))
       return false;
   return vis_.size() <= limits_.max_vis && queues_.size() <= limits_.max_completion_queues;

@@ -59,8 +59,8 @@ class Nic {
   Listener& listener() { return listener_; }
   [[nodiscard]] const NicLimits& limits() const { return limits_; }
   [[nodiscard]] const Capabilities& capabilities() const { return capabilities_; }
-  /// Each VI knows its place, and there are no more things than the limits say. Linear: for calls that make or end
-  /// them.
+  /// Each VI is, and knows its place, and there are no more things than the limits say. Linear: for calls that make or
+  /// end them, and for simulators.
   [[nodiscard]] bool is_consistent() const;
   [[nodiscard]] std::size_t vi_count() const { return vis_.size(); }
   [[nodiscard]] std::size_t completion_queue_count() const { return queues_.size(); }

@@ -141,6 +141,24 @@ TEST(Invariants, hold_without_sabotage) {
     EXPECT_EQ(broken(one_send(level), {}), Names{}) << level;
 }
 
+TEST(Invariants, consistency_sees_an_owner_that_contradicts_itself) {
+  const Sabotage told{.record = [](Record& record) { record.inconsistent = "client"; }};
+  EXPECT_EQ(broken(one_send(), told), Names{"consistency"});
+}
+// A VI that does not know its connection, while it is connected.
+TEST(Invariants, consistency_sees_a_lost_connection) {
+  const Sabotage cut{.frame = [](fc2::Frame&) {},
+                     .before_new_connection =
+                         [](World& world) {
+                           vi::Vi* made = nullptr;
+                           ASSERT_EQ(world.node(0).nic().create_vi({}, nullptr, nullptr, made), vi::Return::Success);
+                           made->endpoint_event(machines::vi_endpoint::ConnectRequested{});
+                           made->receive_early();
+                           made->endpoint_event(machines::vi_endpoint::SetupRefused{});  // and is Idle, and receives
+                         }};
+  EXPECT_THAT(broken(one_send(), cut), Contains("consistency"));
+}
+
 /// Changes the last byte of the first message data that passes, behind the CRC.
 void corrupt_data(fc2::Frame& frame) {
   const wire::FcHeader header = wire::FcHeader::read(std::span(frame.bytes).first<24>());

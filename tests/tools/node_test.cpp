@@ -27,9 +27,11 @@ class MadeUp final : public HostTransport {
   [[nodiscard]] std::string_view ready_means() const override { return "plugged in"; }
   bool leave() override { return false; }
   [[nodiscard]] std::vector<Held> held() const override { return {{"cables", 2}}; }
+  [[nodiscard]] bool is_consistent() const override { return sound; }
   void plug_in() { listener_->transport_ready(); }
 
   vi::testing::Log log;
+  bool sound = true;
 
  private:
   std::string name_ = "made up";
@@ -70,6 +72,40 @@ TEST_F(NodeTest, holds_what_transport_and_nic_hold) {
   }
   EXPECT_EQ(held(), "cables 2, VIs 0, memory regions 0, protection tags 0, ");
   EXPECT_EQ(transport.log, (vi::testing::Log{"attach", "detach"}));
+}
+
+// A host is consistent if its transport and its NIC are.
+TEST_F(NodeTest, consistent_as_its_transport_and_nic) {
+  Endpoint endpoint(node, {}, 4, 1);
+  EXPECT_TRUE(node.is_consistent());
+  transport.sound = false;
+  EXPECT_FALSE(node.is_consistent());
+  transport.sound = true;
+  endpoint.vi().endpoint_event(machines::vi_endpoint::ConnectRequested{});
+  endpoint.vi().receive_early();
+  EXPECT_TRUE(node.is_consistent());
+  endpoint.vi().endpoint_event(machines::vi_endpoint::SetupRefused{});  // Idle, and receives
+  EXPECT_FALSE(node.is_consistent());
+}
+
+// What completes leaves the model at once, in order, and counts for VI Overrun until the program dequeues it.
+TEST_F(NodeTest, completed_descriptors_are_the_programs) {
+  Endpoint endpoint(node, {}, 4, 1);
+  const Region memory = endpoint.allocate(64);
+  std::vector<std::uint64_t> posted;
+  for (int i = 0; i < 3; ++i)  // Idle: flushed
+    posted.push_back(endpoint.post_send({.pieces = {}, .handle = memory.handle()}));
+  EXPECT_TRUE(endpoint.vi().send_queue_empty());
+  EXPECT_EQ(endpoint.completions_announced(), 3u);
+  EXPECT_EQ(endpoint.sends_posted(), 3u);
+  for (const std::uint64_t address : posted) {
+    const std::optional<Completion> taken = endpoint.take_send();
+    ASSERT_TRUE(taken.has_value());
+    EXPECT_EQ(taken->address, address);
+    EXPECT_EQ(taken->error(), vi::status::flushed);
+  }
+  EXPECT_FALSE(endpoint.take_send().has_value());
+  EXPECT_EQ(endpoint.sends_posted(), 0u);
 }
 
 // A program's calls go to the transport, and its answers back to the program.

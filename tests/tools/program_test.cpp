@@ -51,6 +51,30 @@ std::vector<std::string> failures_of(const Scenario& scenario, RunResult* result
 }
 using Lines = std::vector<std::string>;
 
+// An owner that contradicts itself for a moment fails a run that is checked, and no other; a sound run does not fail.
+TEST(Simulation, owner_contradicts_itself_fails_a_checked_run) {
+  Scenario scenario = two_ports();
+  scenario.workloads = {workload(Level::ReliableDelivery)};
+  ContentStore contents(scenario.seed);
+  const auto failures = [&](bool check, bool break_it) {
+    Simulation simulation(scenario, contents, {.check = check});
+    const auto breaker = [](Simulation& broken) -> Task<> {
+      vi::Vi* made = nullptr;
+      EXPECT_EQ(broken.node(1).nic().create_vi({}, nullptr, nullptr, made), vi::Return::Success);
+      made->endpoint_event(machines::vi_endpoint::ConnectRequested{});
+      made->receive_early();
+      made->endpoint_event(machines::vi_endpoint::SetupRefused{});  // Idle, and receives
+      co_return;
+    };
+    std::vector<Task<>> programs;
+    if (break_it) programs.push_back(breaker(simulation));
+    return check_expectations(scenario, simulation.run(std::move(programs))).failures;
+  };
+  EXPECT_EQ(failures(true, false), Lines{});
+  EXPECT_EQ(failures(false, true), Lines{});
+  EXPECT_EQ(failures(true, true), Lines{"owners: expected consistent after each event, got not so at server"});
+}
+
 // --- the matrix -----------------------------------------------------------------------------------------------------
 
 enum class Kind { Send, RdmaWrite, RdmaWriteImmediate, RdmaRead };

@@ -23,6 +23,7 @@ enum ExitStatus { all_held = 0, expectation_failed = 1, bad_input = 2 };
 struct RunOptions {
   std::string scenario, capture, ladder;
   sim::Overrides overrides;
+  bool check = false;
 };
 
 int refuse(const std::string& message) {
@@ -87,7 +88,8 @@ int run(const RunOptions& options) {
   if (!options.ladder.empty()) ladder.emplace(*scenario);
   const auto begin = std::chrono::steady_clock::now();
   const auto content_before = sim::time_spent_on_content();
-  sim::Simulation simulation(*scenario, contents, {capture ? &*capture : nullptr, ladder ? &*ladder : nullptr});
+  sim::Simulation simulation(*scenario, contents,
+                             {capture ? &*capture : nullptr, ladder ? &*ladder : nullptr, options.check});
   const sim::RunResult& result = simulation.run();
   const auto on_content = sim::time_spent_on_content() - content_before;
   const auto elapsed = std::chrono::steady_clock::now() - begin - on_content;
@@ -117,6 +119,8 @@ void add_run(CLI::App& app, RunOptions& options) {
   run->add_option("--capture", options.capture, "write the frames to this file (pcapng with FCoE frames)");
   run->add_option("--ladder", options.ladder, "draw the connections into this file (SVG)");
   run->add_option("--file", options.overrides.file, "data of transfers that have none of their own");
+  run->add_flag("--check", options.check,
+                "after each event ask each part of the protocol whether it is consistent; slow");
   run->add_option("--set", options.overrides.assignments,
                   "KEY=VALUE: change a value of the scenario, e.g. topology.latency=1ms or ports.client.capture=false")
       ->expected(1)

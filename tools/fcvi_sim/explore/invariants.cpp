@@ -17,7 +17,8 @@ using Violations = std::vector<Violation>;
 
 constexpr std::string_view ends = "ends", agreement = "agreement", delivery = "delivery", once = "at most once",
                            calls_return = "calls return", completions = "completions", returned = "returned",
-                           liveness = "new connection", expected = "no surprise", order = "order", cost = "cost";
+                           liveness = "new connection", expected = "no surprise", agrees = "consistency",
+                           order = "order", cost = "cost";
 
 std::string text_of(runtime::TimeNs time) { return settings::format_duration(time); }
 bool succeeded(const Descriptor& descriptor) {
@@ -450,7 +451,8 @@ const std::vector<Invariant>& invariants() {
                                           {cost,
                                            "one fault costs no more than it must: a retry recovers, one lost frame "
                                            "errors one unreliable message; none costs nothing"},
-                                          {expected, "no state machine meets an event that it has no row for"}};
+                                          {expected, "no state machine meets an event that it has no row for"},
+                                          {agrees, "no owner contradicts itself after an event"}};
   return all;
 }
 
@@ -471,6 +473,8 @@ std::vector<Violation> check_invariants(const Record& record) {
     check_holdings(record, violations);
   if (record.unexpected_events != 0)
     violations.push_back({expected, std::to_string(record.unexpected_events) + " events without a row"});
+  if (!record.inconsistent.empty())
+    violations.push_back({agrees, "an owner of port " + record.inconsistent + " contradicts itself (is_consistent)"});
   return violations;
 }
 

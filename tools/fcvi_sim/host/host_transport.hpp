@@ -40,6 +40,8 @@ class HostTransport {
     std::size_t count = 0;
   };
   [[nodiscard]] virtual std::vector<Held> held() const = 0;
+  /// What the members of its owners say agrees (state_machines/consistency.hpp). Between events.
+  [[nodiscard]] virtual bool is_consistent() const = 0;
 
  protected:
   HostTransport() = default;

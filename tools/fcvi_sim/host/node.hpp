@@ -29,6 +29,8 @@ class Node final : private vi::Listener, private TransportListener {
   }
   /// What its transport and its NIC keep.
   [[nodiscard]] std::vector<HostTransport::Held> held() const;
+  /// Of its transport and its NIC, between events.
+  [[nodiscard]] bool is_consistent() const { return host_.is_consistent() && nic_.is_consistent(); }
   /// co_await: others can find this host.
   Signal& ready() { return ready_; }
   /// In the order of their making.

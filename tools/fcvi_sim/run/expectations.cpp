@@ -219,6 +219,8 @@ Verdicts Checker::check() {
   wire();
   faults();
   bound("events that a state machine had no row for", {0, 0}, result_.unexpected_events);
+  if (!result_.inconsistent.empty())
+    expect(false, "owners", "consistent after each event", "not so at " + result_.inconsistent);
   if (expected.max_duration)
     expect(result_.duration <= *expected.max_duration, "simulated time",
            "at most " + format_duration(*expected.max_duration), format_duration(result_.duration));

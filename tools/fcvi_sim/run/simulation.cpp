@@ -12,8 +12,8 @@ constexpr runtime::TimeNs logout_poll = runtime::microsecond,
 }  // namespace
 
 Simulation::Simulation(const Scenario& scenario, const ContentStore& contents, Outputs outputs)
-    : scenario_(scenario), contents_(contents), outputs_(outputs), start_(scheduler_.now()),
-      observer_(result_, scenario, outputs.ladder), driver_(scheduler_),
+    : scenario_(scenario), contents_(contents), outputs_(outputs), watches_states_(states_matter()),
+      start_(scheduler_.now()), observer_(result_, scenario, outputs.ladder), driver_(scheduler_),
       faults_(
           scheduler_, scenario, *this, [this](wire::FcId id) { return host_of(hosts_, id); },
           [this](const FaultSpec& fault, std::size_t port, fc2::LinkDirection direction, const fc2::Frame& frame) {
@@ -38,7 +38,7 @@ Simulation::Simulation(const Scenario& scenario, const ContentStore& contents, O
     for (const FaultSpec& fault : scenario.faults) notes.push_back("fault: " + fault.rule.note);
     outputs.capture->set_fault_notes(std::move(notes));
   }
-  if (states_matter()) driver_.set_observer([this] { watch_states(); });
+  if (outputs.check || states_matter()) driver_.set_observer([this] { observe(); });
 }
 
 // Links go down first: every call that is under way ends, and its program is still there to hear it.
@@ -176,6 +176,17 @@ bool Simulation::states_matter() const {
          std::any_of(scenario_.workloads.begin(), scenario_.workloads.end(), [](const WorkloadSpec& workload) {
            return workload.expect.client_states || workload.expect.server_states;
          });
+}
+
+void Simulation::observe() {
+  if (outputs_.check) check_owners();
+  if (watches_states_) watch_states();
+}
+
+void Simulation::check_owners() {
+  if (!result_.inconsistent.empty()) return;
+  for (const auto& node : nodes_)
+    if (!node->is_consistent()) result_.inconsistent = node->name();
 }
 
 void Simulation::watch_states() {

@@ -17,10 +17,12 @@
 
 namespace sim {
 
-/// Where a run leaves what it saw; both may be null.
+/// Where a run leaves what it saw; both may be null. `check`: after each event, each port's owners are asked whether
+/// they are consistent.
 struct Outputs {
   fc2::Capture* capture = nullptr;
   Ladder* ladder = nullptr;
+  bool check = false;
 };
 
 class Simulation final : private PortControl {
@@ -46,6 +48,8 @@ class Simulation final : private PortControl {
   Task<> start_later(Task<> program, runtime::TimeNs delay);
   Task<> log_out_of_fabric();
   void spawn_workloads();
+  void observe();
+  void check_owners();
   void watch_states();
   void state_changed(std::size_t port, const Endpoint& endpoint, std::string_view from, std::string_view to);
   [[nodiscard]] bool states_matter() const;
@@ -65,6 +69,7 @@ class Simulation final : private PortControl {
   const Scenario& scenario_;
   const ContentStore& contents_;
   Outputs outputs_;
+  const bool watches_states_;
   RunResult result_;
   fc2::FramePool pool_;
   runtime::Scheduler scheduler_;
