@@ -75,7 +75,10 @@ void PortAttachment::unexpected(std::string_view, std::string_view, std::string_
 
 // --- the link ----------------------------------------------------------------------------------------------------
 
+// The link does not change within a report (AttachmentListener): effects that are left are the former link's.
+
 void PortAttachment::begin_link(FrameOutput& output, Topology topology) {
+  assert(!settling_);
   if (has_link()) link_down();
   topology_ = topology;
   output_ = &output;
@@ -105,6 +108,7 @@ void PortAttachment::link_up_on_public_loop(FrameOutput& output, std::uint8_t al
 }
 
 void PortAttachment::link_interrupted(FramePtr unsent) {
+  assert(!settling_);
   unsent_ = std::move(unsent);
   process(pa::LinkInterrupted{});
   unsent_ = nullptr;
@@ -116,7 +120,10 @@ void PortAttachment::fabric_interrupted() {
   others_may_have_moved_ = interrupted();
 }
 
-void PortAttachment::link_down() { process(pa::LinkDown{}); }
+void PortAttachment::link_down() {
+  assert(!settling_);
+  process(pa::LinkDown{});
+}
 void PortAttachment::interruption_over() { process(pa::InterruptionOver{}); }
 
 // --- the fabric --------------------------------------------------------------------------------------------------
