@@ -8,6 +8,7 @@
 #include "fcvi/conversions.hpp"
 #include "fcvi/setup_errors.hpp"
 #include "state_machines/consistency.hpp"
+#include "state_machines/row_effects.hpp"
 #include "wire/fcvi/connect_resp2.hpp"
 #include "wire/fcvi/connect_resp3.hpp"
 #include "wire/fcvi/connect_rqst.hpp"
@@ -160,6 +161,9 @@ void OriginatedSetup::process(const E& event) {
 }
 
 void OriginatedSetup::settle() {
+  static_assert(fsm::most_pending<co::Def, co::CompleteSuccess, co::CompleteRefused, co::CompleteTimeout,
+                                  co::CompleteNotReachable, co::CompleteWithdrawn, co::LeaveWaitingForPeer,
+                                  co::RenewLogin, co::AbortExchange, co::Release> <= decltype(outbox_)::capacity);
   outbox_.drain([this](Effect effect) { carry_out(effect); });
   FCVI_ASSERT_CONSISTENT(*this);
 }

@@ -7,6 +7,7 @@
 #include "fcvi/conversions.hpp"
 #include "fcvi/setup_errors.hpp"
 #include "state_machines/consistency.hpp"
+#include "state_machines/row_effects.hpp"
 #include "wire/fcvi/connect_resp1.hpp"
 #include "wire/fcvi/connect_resp2.hpp"
 #include "wire/fcvi/connect_resp3.hpp"
@@ -43,6 +44,9 @@ void ReceivedSetup::process(const E& event) {
 }
 
 void ReceivedSetup::settle() {
+  static_assert(fsm::most_pending<cr::Def, cr::CompleteSuccess, cr::CompleteTimeout, cr::CompleteNotReachable,
+                                  cr::CompleteWithdrawn, cr::LeaveWaitingForPeer, cr::Release> <=
+                decltype(outbox_)::capacity);
   outbox_.drain([this](Effect effect) { carry_out(effect); });
   FCVI_ASSERT_CONSISTENT(*this);
 }

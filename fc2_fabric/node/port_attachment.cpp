@@ -5,6 +5,7 @@
 
 #include "fc2_fabric/node/remote_ports.hpp"
 #include "state_machines/consistency.hpp"
+#include "state_machines/row_effects.hpp"
 
 namespace fc2 {
 namespace pa = machines::port_attachment;
@@ -34,10 +35,17 @@ bool PortAttachment::is_consistent() const {
 
 // --- the machine -------------------------------------------------------------------------------------------------
 
+constexpr std::size_t most_effects =
+    fsm::most_pending<pa::Def, pa::LogIn, pa::LeaveFabric, pa::UseOwnParameters, pa::UseFixedAddress, pa::GoOnlineSame,
+                      pa::GoOnlineAsking, pa::GoOnlineChanged, pa::LogInToOther, pa::RenewOther, pa::GoOffline,
+                      pa::Suspend, pa::EndInterruption, pa::DropLink, pa::ForgetTopology, pa::ConfirmFabricLogin,
+                      pa::StartFanTimer, pa::StopFanTimer, pa::ReportLoginFailed>;
+
 // What an effect leads to comes after those that wait already: its event was fed while they were carried out.
 template <class E>
 void PortAttachment::process(const E& event) {
   machine_.process(event, *this);
+  static_assert(most_effects <= decltype(effects_)::capacity);
   if (std::exchange(settling_, true)) return;
   effects_.drain([this](Effect effect) { carry_out(effect); });
   settling_ = false;
