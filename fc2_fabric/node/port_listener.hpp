@@ -10,9 +10,8 @@ class Exchange;
 class RemotePort;
 
 /// Hears about logins. Calls come from inside NPort; a listener may originate exchanges, log in and out, also of the
-/// fabric, not destroy the port. Nor may it change the port's link in a call (NPort::link_up(), link_up_without_fabric(),
-/// link_up_on_public_loop(), link_interrupted(), fabric_interrupted(), link_down(); asserted): what the link before
-/// still has to do would be done to the next one. It schedules an event for that.
+/// fabric, not destroy the port. Nor may it change the port's link in a call (NPort::link_up(), link_down() and the
+/// like; asserted): what the link before still has to do would be done to the next one. It schedules an event for that.
 class PortListener {
  public:
   /// The port is online, n_port_id() is valid: the fabric login completed, or there is no fabric (NPort::has_fabric).
