@@ -4,6 +4,7 @@
 
 #include "fc2_fabric/node/remote_port.hpp"
 #include "state_machines/consistency.hpp"
+#include "state_machines/row_effects.hpp"
 #include "wire/fcvi/disconnect_resp.hpp"
 #include "wire/fcvi/disconnect_rqst.hpp"
 
@@ -17,6 +18,8 @@ Disconnector::~Disconnector() {
 template <class E>
 void Disconnector::process(const E& event) {
   machine_.process(event, *this);
+  static_assert(fsm::most_pending<dn::Def, dn::CompleteSuccess, dn::CompleteNotReachable> <=
+                decltype(outbox_)::capacity);
   outbox_.drain([this](dn::DisconnectOutcome outcome) {
     endpoint_.listener.disconnect_complete(by_, outcome == dn::DisconnectOutcome::Success);
   });

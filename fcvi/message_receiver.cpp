@@ -4,6 +4,7 @@
 
 #include "fc2_fabric/node/class_2.hpp"
 #include "state_machines/consistency.hpp"
+#include "state_machines/row_effects.hpp"
 
 namespace fcvi {
 namespace mr = machines::message_responder;
@@ -284,6 +285,8 @@ void MessageReceiver::process_breach(const E& event) {
 }
 
 void MessageReceiver::settle() {
+  static_assert(fsm::most_pending<mr::Def, mr::FailConnection, mr::FailConnectionTransport,
+                                  mr::FailConnectionProtection, mr::ReleaseHandle> <= decltype(outbox_)::capacity);
   outbox_.drain([this](Effect effect) { carry_out(effect); });
 }
 

@@ -1,8 +1,6 @@
 #include "fcvi/originated_setup.hpp"
 
-#include <algorithm>
 #include <cassert>
-#include <iterator>
 #include <utility>
 
 #include "fc2_fabric/node/remote_port.hpp"
@@ -10,6 +8,7 @@
 #include "fcvi/conversions.hpp"
 #include "fcvi/setup_errors.hpp"
 #include "state_machines/consistency.hpp"
+#include "state_machines/row_effects.hpp"
 #include "wire/fcvi/connect_resp2.hpp"
 #include "wire/fcvi/connect_resp3.hpp"
 #include "wire/fcvi/connect_rqst.hpp"
@@ -22,10 +21,6 @@ using wire::fcvi::Opcode;
 namespace {
 /// What a process that lives takes to answer a PLOGI, many times over. One that hangs does not keep us from the others.
 constexpr runtime::TimeNs login_patience = 250 * runtime::millisecond;
-
-bool contains(const std::vector<wire::FcId>& list, wire::FcId id) {
-  return std::find(list.begin(), list.end(), id) != list.end();
-}
 
 vi::Return return_of(co::ConnectOutcome outcome, vi::Return refusal) {
   switch (outcome) {
@@ -59,9 +54,8 @@ void OriginatedSetup::start() {
   try_next_port();
 }
 
-void OriginatedSetup::go_on(std::vector<wire::FcId> asked) {
-  asked_ = std::move(asked);
-  had_no_match_ = true;
+void OriginatedSetup::go_on(PortWalk walk) {
+  walk_ = std::move(walk);
   start();
 }
 
@@ -70,25 +64,14 @@ bool OriginatedSetup::waits_for(const wire::IpAddress& address) const {
 }
 
 void OriginatedSetup::resolved(std::span<const wire::FcId> n_port_ids) {
-  const auto keep_unasked = [&] {
-    candidates_.clear();
-    std::copy_if(n_port_ids.begin(), n_port_ids.end(), std::back_inserter(candidates_),
-                 [&](wire::FcId id) { return !contains(asked_, id); });
-  };
-  keep_unasked();
-  if (candidates_.empty()) {  // once more, those that were late
-    std::erase_if(asked_, [&](wire::FcId id) { return contains(late_, id); });
-    late_.clear();
-    keep_unasked();
-  }
-  if (candidates_.empty()) return give_up(had_no_match_ ? vi::Return::NoMatch : vi::Return::NotReachable);
+  if (!walk_.next(n_port_ids)) return give_up(walk_.outcome());
   log_in();
 }
 
 void OriginatedSetup::not_resolved() { give_up(vi::Return::NotReachable); }
 
-/// FC-VI 7.6 leaves the choice among several ports to us: in turn, until one accepts. Ports go and come meanwhile: the
-/// resolver, which hears of that (FC-VI 7.7.5), says anew who is there; what it still knows costs nothing.
+/// The resolver, which hears of ports that go and come (FC-VI 7.7.5), says anew who is there; what it still knows costs
+/// nothing.
 void OriginatedSetup::try_next_port() {
   services_.scheduler.cancel(login_patience_);
   phase_ = Phase::Resolving;
@@ -97,20 +80,16 @@ void OriginatedSetup::try_next_port() {
 
 void OriginatedSetup::log_in() {
   phase_ = Phase::LoggingIn;
-  renewed_ = renewed_ && target_ == candidates_.front();
-  target_ = candidates_.front();
-  candidates_.erase(candidates_.begin());
-  asked_.push_back(target_);
-  fc2::RemotePort& remote = services_.port.remote_port(target_);
-  if (target_ == services_.port.n_port_id() || remote.logged_in()) return begin_setup();
-  if (!candidates_.empty() || !late_.empty()) services_.scheduler.schedule_after(login_patience_, login_patience);
+  fc2::RemotePort& remote = services_.port.remote_port(target());
+  if (target() == services_.port.n_port_id() || remote.logged_in()) return begin_setup();
+  if (walk_.others_wait()) services_.scheduler.schedule_after(login_patience_, login_patience);
   remote.log_in();
 }
 
 /// Its login goes on without us.
 void OriginatedSetup::login_is_late() {
   if (phase_ != Phase::LoggingIn) return;
-  late_.push_back(target_);
+  walk_.login_is_late();
   try_next_port();
 }
 
@@ -121,27 +100,26 @@ void OriginatedSetup::begin_setup() {
   services_.scheduler.cancel(login_patience_);
   // Loopback has no login. FC-VI 5.6: never with a port that does not advertise SEQ_CNT and continuously increasing
   // relative offset.
-  const bool self = target_ == services_.port.n_port_id();
-  fc2::RemotePort& remote = services_.port.remote_port(target_);
+  const bool self = target() == services_.port.n_port_id();
+  fc2::RemotePort& remote = services_.port.remote_port(target());
   if (!self && !remote.supports_fc_vi()) return asked_parameters_anew(remote) ? void() : try_next_port();
   phase_ = Phase::SettingUp;
-  connection_->set_peer_port(target_);
+  connection_->set_peer_port(target());
   process(co::SetupRequested{});
 }
 
 /// What was told with the login that stands may be out of date, or was never the port's own word: it is asked once
 /// more.
 bool OriginatedSetup::asked_parameters_anew(fc2::RemotePort& remote) {
-  if (parameters_from_ == target_) return false;
-  parameters_from_ = target_;
+  if (!walk_.ask_parameters_anew()) return false;
   if (remote.logged_in()) remote.log_out();  // else another set-up did, and asks already
   remote.log_in();
   return true;
 }
 
 bool OriginatedSetup::target_logged_in() const {
-  if (target_ == services_.port.n_port_id()) return services_.port.online();  // loopback
-  return services_.port.remote_port(target_).logged_in();
+  if (target() == services_.port.n_port_id()) return services_.port.online();  // loopback
+  return services_.port.remote_port(target()).logged_in();
 }
 
 /// Nothing was set up: VI-DG 3.3.4, the VI of a reliable level goes to Error when the network is the cause. A peer may
@@ -183,6 +161,9 @@ void OriginatedSetup::process(const E& event) {
 }
 
 void OriginatedSetup::settle() {
+  static_assert(fsm::most_pending<co::Def, co::CompleteSuccess, co::CompleteRefused, co::CompleteTimeout,
+                                  co::CompleteNotReachable, co::CompleteWithdrawn, co::LeaveWaitingForPeer,
+                                  co::RenewLogin, co::AbortExchange, co::Release> <= decltype(outbox_)::capacity);
   outbox_.drain([this](Effect effect) { carry_out(effect); });
   FCVI_ASSERT_CONSISTENT(*this);
 }
@@ -220,8 +201,7 @@ void OriginatedSetup::move_on() {
   connection.detach_setup();
   OriginatedSetup& next = owner_.add_setup(connection, local_, remote_, deadline_, *std::exchange(operation_, nullptr),
                                            std::exchange(peer_, nullptr));
-  next.late_ = std::move(late_);
-  next.go_on(std::move(asked_));
+  next.go_on(walk_.continued());
 }
 
 /// A process with that address may start, or may have started since the resolver asked.
@@ -230,7 +210,7 @@ void OriginatedSetup::ask_address_anew() { services_.resolver.invalidate(remote_
 /// FC-VI 5.3.3: at this port.
 void OriginatedSetup::nobody_waits_there() {
   peer_->nobody_waits();
-  another_port_may_match() ? move_on() : leave();
+  walk_.another_may_match() ? move_on() : leave();
 }
 
 /// FC-VI 5.3.3: nobody waits at any port. The request stays in the pool; what is open here ends without it.
@@ -251,12 +231,13 @@ void OriginatedSetup::detach() {
 }
 
 /// A logout by the peer's own PLOGI is a new login already, and no partition however often it comes.
-bool OriginatedSetup::login_renewable() const { return services_.port.online() && (!renewed_ || target_logged_in()); }
+bool OriginatedSetup::login_renewable() const {
+  return services_.port.online() && (!walk_.renewed() || target_logged_in());
+}
 
 void OriginatedSetup::log_in_again() {
-  if (!target_logged_in()) renewed_ = true;
   phase_ = Phase::Resolving;
-  std::erase(asked_, target_);                  // if it is still there
+  walk_.ask_again(!target_logged_in());
   connection_->set_peer_port({});               // nothing of it is lost with the old login
   if (peer_ != nullptr) peer_->nobody_waits();  // may go on without this set-up
   if (phase_ == Phase::Resolving) try_next_port();
@@ -336,12 +317,12 @@ void OriginatedSetup::resp1_received(const wire::fcvi::ConnectResp1& resp1) {
   if (verdict == co::Verdict::Accept && !usable) verdict = co::Verdict::OtherError;  // accepts, but with nothing to use
   peer_handle_ = resp1.payload.handle;
   peer_attributes_ = resp1.payload.local_attributes;
-  no_match_ = verdict == co::Verdict::NoMatch;
+  walk_.resp1_received(verdict == co::Verdict::NoMatch);
   failure_ = verdict == co::Verdict::TransportError ? std::optional(wire::fcvi::Reason::transport_error) : std::nullopt;
   if (peer_ != nullptr)
     peer_asked(resp1, verdict, attributes);
   else if (machine_.is<co::AwaitResp1Withdrawn>())  // whose request superseded ours still judges by what became of it
-    owner_.superseded_resp1_received(number_, arbitrated(resp1.status, verdict), target_);
+    owner_.superseded_resp1_received(number_, arbitrated(resp1.status, verdict), target());
   process(co::Resp1Received{verdict});
 }
 
@@ -383,7 +364,7 @@ void OriginatedSetup::send_connect_rqst(bool retry) {
   connection_id_ = services_.connection_ids.open(services_.now());
   connection_->set_setup_id(connection_id_);
   if (peer_ != nullptr) peer_->request_sent();
-  exchange_ = services_.port.originate(target_, wire::Type::fc_vi, *this);
+  exchange_ = services_.port.originate(target(), wire::Type::fc_vi, *this);
   if (exchange_ == nullptr) return;  // no exchange is free: T3 finds it out
   wire::fcvi::ConnectRqst request;
   request.connection_id = connection_id_;
@@ -427,7 +408,7 @@ void OriginatedSetup::abort_exchange() {
 }
 
 void OriginatedSetup::quarantine_connection_id() {
-  set_setup_error(services_, {ConnectionIds::Originator::Us, connection_id_, target_}, connection_);
+  set_setup_error(services_, {ConnectionIds::Originator::Us, connection_id_, target()}, connection_);
 }
 
 void OriginatedSetup::allow_send_completions() { connection_->allow_send_completions(); }
@@ -439,11 +420,11 @@ void OriginatedSetup::endpoint_connected() {
 }
 
 void OriginatedSetup::endpoint_refused() {
-  if (!another_port_may_match()) connection_->feed(ve::SetupRefused{});
+  if (!walk_.another_may_match()) connection_->feed(ve::SetupRefused{});
 }
 
 void OriginatedSetup::complete_request(ConnectOutcome outcome) {
-  if (another_port_may_match())
+  if (walk_.another_may_match())
     outbox_.push({Effect::Kind::MoveOn, {}});
   else
     outbox_.push({Effect::Kind::Finish, outcome});

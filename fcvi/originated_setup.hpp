@@ -1,8 +1,7 @@
 // A Connection Setup that we originate (FC-VI 5.3.2, 8.5, C.3): resolve, log in, CONNECT_RQST, RESP1, RESP2, RESP3.
 #pragma once
-#include <vector>
-
 #include "fcvi/endpoint_setup.hpp"
+#include "fcvi/port_walk.hpp"
 #include "fcvi/services.hpp"
 #include "fcvi/setup_listeners.hpp"
 #include "state_machines/connect_originator.hpp"
@@ -22,17 +21,17 @@ class OriginatedSetup final : public EndpointSetup,
 
   /// T1 runs from here on (VI-DG 3.3.4: the call's own time covers everything).
   void start();
-  /// The same call at the next port of the address, after those that were `asked` had no match.
-  void go_on(std::vector<wire::FcId> asked);
+  /// The same call at the next port of the address, where `walk` of the set-up before left off.
+  void go_on(PortWalk walk);
   void resolved(std::span<const wire::FcId> n_port_ids);
   void not_resolved();
   void port_logged_in(wire::FcId port);
   void port_login_failed(wire::FcId port);
   [[nodiscard]] bool waits_for(const wire::IpAddress& address) const;
-  [[nodiscard]] bool waits_for(wire::FcId port) const { return phase_ == Phase::LoggingIn && target_ == port; }
+  [[nodiscard]] bool waits_for(wire::FcId port) const { return phase_ == Phase::LoggingIn && target() == port; }
 
   [[nodiscard]] bool is_resolving() const { return phase_ == Phase::Resolving; }
-  [[nodiscard]] wire::FcId target() const { return target_; }
+  [[nodiscard]] wire::FcId target() const { return walk_.current(); }
 
   /// Peer to peer: goes on without the endpoint, and ends its exchange in order.
   void withdraw();
@@ -43,7 +42,7 @@ class OriginatedSetup final : public EndpointSetup,
   bool port_logged_out() override;
   void connection_ended() override {}  // it was over before
   /// Goes on without a connection, which would pass a logout on.
-  [[nodiscard]] bool stands_alone_with(wire::FcId port) const { return connection_ == nullptr && target_ == port; }
+  [[nodiscard]] bool stands_alone_with(wire::FcId port) const { return connection_ == nullptr && target() == port; }
 
   [[nodiscard]] std::uint64_t number() const { return number_; }
   [[nodiscard]] bool is_consistent() const;
@@ -70,7 +69,6 @@ class OriginatedSetup final : public EndpointSetup,
   void try_next_port();
   void log_in();
   void login_is_late();
-  [[nodiscard]] bool another_port_may_match() const { return no_match_ && !(candidates_.empty() && late_.empty()); }
   void move_on();
   void leave();
   void detach();
@@ -130,22 +128,15 @@ class OriginatedSetup final : public EndpointSetup,
   SetupListener* peer_;              // whose set-up this is; nullptr for VipConnectRequest, and after it is over
   machines::connect_originator::Machine machine_;
   Phase phase_ = Phase::Resolving;
-  std::vector<wire::FcId> candidates_;  // ports of the address that were not asked yet, the next one first
-  std::vector<wire::FcId> asked_;       // also by the set-ups of this call before
-  std::vector<wire::FcId> late_;        // of those, the ones whose login did not come in time: asked again at the end
-  bool had_no_match_ = false;           // one of those that were asked said so
-  wire::FcId target_{};
-  wire::FcId parameters_from_{};  // whom a new login was asked of because the one that stood was of no use
+  PortWalk walk_;
   fc2::Exchange* exchange_ = nullptr;
   wire::ConnectionId connection_id_ = wire::ConnectionId::unassigned;
   bool retry_ = false;
   wire::FcviHandle peer_handle_ = wire::FcviHandle::unassigned;
   wire::fcvi::Attributes peer_attributes_{};
-  bool no_match_ = false;                      // what the last RESP1 said
-  vi::Return refusal_ = vi::Return::Reject;    // ... and what a Connect Reject means
+  vi::Return refusal_ = vi::Return::Reject;    // what a Connect Reject in the last RESP1 means
   std::optional<wire::fcvi::Reason> failure_;  // what its Disconnect will tell, if it fails now
   fsm::Outbox<Effect, 4> outbox_;
-  bool renewed_ = false;  // the login with the target, by us
   runtime::Timer<OriginatedSetup, &OriginatedSetup::t1_expired> t1_{*this};
   runtime::Timer<OriginatedSetup, &OriginatedSetup::t3_expired> t3_{*this};
   runtime::Timer<OriginatedSetup, &OriginatedSetup::login_is_late> login_patience_{*this};

@@ -8,6 +8,7 @@
 #include "fcvi/originated_setup.hpp"
 #include "fcvi/received_setup.hpp"
 #include "state_machines/consistency.hpp"
+#include "state_machines/row_effects.hpp"
 
 namespace fcvi {
 namespace pa = machines::peer_arbitration;
@@ -36,6 +37,10 @@ void PeerRequest::process(const E& event) {
 }
 
 void PeerRequest::settle() {
+  static_assert(
+      fsm::most_pending<pa::Def, pa::Search, pa::CompleteSuccess, pa::CompleteTimeout, pa::CompleteNotReachable,
+                        pa::CompleteConflict, pa::CompleteWithdrawn, pa::CompleteFailure> <=
+      decltype(outbox_)::capacity);
   outbox_.drain([this](Effect effect) { carry_out(effect); });
   FCVI_ASSERT_CONSISTENT(*this);
 }

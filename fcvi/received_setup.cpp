@@ -7,6 +7,7 @@
 #include "fcvi/conversions.hpp"
 #include "fcvi/setup_errors.hpp"
 #include "state_machines/consistency.hpp"
+#include "state_machines/row_effects.hpp"
 #include "wire/fcvi/connect_resp1.hpp"
 #include "wire/fcvi/connect_resp2.hpp"
 #include "wire/fcvi/connect_resp3.hpp"
@@ -25,9 +26,9 @@ static vi::Return return_of(cr::AcceptOutcome outcome) {
   return vi::Return::ErrorResource;
 }
 
-ReceivedSetup::ReceivedSetup(const Services& services, SetupOwner& owner, std::uint64_t token, fc2::Exchange& exchange,
+ReceivedSetup::ReceivedSetup(const Services& services, SetupOwner& owner, std::uint64_t number, fc2::Exchange& exchange,
                              const wire::fcvi::ConnectRqst& request)
-    : services_(services), owner_(owner), token_(token), exchange_(&exchange), request_(request),
+    : services_(services), owner_(owner), number_(number), exchange_(&exchange), request_(request),
       peer_port_(exchange.peer()) {
   exchange.hand_over(*this);
 }
@@ -43,6 +44,9 @@ void ReceivedSetup::process(const E& event) {
 }
 
 void ReceivedSetup::settle() {
+  static_assert(fsm::most_pending<cr::Def, cr::CompleteSuccess, cr::CompleteTimeout, cr::CompleteNotReachable,
+                                  cr::CompleteWithdrawn, cr::LeaveWaitingForPeer, cr::Release> <=
+                decltype(outbox_)::capacity);
   outbox_.drain([this](Effect effect) { carry_out(effect); });
   FCVI_ASSERT_CONSISTENT(*this);
 }
@@ -69,9 +73,9 @@ void ReceivedSetup::release_all() {
 
 /// What is offered has no endpoint yet, and waits for the application; what is over waits for nothing.
 bool ReceivedSetup::is_consistent() const {
-  const bool offers = !offered_ || (connection_ == nullptr && machine_.is_any_of<cr::AwaitDecision, cr::AwaitRetry>());
+  const bool offers = !offered() || (connection_ == nullptr && machine_.is_any_of<cr::AwaitDecision, cr::AwaitRetry>());
   const bool accepts = operation_ == nullptr || connection_ != nullptr || is_peer_to_peer();
-  return outbox_.empty() && offers && accepts && (!over_ || (machine_.is<cr::Idle>() && !offered_ && !t2_.pending()));
+  return outbox_.empty() && offers && accepts && (!over_ || (machine_.is<cr::Idle>() && !offered() && !t2_.pending()));
 }
 
 // --- events ------------------------------------------------------------------------------------------------------
@@ -80,7 +84,7 @@ void ReceivedSetup::matched(vi::ConnectWaitOperation& waiting, const vi::ViAttri
   process(cr::RqstMatched{});
   waiting.remote_address = local_address(request_.payload);
   waiting.remote_attributes = attributes;
-  waiting.token = {token_};
+  waiting.token = offer_;
   waiting.done(vi::Return::Success);
 }
 
@@ -90,9 +94,8 @@ void ReceivedSetup::matched(SetupListener& request) {
   request.matched(*this);
 }
 
-void ReceivedSetup::set_offered(bool offered) {
-  if (offered != offered_) offered ? owner_.offer_made() : owner_.offer_over();
-  offered_ = offered;
+void ReceivedSetup::end_offer() {
+  if (offered()) owner_.offer_over(std::exchange(offer_, {}));
 }
 
 void ReceivedSetup::refuse(Answer answer) { process(cr::RqstRefused{answer}); }
@@ -107,7 +110,7 @@ void ReceivedSetup::retried(fc2::Exchange& exchange, const wire::fcvi::ConnectRq
 void ReceivedSetup::accept(Connection& connection, vi::Operation& operation) {
   connection_ = &connection;
   operation_ = &operation;
-  set_offered(false);
+  end_offer();
   connection.attach_setup(*this, Endpoint::Setup::Received);
   connection.set_setup_id(request_.connection_id);
   connection.set_peer_port(peer_port_);
@@ -116,7 +119,7 @@ void ReceivedSetup::accept(Connection& connection, vi::Operation& operation) {
 }
 
 void ReceivedSetup::reject(Answer answer, const vi::Vi* told) {
-  set_offered(false);
+  end_offer();
   if (told != nullptr)
     told_ = to_wire(told->attributes(), services_.config.pipeline_depth, owner_.options_of(*told).preference);
   process(cr::RejectRequested{answer});
@@ -146,7 +149,7 @@ void ReceivedSetup::connection_ended() {
   if (machine_.is_any_of<cr::Connected, cr::ConnectedRetry>()) process(cr::ConnectionEnded{});
 }
 bool ReceivedSetup::port_logged_out() {
-  if (offered_) owner_.offer_unreachable(token_);
+  if (offered()) owner_.offer_unreachable(offer_);
   assert(exchange_ == nullptr);  // it failed with the login
   process(cr::PortLoggedOut{});
   return false;
@@ -253,8 +256,12 @@ void ReceivedSetup::endpoint_accepting() {
   connection_->receive_early();
 }
 
+void ReceivedSetup::offer_request() {
+  if (peer_ == nullptr) offer_ = owner_.offer_made(*this);
+}
+
 void ReceivedSetup::withdraw_request() {
-  set_offered(false);
+  end_offer();
   if (peer_ != nullptr) peer_->request_withdrawn();
 }
 

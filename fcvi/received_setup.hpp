@@ -14,7 +14,8 @@ class ReceivedSetup final : public EndpointSetup,
                             private fc2::ExchangeUser {
  public:
   using Answer = machines::connect_responder::Answer;
-  ReceivedSetup(const Services& services, SetupOwner& owner, std::uint64_t token, fc2::Exchange& exchange,
+  /// `number` is the owner's.
+  ReceivedSetup(const Services& services, SetupOwner& owner, std::uint64_t number, fc2::Exchange& exchange,
                 const wire::fcvi::ConnectRqst& request);
   ~ReceivedSetup() override;
 
@@ -35,8 +36,8 @@ class ReceivedSetup final : public EndpointSetup,
   bool port_logged_out() override;
 
   [[nodiscard]] bool is_peer_to_peer() const { return request_.mode == wire::fcvi::ConnectMode::peer_to_peer; }
-  [[nodiscard]] std::uint64_t token() const { return token_; }
-  [[nodiscard]] bool offered() const { return offered_; }
+  [[nodiscard]] std::uint64_t number() const { return number_; }
+  [[nodiscard]] bool offered() const { return offer_.value != 0; }
   /// Only waits to be destroyed.
   [[nodiscard]] bool is_over() const { return over_; }
   /// A retried request of the peer means this set-up (C.4 rules 8, 9), not one whose endpoint failed (rule 11).
@@ -67,13 +68,13 @@ class ReceivedSetup final : public EndpointSetup,
   void finish(AcceptOutcome outcome);
   void release_all();
   void t2_expired();
-  void set_offered(bool offered);
+  void end_offer();
   // fc2::ExchangeUser
   void sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first,
                          std::span<const std::uint8_t> iu) override;
   void exchange_failed(fc2::Exchange& exchange, fc2::ExchangeFailure failure) override;
   // machines::connect_responder
-  void offer_request() override { set_offered(peer_ == nullptr); }
+  void offer_request() override;
   void withdraw_request() override;
   void send_resp1(Answer answer) override;
   void repeat_resp1() override { send_resp1(answer_); }
@@ -97,7 +98,7 @@ class ReceivedSetup final : public EndpointSetup,
 
   const Services& services_;
   SetupOwner& owner_;
-  const std::uint64_t token_;
+  const std::uint64_t number_;
   fc2::Exchange* exchange_;
   wire::fcvi::ConnectRqst request_;
   const wire::FcId peer_port_;
@@ -108,7 +109,8 @@ class ReceivedSetup final : public EndpointSetup,
   std::optional<wire::fcvi::Attributes> told_;  // in a RESP1 that rejects
   Answer answer_ = Answer::Accept;
   std::optional<wire::fcvi::Reason> failure_;  // what the Disconnect of its endpoint will tell, if it fails now
-  bool offered_ = false, over_ = false, answered_ = false;
+  vi::ConnectionToken offer_;                  // while the application is to decide; 0: it is not
+  bool over_ = false, answered_ = false;
   bool confirms_ = false;  // RESP3 tells that there is a connection
   struct Retry {
     fc2::Exchange& exchange;

@@ -22,19 +22,20 @@ bool is_valid(const wire::fcvi::ConnectPayload& payload) {
 }  // namespace
 
 SetupBook::SetupBook(const Services& services, vi::ConnectionPoints& connection_points, Connections& connections)
-    : services_(services), connection_points_(connection_points), connections_(connections) {}
+    : services_(services), connection_points_(connection_points), connections_(connections),
+      offers_(services.config.max_pending_requests) {}
 
 SetupBook::~SetupBook() { services_.resolver.forget(*this); }
 
-/// Numbers and tokens were given, the newest set-up of each of the peers' handles is here, and the offers are counted.
+/// Numbers were given, the newest set-up of each of the peers' handles is here, and each open offer is a set-up's.
 bool SetupBook::is_consistent() const {
-  std::size_t offers = 0;
-  for (const auto& [token, setup] : received_) offers += setup->offered() ? 1 : 0;
+  const auto offers = static_cast<std::size_t>(
+      std::count_if(received_.begin(), received_.end(), [](const auto& entry) { return entry.second->offered(); }));
   const bool given = (originated_.empty() || originated_.rbegin()->first < next_setup_) &&
-                     (received_.empty() || received_.rbegin()->first < next_token_);
+                     (received_.empty() || received_.rbegin()->first < next_setup_);
   const bool newest = std::all_of(newest_received_.begin(), newest_received_.end(),
                                   [&](const auto& entry) { return received_.contains(entry.second); });
-  return given && newest && offers == offers_;
+  return given && newest && offers == offers_.open_count();
 }
 
 bool SetupBook::is_consistent_throughout() const {
@@ -66,23 +67,21 @@ void SetupBook::request_peer(Connection& connection, const vi::NetAddress& local
 }
 
 void SetupBook::accept(vi::ConnectionToken token, vi::Vi& vi, vi::Operation& operation) {
-  const auto found = received_.find(token.value);
-  if (found == received_.end() || !found->second->offered()) return operation.done(accept_without_offer(token, vi));
-  ReceivedSetup& setup = *found->second;
-  const auto remote = from_wire(setup.request().payload.local_attributes);
+  ReceivedSetup* setup = offers_.find(token);
+  if (setup == nullptr) return operation.done(accept_without_offer(token, vi));
+  const auto remote = from_wire(setup->request().payload.local_attributes);
   if (vi.state() != vi::State::Idle) return operation.done(vi::Return::InvalidState);
   // VI-DG 3.3.2: ReliabilityLevel, MaxTransferSize and QoS must match; the offer stays valid if they do not.
   if (const auto conflict = conflict_between(vi.attributes(), *remote); conflict != vi::Return::Success)
     return operation.done(conflict);
   Connection* connection = connections_.open(vi);
   if (connection == nullptr) return operation.done(vi::Return::ErrorResource);
-  setup.accept(*connection, operation);
+  setup->accept(*connection, operation);
 }
 
 /// The client gave up (VI-DG 6.7), or cannot be reached any more (3.3.2), or there never was a request.
 vi::Return SetupBook::accept_without_offer(vi::ConnectionToken token, vi::Vi& vi) {
-  if (!was_issued(token)) return vi::Return::InvalidParameter;
-  if (!unreachable_offers_.contains(token.value)) return vi::Return::Timeout;
+  if (!unreachable_offers_.contains(token.value)) return offers_.refusal_of(token);
   if (vi.state() != vi::State::Idle) return vi::Return::InvalidState;
   unreachable_offers_.erase(token.value);
   if (vi::is_reliable(vi.attributes().reliability)) {
@@ -93,12 +92,10 @@ vi::Return SetupBook::accept_without_offer(vi::ConnectionToken token, vi::Vi& vi
 }
 
 void SetupBook::reject(vi::ConnectionToken token, vi::Operation& operation) {
-  const auto found = received_.find(token.value);
-  const bool offered = found != received_.end() && found->second->offered();
-  if (offered) found->second->reject(Answer::ConnectReject);
+  if (ReceivedSetup* setup = offers_.find(token)) setup->reject(Answer::ConnectReject);
   if (unreachable_offers_.erase(token.value) != 0) return operation.done(vi::Return::NotReachable);
   // VI-DG 6.7: rejecting a request whose client gave up is a success: both agree that it failed.
-  operation.done(was_issued(token) ? vi::Return::Success : vi::Return::InvalidParameter);
+  operation.done(offers_.was_issued(token) ? vi::Return::Success : vi::Return::InvalidParameter);
 }
 
 // --- IUs ---------------------------------------------------------------------------------------------------------
@@ -118,12 +115,12 @@ void SetupBook::connect_rqst_received(fc2::Exchange& exchange, const wire::fcvi:
   }
   ReceivedSetup* retried = request->retry ? open : nullptr;
   if (retried != nullptr && retried->is_retry(*request)) return retried->retried(exchange, *request);  // C.4 rules 8, 9
-  const std::uint64_t token = next_token_++;
-  auto& setup = received_[token];
-  setup = std::make_unique<ReceivedSetup>(services_, *this, token, exchange, *request);
+  const std::uint64_t number = next_setup_++;
+  auto& setup = received_[number];
+  setup = std::make_unique<ReceivedSetup>(services_, *this, number, exchange, *request);
   if (retried != nullptr)
     return setup->refuse(Answer::ProtocolError);  // that set-up goes on, and waits for its own retry
-  newest_received_[endpoint_key(peer, request->payload.handle)] = token;
+  newest_received_[endpoint_key(peer, request->payload.handle)] = number;
   begin(*setup);
   FCVI_ASSERT_CONSISTENT(*this);
 }
@@ -164,7 +161,7 @@ ReceivedSetup* SetupBook::find_open(wire::FcId peer, wire::FcviHandle handle) {
 /// Client to server (VI-DG 3.3.1), and the reserved modes, for which nobody waits.
 void SetupBook::connection_wanted(ReceivedSetup& setup, const vi::ViAttributes& attributes) {
   const bool known_mode = setup.request().mode == wire::fcvi::ConnectMode::client_server;
-  if (!known_mode || offers_ >= services_.config.max_pending_requests || !connection_points_.anybody_waits())
+  if (!known_mode || offers_.full() || !connection_points_.anybody_waits())
     return setup.refuse(Answer::NoWaitingConnectionpoint);
   vi::ConnectWaitOperation* waiting = connection_points_.take(remote_address(setup.request().payload));
   if (waiting == nullptr) return setup.refuse(Answer::NoDiscriminatorMatch);
@@ -255,15 +252,15 @@ void SetupBook::retire(OriginatedSetup& setup) {
 
 void SetupBook::retire(ReceivedSetup& setup) {
   const auto newest = newest_received_.find(endpoint_key(setup.peer_port(), setup.request().payload.handle));
-  if (newest != newest_received_.end() && newest->second == setup.token()) newest_received_.erase(newest);
-  retired_received_.push_back(setup.token());
+  if (newest != newest_received_.end() && newest->second == setup.number()) newest_received_.erase(newest);
+  retired_received_.push_back(setup.number());
   services_.bury_soon();
 }
 
 void SetupBook::bury() {
   peer_pool_.bury();
   for (const std::uint64_t number : std::exchange(retired_originated_, {})) originated_.erase(number);
-  for (const std::uint64_t token : std::exchange(retired_received_, {})) received_.erase(token);
+  for (const std::uint64_t number : std::exchange(retired_received_, {})) received_.erase(number);
   FCVI_ASSERT_CONSISTENT(*this);
 }
 

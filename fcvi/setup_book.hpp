@@ -13,6 +13,7 @@
 #include "fcvi/peer_pool.hpp"
 #include "fcvi/received_setup.hpp"
 #include "vi/connection_points.hpp"
+#include "vi/offer_tokens.hpp"
 
 namespace fcvi {
 
@@ -48,9 +49,9 @@ class SetupBook final : public SetupOwner, private farp::ResolveListener {
   void resolve(const wire::IpAddress& host) override { services_.resolver.resolve(host, *this); }
   void superseded_resp1_received(std::uint64_t setup, machines::peer_arbitration::Resp1 resp1,
                                  wire::FcId port) override;
-  void offer_made() override { ++offers_; }
-  void offer_over() override { --offers_; }
-  void offer_unreachable(std::uint64_t token) override { unreachable_offers_.insert(token); }
+  vi::ConnectionToken offer_made(ReceivedSetup& setup) override { return offers_.add(setup); }
+  void offer_over(vi::ConnectionToken token) override { offers_.remove(token); }
+  void offer_unreachable(vi::ConnectionToken token) override { unreachable_offers_.insert(token.value); }
   [[nodiscard]] ConnectionOptions options_of(const vi::Vi& vi) const override { return connections_.options_of(vi); }
   void retire(OriginatedSetup& setup) override;
   void retire(ReceivedSetup& setup) override;
@@ -73,9 +74,6 @@ class SetupBook final : public SetupOwner, private farp::ResolveListener {
   [[nodiscard]] ReceivedSetup* find_open(wire::FcId peer, wire::FcviHandle handle);
   [[nodiscard]] bool is_dead(const wire::fcvi::ConnectRqst& request, wire::FcId peer, ReceivedSetup* open);
   [[nodiscard]] vi::Return accept_without_offer(vi::ConnectionToken token, vi::Vi& vi);
-  [[nodiscard]] bool was_issued(vi::ConnectionToken token) const {
-    return token.value != 0 && token.value < next_token_;
-  }
   template <class Function>
   void for_each_waiting(Function function);
 
@@ -83,12 +81,13 @@ class SetupBook final : public SetupOwner, private farp::ResolveListener {
   vi::ConnectionPoints& connection_points_;
   Connections& connections_;
   PeerPool peer_pool_;
-  std::map<std::uint64_t, std::unique_ptr<OriginatedSetup>> originated_;     // by number; also in order of age
-  std::map<std::uint64_t, std::unique_ptr<ReceivedSetup>> received_;         // by token
-  boost::unordered_flat_map<std::uint64_t, std::uint64_t> newest_received_;  // token, by the peer's port and handle
-  std::set<std::uint64_t> unreachable_offers_;                               // by token; until they are answered
-  std::uint64_t next_setup_ = 1, next_token_ = 1;
-  std::size_t offers_ = 0;  // that the application did not decide yet
+  // By number, which is also in order of age.
+  std::map<std::uint64_t, std::unique_ptr<OriginatedSetup>> originated_;
+  std::map<std::uint64_t, std::unique_ptr<ReceivedSetup>> received_;
+  boost::unordered_flat_map<std::uint64_t, std::uint64_t> newest_received_;  // number, by the peer's port and handle
+  std::uint64_t next_setup_ = 1;
+  vi::OfferTokens<ReceivedSetup> offers_;
+  std::set<std::uint64_t> unreachable_offers_;  // by token; until they are answered
   std::vector<std::uint64_t> retired_originated_, retired_received_;
 };
 

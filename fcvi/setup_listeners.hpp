@@ -46,11 +46,11 @@ class SetupOwner {
   /// To the set-up of that number, which the peer's request superseded, from `port`.
   virtual void superseded_resp1_received(std::uint64_t setup, machines::peer_arbitration::Resp1 resp1,
                                          wire::FcId port) = 0;
-  /// Requests that are offered to the application and not decided: one more, or one less.
-  virtual void offer_made() = 0;
-  virtual void offer_over() = 0;
+  /// A request is offered to the application until it is decided or withdrawn: the token that names it meanwhile.
+  virtual vi::ConnectionToken offer_made(ReceivedSetup& setup) = 0;
+  virtual void offer_over(vi::ConnectionToken token) = 0;
   /// Its client's port was logged out while the request was offered: who answers it learns that (VI-DG 3.3.2, 3.3.3).
-  virtual void offer_unreachable(std::uint64_t token) = 0;
+  virtual void offer_unreachable(vi::ConnectionToken token) = 0;
   /// Of the VI's next connection.
   [[nodiscard]] virtual ConnectionOptions options_of(const vi::Vi& vi) const = 0;
   /// They are over; bury_soon() destroys them.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "state_machines/consistency.hpp"
+#include "state_machines/row_effects.hpp"
 
 namespace fc2 {
 namespace lp = machines::link_port;
@@ -72,6 +73,8 @@ void LinkEnd::process(const E& event) {
 }
 
 void LinkEnd::settle() {
+  static_assert(fsm::most_pending<lp::Def, lp::Activate, lp::SendLr, lp::SendLrr, lp::SendIdle, lp::SendOls,
+                                  lp::SendNos, lp::AnswerOls, lp::AnswerOls> <= decltype(effects_)::capacity);
   effects_.drain([this](Effect effect) { carry_out(effect); });
   FCVI_ASSERT_CONSISTENT(*this);
 }

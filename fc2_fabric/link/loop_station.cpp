@@ -4,6 +4,7 @@
 
 #include "fc2_fabric/link/loop.hpp"
 #include "state_machines/consistency.hpp"
+#include "state_machines/row_effects.hpp"
 
 namespace fc2 {
 namespace loop_port = machines::loop_port;
@@ -36,6 +37,8 @@ void LoopStation::process(const E& event) {
 }
 
 void LoopStation::settle() {
+  static_assert(fsm::most_pending<loop_port::Def, loop_port::Interrupt, loop_port::Participate> <=
+                decltype(effects_)::capacity);
   effects_.drain([this](Effect effect) { carry_out(effect); });
   FCVI_ASSERT_CONSISTENT(*this);
 }

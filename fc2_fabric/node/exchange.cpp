@@ -7,6 +7,7 @@
 #include "fc2_fabric/node/remote_ports.hpp"
 #include "fc2_fabric/node/sent_sequence.hpp"
 #include "state_machines/consistency.hpp"
+#include "state_machines/row_effects.hpp"
 
 namespace fc2 {
 namespace ex = machines::exchange;
@@ -72,6 +73,15 @@ template void Exchange::process(const ex::PortLoggedOut&);
 template void Exchange::process(const ex::SequenceReceived&);
 
 void Exchange::settle() {
+  // A frame's sequence, and what ends the exchange; the reports tell the user and the listener.
+  constexpr std::size_t of_sequence =
+      fsm::most_in_a_row<sq::Def, sq::ReportSequence, sq::ReportMissingFrame, sq::ReportTimeout>;
+  constexpr std::size_t of_exchange =
+      fsm::most_in_a_row<ex::Def, ex::ReportAcknowledged, ex::ReportAcknowledged, ex::ReportRejected,
+                         ex::ReportRejected, ex::ReportUnanswered, ex::ReportUnanswered, ex::ReportAbortedByPeer,
+                         ex::ReportAbortedByPeer, ex::ReportPortLoggedOut, ex::ReportPortLoggedOut,
+                         ex::RequestPortLogout, ex::Release>;
+  static_assert(of_sequence + of_exchange <= decltype(effects_)::capacity);
   effects_.drain([this](Effect effect) { carry_out(effect); });
   FCVI_ASSERT_CONSISTENT(*this);
 }

@@ -6,6 +6,7 @@
 
 #include "fc2_fabric/node/frames_before_login.hpp"
 #include "state_machines/consistency.hpp"
+#include "state_machines/row_effects.hpp"
 #include "wire/els/adisc.hpp"
 #include "wire/els/logo.hpp"
 #include "wire/els/ls_acc.hpp"
@@ -27,6 +28,10 @@ template void LoginSession::process(const pl::LogoutRequested&);
 
 // A listener may have the session go on: what that reports is told before what is left here, as it happened.
 void LoginSession::settle() {
+  static_assert(
+      fsm::most_in_a_row<pl::Def, pl::ReportLoggedIn, pl::ReportRejected, pl::ReportTimeout, pl::ReportLinkDown,
+                         pl::ReportWithdrawn, pl::ReportLoggedOut, pl::ReportSuspended, pl::ReportResumed> <=
+      decltype(reports_)::capacity);
   auto batch = std::exchange(reports_, {});
   batch.drain([this](Report report) { release(report); });
   if (!asked_meanwhile_) FCVI_ASSERT_CONSISTENT(*this);

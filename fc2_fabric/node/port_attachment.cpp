@@ -5,6 +5,7 @@
 
 #include "fc2_fabric/node/remote_ports.hpp"
 #include "state_machines/consistency.hpp"
+#include "state_machines/row_effects.hpp"
 
 namespace fc2 {
 namespace pa = machines::port_attachment;
@@ -34,10 +35,17 @@ bool PortAttachment::is_consistent() const {
 
 // --- the machine -------------------------------------------------------------------------------------------------
 
+constexpr std::size_t most_effects =
+    fsm::most_pending<pa::Def, pa::LogIn, pa::LeaveFabric, pa::UseOwnParameters, pa::UseFixedAddress, pa::GoOnlineSame,
+                      pa::GoOnlineAsking, pa::GoOnlineChanged, pa::LogInToOther, pa::RenewOther, pa::GoOffline,
+                      pa::Suspend, pa::EndInterruption, pa::DropLink, pa::ForgetTopology, pa::ConfirmFabricLogin,
+                      pa::StartFanTimer, pa::StopFanTimer, pa::ReportLoginFailed>;
+
 // What an effect leads to comes after those that wait already: its event was fed while they were carried out.
 template <class E>
 void PortAttachment::process(const E& event) {
   machine_.process(event, *this);
+  static_assert(most_effects <= decltype(effects_)::capacity);
   if (std::exchange(settling_, true)) return;
   effects_.drain([this](Effect effect) { carry_out(effect); });
   settling_ = false;
@@ -75,7 +83,10 @@ void PortAttachment::unexpected(std::string_view, std::string_view, std::string_
 
 // --- the link ----------------------------------------------------------------------------------------------------
 
+// The link does not change within a report (AttachmentListener): effects that are left are the former link's.
+
 void PortAttachment::begin_link(FrameOutput& output, Topology topology) {
+  assert(!settling_);
   if (has_link()) link_down();
   topology_ = topology;
   output_ = &output;
@@ -105,6 +116,7 @@ void PortAttachment::link_up_on_public_loop(FrameOutput& output, std::uint8_t al
 }
 
 void PortAttachment::link_interrupted(FramePtr unsent) {
+  assert(!settling_);
   unsent_ = std::move(unsent);
   process(pa::LinkInterrupted{});
   unsent_ = nullptr;
@@ -116,7 +128,10 @@ void PortAttachment::fabric_interrupted() {
   others_may_have_moved_ = interrupted();
 }
 
-void PortAttachment::link_down() { process(pa::LinkDown{}); }
+void PortAttachment::link_down() {
+  assert(!settling_);
+  process(pa::LinkDown{});
+}
 void PortAttachment::interruption_over() { process(pa::InterruptionOver{}); }
 
 // --- the fabric --------------------------------------------------------------------------------------------------

@@ -9,7 +9,9 @@ namespace fc2 {
 class Exchange;
 class RemotePort;
 
-/// Hears about logins. Calls come from inside NPort; a listener may originate exchanges, not destroy the port.
+/// Hears about logins. Calls come from inside NPort; a listener may originate exchanges, log in and out, also of the
+/// fabric, not destroy the port. Nor may it change the port's link in a call (NPort::link_up(), link_down() and the
+/// like; asserted): what the link before still has to do would be done to the next one. It schedules an event for that.
 class PortListener {
  public:
   /// The port is online, n_port_id() is valid: the fabric login completed, or there is no fabric (NPort::has_fabric).
@@ -27,7 +29,7 @@ class PortListener {
   ~PortListener() = default;
 };
 
-/// Hears from an N_Port's attachment, and may use the port in the calls.
+/// Hears from an N_Port's attachment, and may use the port in the calls, but for its link: see PortListener.
 class AttachmentListener {
  public:
   // See PortListener.

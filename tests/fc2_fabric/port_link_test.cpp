@@ -515,5 +515,67 @@ TEST(PublicLoop, fabricHadChanged_isCompared_anewNextTime) {
   EXPECT_TRUE(p.port.in_order());
 }
 
+// --- what a listener may do --------------------------------------------------------------------------------------
+
+/// Changes the port's link from within reports.
+struct LinkChanger final : PortListener {
+  LinkChanger(NPort& port, std::function<void()> change) : port_(port), change_(std::move(change)) {
+    port.add_listener(*this);
+  }
+  ~LinkChanger() { port_.remove_listener(*this); }
+  void fabric_logged_in() override { change_(); }
+  void fabric_login_failed() override {}
+  void remote_port_logged_in(RemotePort&) override {}
+  void remote_port_login_failed(RemotePort&) override {}
+  void remote_port_logged_out(RemotePort&) override { change_(); }
+
+ private:
+  NPort& port_;
+  std::function<void()> change_;
+};
+
+// A link that changes within a report would meet effects of the former one: a defect of the listener, whatever it
+// calls.
+TEST(PortLinkDeathTest, report_linkChangedWithin_asserts) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  PortByHand p;
+  const std::vector<std::function<void()>> changes{
+      [&] { p.port.link_up(p.wire); },
+      [&] { p.port.link_up_without_fabric(p.wire, own); },
+      [&] { p.port.link_up_on_public_loop(p.wire, 1); },
+      [&] { p.port.link_interrupted(); },
+      [&] { p.port.fabric_interrupted(); },
+      [&] { p.port.link_down(); },
+  };
+  for (const auto& change : changes) {
+    LinkChanger changer(p.port, change);
+    EXPECT_DEATH(p.on_fabric(), "settling_");
+  }
+}
+
+// An end of a login that the link's end reports: the same.
+TEST(PortLinkDeathTest, linkDown_linkUpWithinTheLogout_asserts) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  PortByHand p;
+  p.on_fabric();
+  p.log_in();
+  LinkChanger changer(p.port, [&] { p.port.link_up(p.wire); });
+  EXPECT_DEATH(p.port.link_down(), "settling_");
+  p.port.remove_listener(changer);
+  p.port.link_down();
+}
+
+// Logging out of the fabric is no change of the link: it may be asked for within a report.
+TEST(PortLink, report_fabricLogoutWithin_endsTheLogin) {
+  PortByHand p;
+  LinkChanger changer(p.port, [&] {
+    if (p.port.online()) p.port.log_out_of_fabric();
+  });
+  p.on_fabric();
+  p.run_for(microsecond);
+  EXPECT_FALSE(p.port.online());
+  EXPECT_EQ(p.sent(Command::logo), 1U);
+}
+
 }  // namespace
 }  // namespace fc2

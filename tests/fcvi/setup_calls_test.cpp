@@ -201,6 +201,14 @@ TEST_F(Calls, waiting_withdrawn_isNotWoken) {
   EXPECT_FALSE(wait.result.has_value());
 }
 
+// VI-DG 3.3.2, 3.3.3: a token is what an offer has; a request that was refused at once has none.
+TEST_F(Calls, refused_neverOffered_hasNoToken) {
+  ask();
+  ASSERT_EQ(outcome(), Return::NoMatch);
+  EXPECT_EQ(accept_token(1), Return::InvalidParameter);
+  EXPECT_EQ(reject(1), Return::InvalidParameter);
+}
+
 // --- what is kept of a VI ----------------------------------------------------------------------------------------
 
 class FewEndpoints : public Calls {
