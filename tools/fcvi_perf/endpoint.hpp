@@ -1,5 +1,5 @@
-/// One end: its NIC, its registered memory, its VIs, and how it takes completions. Failures end the program: a benchmark
-/// has nothing to go on with. Used by one thread.
+/// One end: its NIC, its registered memory, its VIs, and how it takes completions. Failures end the program: a
+/// benchmark has nothing to go on with. Used by one thread.
 #pragma once
 #include <optional>
 #include <string>
@@ -71,7 +71,7 @@ class Endpoint {
   [[nodiscard]] std::uint8_t* at(std::uint64_t offset) const { return room_ + offset; }
   [[nodiscard]] bool waits() const { return waits_; }
 
-  /// Posts message `number` of this size: from source(number), and for RDMA to or from the peer's buffer of that number.
+  /// Posts message `number` of this size: from source(number), for RDMA to or from the peer's buffer of that number.
   void post_data(std::uint64_t connection, std::uint64_t number, std::uint64_t bytes);
   [[nodiscard]] std::uint64_t data_under_way(std::uint64_t connection) const {
     const Connection& of = connections_[connection];

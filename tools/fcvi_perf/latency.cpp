@@ -2,7 +2,6 @@
 #include <sched.h>
 #include <time.h>
 
-#include <algorithm>
 #include <cstring>
 
 #include "tools/fcvi_perf/phases.hpp"
@@ -29,21 +28,26 @@ std::uint64_t pattern_seed(std::uint64_t connection, std::uint64_t number, Role 
 }  // namespace
 
 void fill_pattern(std::uint8_t* at, std::uint64_t bytes, std::uint64_t connection, std::uint64_t number, Role sender) {
-  const std::uint64_t seed = pattern_seed(connection, number, sender);
-  for (std::uint64_t i = 0; i * 8 < bytes; ++i) {
+  const std::uint64_t seed = pattern_seed(connection, number, sender), words = bytes / 8;
+  for (std::uint64_t i = 0; i < words; ++i) {
     const std::uint64_t word = pattern_word(seed, i);
-    std::memcpy(at + i * 8, &word, std::min<std::uint64_t>(8, bytes - i * 8));
+    std::memcpy(at + i * 8, &word, sizeof word);
   }
+  const std::uint64_t last = pattern_word(seed, words);
+  std::memcpy(at + words * 8, &last, bytes % 8);
 }
 
 bool has_pattern(const std::uint8_t* at, std::uint64_t bytes, std::uint64_t connection, std::uint64_t number,
                  Role sender) {
-  const std::uint64_t seed = pattern_seed(connection, number, sender);
-  for (std::uint64_t i = 0; i * 8 < bytes; ++i) {
-    const std::uint64_t word = pattern_word(seed, i);
-    if (std::memcmp(at + i * 8, &word, std::min<std::uint64_t>(8, bytes - i * 8)) != 0) return false;
+  const std::uint64_t seed = pattern_seed(connection, number, sender), words = bytes / 8;
+  std::uint64_t wrong = 0;
+  for (std::uint64_t i = 0; i < words; ++i) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, at + i * 8, sizeof word);
+    wrong |= word ^ pattern_word(seed, i);
   }
-  return true;
+  const std::uint64_t last = pattern_word(seed, words);
+  return wrong == 0 && std::memcmp(at + words * 8, &last, bytes % 8) == 0;
 }
 
 void prepare_phase(Endpoint& end, const Job& job, const Phase& phase, Role role) {

@@ -28,8 +28,8 @@ void pin(int cpu) {
 
 int run_client(const Options& options, const Address& server, Endpoint& end) {
   Report report(options);
-  report.begin();
-  measure(end, options, server, [&](const Result& result) { report.add(result); });
+  measure(
+      end, options, server, [&] { report.begin(); }, [&](const Result& result) { report.add(result); });
   return report.end() ? EXIT_DONE : EXIT_FAILED;
 }
 

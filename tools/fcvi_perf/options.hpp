@@ -1,4 +1,4 @@
-/// The command line. Names are those of the verbs perftest programs (ib_send_lat and so on) where the meaning is the same.
+/// The command line. Names are those of the verbs perftest programs (ib_send_lat and so on) where they mean the same.
 #pragma once
 #include <optional>
 #include <string>

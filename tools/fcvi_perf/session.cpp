@@ -240,9 +240,11 @@ void serve(Endpoint& end, const std::string& discriminator, const std::function<
   end.release();
 }
 
-void measure(Endpoint& end, const Options& options, Address server, const std::function<void(const Result&)>& each) {
+void measure(Endpoint& end, const Options& options, Address server, const std::function<void()>& connected,
+             const std::function<void(const Result&)>& each) {
   Client client(end, options, server);
   client.connect();
+  connected();
   for (const std::uint64_t bytes : options.sizes) {
     const auto result = std::make_unique<Result>();
     client.measure(bytes, *result);

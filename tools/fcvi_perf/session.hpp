@@ -21,7 +21,8 @@ using Address = net_address;
 
 /// Serves one client. `serving` is called when clients may come.
 void serve(Endpoint& end, const std::string& discriminator, const std::function<void()>& serving);
-/// Measures every size; `each` is called as soon as one is there.
-void measure(Endpoint& end, const Options& options, Address server, const std::function<void(const Result&)>& each);
+/// Measures every size; `connected` is called before, `each` as soon as a result is there.
+void measure(Endpoint& end, const Options& options, Address server, const std::function<void()>& connected,
+             const std::function<void(const Result&)>& each);
 
 }  // namespace perf
