@@ -44,8 +44,8 @@ fcvi_debian_package(development libvipl-dev libdevel "${FCVI_SAME_LIBRARY}"
 example programs.")
 fcvi_debian_package(tools fcvi-tools net "${FCVI_SAME_LIBRARY}"
   "Virtual Interface Provider Library, programs"
-  "This package has the fabric simulator and the programs that copy files and
-test the connection between nodes.")
+  "This package has the fabric simulator and the programs that copy files,
+test the connection between nodes and measure its speed.")
 
 # New libraries are found without a reboot.
 file(WRITE "${PROJECT_BINARY_DIR}/triggers" "activate-noawait ldconfig\n")

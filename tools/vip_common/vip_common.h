@@ -1,11 +1,15 @@
-/* What vicp and viping share: messages, words of the command line, a host and a discriminator on a NIC. On vipl.h
-   alone. */
+/* What vicp, viping and fcvi-perf share: messages, words of the command line, a host and a discriminator on a NIC. On
+   vipl.h alone, for C and C++. */
 #ifndef VIP_COMMON_H
 #define VIP_COMMON_H
 #include <stddef.h>
 #include <stdint.h>
 
 #include "vipl.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
@@ -15,7 +19,7 @@ extern const char* program_name;
 /* One line on standard error, after the program's name. */
 void say(const char* format, ...) __attribute__((format(printf, 1, 2)));
 /* The same, then exit(EXIT_USAGE). */
-_Noreturn void refuse(const char* format, ...) __attribute__((format(printf, 1, 2)));
+void refuse(const char* format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
 /* Text that comes from elsewhere, a name or a path, so that it may be shown on a terminal: what is no printable
  * character of UTF-8 becomes \xHH, byte for byte. What does not fit into the room is left out. say() does this to its
@@ -70,5 +74,9 @@ void drain_vi(VIP_VI_HANDLE vi);
 int end_vi(VIP_VI_HANDLE vi);
 
 uint64_t now_ns(void);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
 
 #endif
