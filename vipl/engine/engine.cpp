@@ -172,7 +172,8 @@ bool Engine::slice(std::size_t events) {
   bool more = true;
   try {
     const TimeNs now = runtime_.now();
-    const std::uint64_t last = scheduler_.fired_count() + events;
+    const std::uint64_t fired = scheduler_.fired_count();
+    const std::uint64_t last = fired + std::min<std::uint64_t>(events, ~fired);  // a simulation's slice has no end
     while (serve_bells() < bells_of_a_slice) {
       run_later();
       while (scheduler_.fired_count() < last && scheduler_.run_next(now)) {}
