@@ -1,5 +1,7 @@
 #include "fcvi/dispatcher.hpp"
 
+#include <cstring>
+
 #include "fc2_fabric/node/class_2.hpp"
 #include "fc2_fabric/node/remote_port.hpp"
 #include "wire/fcvi/disconnect_resp.hpp"
@@ -24,10 +26,27 @@ void Dispatcher::end() {
 
 // --- frames ------------------------------------------------------------------------------------------------------
 
-void Dispatcher::data_frame_received(const fc2::ReceivedFrame& frame) {
+bool Dispatcher::repeats_header(const fc2::ReceivedFrame& frame) const {
+  return has_header_bytes_ && frame.header.device_header_size() == header_bytes_.size() &&
+         frame.data_field.size() >= header_bytes_.size() &&
+         std::memcmp(frame.data_field.data(), header_bytes_.data(), header_bytes_.size()) == 0;
+}
+
+bool Dispatcher::take_header(const fc2::ReceivedFrame& frame) {
+  has_header_bytes_ = false;
   const auto header = DeviceHeader::parse(frame.header.device_header_size(), frame.data_field);
-  if (!header) return discard_frame(frame, fc2::Discard::BadPayload);
-  const wire::fcvi::IuInfo& iu = *wire::fcvi::find_iu(header->opcode);
+  if (!header) return false;
+  header_ = *header;
+  iu_ = wire::fcvi::find_iu(header_.opcode);
+  has_header_bytes_ = header_.size() == header_bytes_.size();
+  if (has_header_bytes_) std::memcpy(header_bytes_.data(), frame.data_field.data(), header_bytes_.size());
+  return true;
+}
+
+void Dispatcher::data_frame_received(const fc2::ReceivedFrame& frame) {
+  if (!repeats_header(frame) && !take_header(frame)) return discard_frame(frame, fc2::Discard::BadPayload);
+  const wire::fcvi::IuInfo& iu = *iu_;
+  const DeviceHeader* const header = &header_;
   if (iu.r_ctl != frame.header.r_ctl) return discard_frame(frame, fc2::Discard::BadHeader);
   Connection* connection = connections_.find(header->handle);
   if (connection == nullptr || connection->peer_port() != frame.header.s_id) {

@@ -1,6 +1,8 @@
 // Gives what the N_Port brings to whom it belongs: frames of messages by FCVI_HANDLE, IUs that begin or end a
 // connection, logins and logouts.
 #pragma once
+#include <array>
+
 #include "fcvi/connections.hpp"
 #include "fcvi/setup_book.hpp"
 #include "wire/fcvi/disconnect_rqst.hpp"
@@ -32,10 +34,18 @@ class Dispatcher final : public fc2::DataFrameUser, private fc2::PortListener {
   [[nodiscard]] Connection* find_disconnected(wire::FcId peer, const wire::fcvi::DisconnectRqst& request);
   void discard_frame(const fc2::ReceivedFrame& frame, fc2::Discard reason);
   void stray_frame(wire::FcId source);
+  /// The Device_Header is the same, byte for byte, as that of the frame before.
+  [[nodiscard]] bool repeats_header(const fc2::ReceivedFrame& frame) const;
+  [[nodiscard]] bool take_header(const fc2::ReceivedFrame& frame);
 
   const Services& services_;
   Connections& connections_;
   SetupBook& setups_;
+  // Of the last data frame. The frames of a message have the same header (FC-VI 5.9.1), which is parsed once.
+  bool has_header_bytes_ = false;  // it had 32 bytes, and was good
+  std::array<std::uint8_t, 32> header_bytes_{};
+  wire::fcvi::DeviceHeader header_;
+  const wire::fcvi::IuInfo* iu_ = nullptr;
 };
 
 }  // namespace fcvi

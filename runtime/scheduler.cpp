@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 namespace runtime {
 
@@ -11,6 +12,8 @@ Event::~Event() {
 
 Scheduler::~Scheduler() {
   for (auto& entry : heap_) entry.event->position_ = Event::unscheduled;
+  for (; now_first_ != now_end_; ++now_first_)
+    if (Event* event = now_entry(now_first_).event) event->position_ = Event::unscheduled;
 }
 
 void Scheduler::sift_up(std::size_t position, const Entry& entry) {
@@ -39,9 +42,60 @@ void Scheduler::sift_down(std::size_t position, const Entry& entry) {
   place(position, entry);
 }
 
+// --- events of now -----------------------------------------------------------------------------------------------
+
+inline void Scheduler::remove_now(Event& event) {
+  now_entry(event.position_ & ~Event::of_now).event = nullptr;
+  event.position_ = Event::unscheduled;
+  --now_count_;
+}
+
+inline void Scheduler::push_now(Event& event) {
+  if (event.pending()) cancel(event);
+  if (now_count_ == 0) now_first_ = now_end_;
+  if (now_end_ - now_first_ == now_ring_.size()) grow_now();
+  const std::uint32_t place = now_end_++ & static_cast<std::uint32_t>(now_ring_.size() - 1);
+  now_ring_[place] = {next_order_++, &event};
+  ++now_count_;
+  event.scheduler_ = this;
+  event.position_ = Event::of_now | place;
+}
+
+// Those that were cancelled are left behind.
+void Scheduler::grow_now() {
+  std::vector<NowEntry> larger(std::max<std::size_t>(16, 2 * now_ring_.size()));
+  std::uint32_t end = 0;
+  for (; now_first_ != now_end_; ++now_first_) {
+    const NowEntry& entry = now_entry(now_first_);
+    if (entry.event == nullptr) continue;
+    entry.event->position_ = Event::of_now | end;
+    larger[end++] = entry;
+  }
+  now_ring_ = std::move(larger);
+  now_first_ = 0;
+  now_end_ = end;
+}
+
+/// Pre: there is one. Those that were cancelled before it are dropped.
+inline bool Scheduler::now_comes_first() {
+  while (now_entry(now_first_).event == nullptr) ++now_first_;
+  return heap_.empty() || heap_.front().at > now_ || heap_.front().order > now_entry(now_first_).order;
+}
+
+inline Event& Scheduler::take_now() {
+  Event& event = *now_entry(now_first_++).event;
+  event.position_ = Event::unscheduled;
+  --now_count_;
+  return event;
+}
+
+// --- both --------------------------------------------------------------------------------------------------------
+
 void Scheduler::schedule(Event& event, TimeNs at) {
   assert(!event.pending() || event.scheduler_ == this);
-  const Entry entry{std::max(at, now_), next_order_++, &event};
+  if (at <= now_) return push_now(event);
+  if (event.pending() && event.position_ >= Event::of_now) remove_now(event);
+  const Entry entry{at, next_order_++, &event};
   if (event.pending()) {  // a later order, and any time: it may move either way
     const std::size_t position = event.position_;
     if (position > 0 && entry.before(heap_[(position - 1) / 4]))
@@ -67,11 +121,24 @@ void Scheduler::remove(std::size_t position) {
 }
 
 void Scheduler::cancel(Event& event) {
-  if (event.pending()) remove(event.position_);
+  if (!event.pending()) return;
+  if (event.position_ >= Event::of_now)
+    remove_now(event);
+  else
+    remove(event.position_);
 }
 
 bool Scheduler::run_next(TimeNs limit) {
-  if (heap_.empty() || heap_.front().at > limit) return false;
+  if (now_count_ != 0) {
+    if (now_ > limit) return false;
+    if (now_comes_first()) {
+      ++fired_;
+      take_now().fire(now_);
+      return true;
+    }
+  } else if (heap_.empty() || heap_.front().at > limit) {
+    return false;
+  }
   const Entry entry = heap_.front();
   assert(entry.at >= now_ && "time goes forward only");
   now_ = entry.at;

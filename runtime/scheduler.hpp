@@ -25,6 +25,7 @@ class Event {
  private:
   friend class Scheduler;
   static constexpr std::uint32_t unscheduled = 0xFFFFFFFF;
+  static constexpr std::uint32_t of_now = 0x80000000;  // position_ is a place among the events of now
   Scheduler* scheduler_ = nullptr;
   std::uint32_t position_ = unscheduled;
 };
@@ -42,6 +43,7 @@ class Timer final : public Event {
 
 /// A four-ary heap of (time, order of scheduling): events of one instant fire in the order in which they were
 /// scheduled, so that a run repeats exactly. schedule, cancel and run_next are O(log n) and allocate only to grow.
+/// Events that are scheduled for the present instant stand in a queue beside the heap, where all of these are O(1).
 class Scheduler {
  public:
   explicit Scheduler(TimeNs start = second) : now_(start) {}
@@ -56,14 +58,20 @@ class Scheduler {
   void cancel(Event& event);
 
   /// Time of the earliest event; `never` when there is none.
-  [[nodiscard]] TimeNs next_time() const { return heap_.empty() ? never : heap_.front().at; }
-  [[nodiscard]] bool idle() const { return heap_.empty(); }
-  [[nodiscard]] std::size_t pending_count() const { return heap_.size(); }
+  [[nodiscard]] TimeNs next_time() const {
+    if (now_count_ != 0) return now_;
+    return heap_.empty() ? never : heap_.front().at;
+  }
+  [[nodiscard]] bool idle() const { return heap_.empty() && now_count_ == 0; }
+  [[nodiscard]] std::size_t pending_count() const { return heap_.size() + now_count_; }
   /// Fires the earliest event if it is due at or before `limit`, after setting the clock to its time.
   bool run_next(TimeNs limit);
   /// Fires all that is due up to `limit` and leaves the clock there.
   void run_until(TimeNs limit);
+  /// Events, and what count_more() added.
   [[nodiscard]] std::uint64_t fired_count() const { return fired_; }
+  /// By an event that does the work of several, such as a burst of frames: who runs a number of events counts it so.
+  void count_more(std::uint64_t events) { fired_ += events; }
 
  private:
   struct Entry {
@@ -80,10 +88,26 @@ class Scheduler {
   void sift_down(std::size_t position, const Entry& entry);
   void remove(std::size_t position);
 
+  /// An event of now; nullptr: it was cancelled.
+  struct NowEntry {
+    std::uint64_t order;
+    Event* event;
+  };
+  [[nodiscard]] NowEntry& now_entry(std::uint32_t place) { return now_ring_[place & (now_ring_.size() - 1)]; }
+  void push_now(Event& event);
+  void grow_now();
+  void remove_now(Event& event);
+  [[nodiscard]] bool now_comes_first();
+  Event& take_now();
+
   TimeNs now_;
   std::uint64_t next_order_ = 0;
   std::uint64_t fired_ = 0;
   std::vector<Entry> heap_;
+  // A ring of a power of two, the places count on. All of it is due at now_: the clock goes on when it is empty.
+  std::vector<NowEntry> now_ring_;
+  std::uint32_t now_first_ = 0, now_end_ = 0;
+  std::size_t now_count_ = 0;  // without those that were cancelled
 };
 
 }  // namespace runtime

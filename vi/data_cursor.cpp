@@ -8,6 +8,20 @@
 
 namespace vi {
 
+inline void DataCursor::advance(std::uint32_t length_bytes) {
+  address_ += length_bytes;
+  bytes_left_ -= length_bytes;
+  if (generation_ != 0) host_ += length_bytes;
+}
+
+inline bool DataCursor::is_granted(Access access) const {
+  return generation_ == memory_->generation() && granted_access_ == access;
+}
+
+inline bool DataCursor::allows(std::uint32_t length_bytes, Access access) const {
+  return is_granted(access) || memory_->translate(handle_, address_, length_bytes, tag_, access) != nullptr;
+}
+
 bool DataCursor::gather(std::span<std::uint8_t> to) {
   std::uint8_t* target = to.data();
   return walk(to.size(), Access::Local, [&](std::byte* source, std::size_t length) {
@@ -35,7 +49,7 @@ DataCursor::Reach DataCursor::reach(std::uint64_t length_bytes, Access access) c
       continue;
     }
     const auto length = static_cast<std::uint32_t>(std::min<std::uint64_t>(length_bytes, ahead.bytes_left_));
-    allowed = allowed && memory_->translate(ahead.handle_, ahead.address_, length, tag_, access) != nullptr;
+    allowed = allowed && ahead.allows(length, access);
     ahead.bytes_left_ = 0;
     length_bytes -= length;
   }
@@ -46,8 +60,7 @@ bool DataCursor::skip(std::uint64_t length_bytes) {
   while (length_bytes != 0) {
     if (bytes_left_ == 0 && !next_segment()) return false;
     const auto length = static_cast<std::uint32_t>(std::min<std::uint64_t>(length_bytes, bytes_left_));
-    address_ += length;
-    bytes_left_ -= length;
+    advance(length);
     length_bytes -= length;
   }
   return true;
@@ -70,8 +83,7 @@ DataCursor::Window DataCursor::peek(std::uint64_t max_bytes, Access access) cons
     window.starts_[window.count_] = ahead;
     window.pieces_[window.count_++] = {host, length};
     window.bytes_ += length;
-    ahead.address_ += length;
-    ahead.bytes_left_ -= length;
+    ahead.advance(length);
   }
   window.end_ = Reach::Allowed;
   return window;
@@ -82,8 +94,7 @@ void DataCursor::consume(const Window& window, std::uint64_t bytes) {
   for (std::size_t i = 0; bytes != 0; ++i) {
     const auto length = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, window.pieces_[i].size()));
     *this = window.starts_[i];
-    address_ += length;
-    bytes_left_ -= length;
+    advance(length);
     bytes -= length;
   }
 }
@@ -93,7 +104,7 @@ bool DataCursor::check(std::uint64_t& length_bytes, Access access) const {
   length_bytes = 0;
   do {
     if (ahead.bytes_left_ == 0) continue;
-    if (memory_->translate(ahead.handle_, ahead.address_, ahead.bytes_left_, tag_, access) == nullptr) return false;
+    if (!ahead.allows(ahead.bytes_left_, access)) return false;
     length_bytes += ahead.bytes_left_;
   } while (ahead.next_segment());
   return ahead.segments_left_ == 0;
@@ -107,11 +118,11 @@ bool DataCursor::walk(std::size_t length_bytes, Access access, Copy copy) {
       continue;
     }
     const auto length = static_cast<std::uint32_t>(std::min<std::size_t>(length_bytes, bytes_left_));
-    std::byte* host = memory_->translate(handle_, address_, length, tag_, access);
+    if (!is_granted(access)) find_memory(access);
+    std::byte* host = is_granted(access) ? host_ : memory_->translate(handle_, address_, length, tag_, access);
     if (host == nullptr) return false;
     if (!copy(host, length)) return false;
-    address_ += length;
-    bytes_left_ -= length;
+    advance(length);
     length_bytes -= length;
   }
   return true;
@@ -120,16 +131,39 @@ bool DataCursor::walk(std::size_t length_bytes, Access access, Copy copy) {
 bool DataCursor::next_segment() {
   if (segments_left_ == 0) return false;
   const std::byte* host = memory_->translate(segments_handle_, segments_address_, sizeof(Segment), tag_, Access::Local);
-  if (host == nullptr || !consumer_memory::is_aligned(host)) return false;
+  return host != nullptr && take_segment(host);
+}
+
+bool DataCursor::take_segment(const std::byte* host) {
   Segment segment;
-  if (!memory_->access(host, sizeof segment, [&] { return consumer_memory::load_segment(host, segment); }))
+  if (!consumer_memory::is_aligned(host) ||
+      !memory_->access(host, sizeof segment, [&] { return consumer_memory::load_segment(host, segment); }))
     return false;
   address_ = segment.address;
   handle_ = wire::MemHandle{segment.handle};
   bytes_left_ = segment.length_or_reserved;
+  generation_ = 0;
   segments_address_ += sizeof(Segment);
   --segments_left_;
   return true;
+}
+
+void DataCursor::begin(const std::byte* host, Access access) {
+  if (segments_left_ != 0 && take_segment(host)) find_memory(access);
+}
+
+/// For all that is left of the segment, so that its pieces need no look-up. Where some of that is not allowed, what is
+/// touched may be all the same.
+void DataCursor::find_memory(Access access) {
+  if (bytes_left_ == 0) return;  // references nothing
+  const MemoryTable::Grant granted = memory_->grant(handle_, address_, tag_, access);
+  if (granted.host == nullptr || granted.length_bytes < bytes_left_) {
+    generation_ = 0;
+    return;
+  }
+  host_ = granted.host;
+  granted_access_ = access;
+  generation_ = memory_->generation();
 }
 
 }  // namespace vi

@@ -10,18 +10,21 @@
 namespace vi {
 
 /// Walks the data segments of one descriptor, in order. The consumer may change, deregister or unmap anything at any
-/// time: each segment is read once, from memory that is checked when it is read, and each copy checks handle,
-/// bounds and tag again (VI-ARCH 3.2.1: the error arises at the reference). Segments of length zero reference
-/// nothing, nor does what no message reaches.
+/// time: each segment is read once, from memory that is checked when it is read, and each copy checks handle, bounds
+/// and tag again unless no memory was deregistered since (VI-ARCH 3.2.1: the error arises at the reference). Segments
+/// of length zero reference nothing, nor does what no message reaches.
 class DataCursor {
  public:
   DataCursor() = default;
-  /// `segment_count` segments at `segments_address`, which lies in the region of `segments_handle`. Must not
-  /// outlive `memory`.
+  /// `segment_count` segments (16 bits, as in a descriptor) at `segments_address`, which lies in the region of
+  /// `segments_handle`. Must not outlive `memory`.
   DataCursor(const MemoryTable& memory, Ptag tag, wire::MemHandle segments_handle, std::uint64_t segments_address,
              std::uint32_t segment_count)
       : memory_(&memory), segments_address_(segments_address), segments_handle_(segments_handle),
-        segments_left_(segment_count), tag_(tag) {}
+        segments_left_(static_cast<std::uint16_t>(segment_count)), tag_(tag) {}
+  /// Reads the first segment, which stands at `host`: where segments_address is, as was just looked up. For data that
+  /// will be accessed so. Where that fails nothing has happened: the first reference finds it.
+  void begin(const std::byte* host, Access access);
 
   /// Memory -> frame. False: protection error, `to` is undefined. Pre: at most the bytes left are asked for.
   bool gather(std::span<std::uint8_t> to);
@@ -49,6 +52,11 @@ class DataCursor {
 
  private:
   bool next_segment();
+  [[nodiscard]] bool take_segment(const std::byte* host);
+  void advance(std::uint32_t length_bytes);
+  void find_memory(Access access);
+  [[nodiscard]] bool is_granted(Access access) const;
+  [[nodiscard]] bool allows(std::uint32_t length_bytes, Access access) const;
   template <class Copy>
   bool walk(std::size_t length_bytes, Access access, Copy copy);
 
@@ -58,8 +66,11 @@ class DataCursor {
   std::uint32_t bytes_left_ = 0;  // in the present segment
   wire::MemHandle handle_{};      // of the present segment
   wire::MemHandle segments_handle_{};
-  std::uint32_t segments_left_ = 0;
+  std::uint16_t segments_left_ = 0;
+  Access granted_access_{};
   Ptag tag_;
+  std::uint32_t generation_ = 0;  // in which all that is left of the segment was granted; 0: none
+  std::byte* host_ = nullptr;     // where address_ is in it
 };
 
 class DataCursor::Window {

@@ -30,6 +30,7 @@ Return MemoryTable::deregister(std::uint64_t address, wire::MemHandle handle) {
   remove_user(region->attributes.ptag);
   registered_bytes_ -= region->length_bytes;
   regions_.erase(handle.value);
+  end_grants();
   return Return::Success;
 }
 
@@ -51,6 +52,7 @@ Return MemoryTable::set_attributes(std::uint64_t address, wire::MemHandle handle
   add_user(attributes.ptag);
   remove_user(region.attributes.ptag);
   region.attributes = attributes;
+  end_grants();
   return Return::Success;
 }
 

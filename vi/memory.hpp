@@ -13,7 +13,7 @@ namespace vi {
 
 /// What a reference wants to do. Local references need the tag only, and memory that may be written if they write;
 /// remote ones also the RDMA enables of the region (VI-ARCH 3.2.2.2) - the VI's own enables are the caller's check.
-enum class Access { Local, LocalWrite, RemoteWrite, RemoteRead };
+enum class Access : std::uint8_t { Local, LocalWrite, RemoteWrite, RemoteRead };
 
 struct MemoryLimits {
   std::uint32_t max_regions = 1u << 20;
@@ -58,6 +58,16 @@ class MemoryTable {
   [[nodiscard]] std::byte* translate(wire::MemHandle handle, std::uint64_t address, std::uint64_t length_bytes,
                                      Ptag vi_tag, Access access) const;
 
+  /// What a reference to `address` may touch: `length_bytes` from there to the end of its region. Without `host`:
+  /// nothing. Good as long as generation() is the same: whoever keeps it need not look up the handle again.
+  struct Grant {
+    std::byte* host = nullptr;
+    std::uint64_t length_bytes = 0;
+  };
+  [[nodiscard]] Grant grant(wire::MemHandle handle, std::uint64_t address, Ptag vi_tag, Access access) const;
+  /// Another one after each change that takes away what was granted. Never 0.
+  [[nodiscard]] std::uint32_t generation() const { return generation_; }
+
   // False: some of it is not there any more, or is protected: a protection error, as for memory that is not registered
   // (VI-ARCH 3.2.1); what was done before stands. Everything that reads or writes a consumer's memory goes through
   // here.
@@ -90,6 +100,7 @@ class MemoryTable {
     std::uint32_t users = 0;  // VIs and regions
   };
   [[nodiscard]] const Region* find(std::uint64_t address, wire::MemHandle handle) const;
+  void end_grants() { generation_ += generation_ == 0xFFFFFFFF ? 2 : 1; }
   template <class Body>
   [[nodiscard]] bool touch(const std::byte* host, std::size_t length_bytes, Body body) const {
     if (guard_ != nullptr)
@@ -105,21 +116,28 @@ class MemoryTable {
   HandleTable<Region> regions_;
   HandleTable<Tag> tags_;
   std::uint64_t registered_bytes_ = 0;
+  std::uint32_t generation_ = 1;
 };
 
 // Inline: a message of one frame makes more than ten of these.
+inline MemoryTable::Grant MemoryTable::grant(wire::MemHandle handle, std::uint64_t address, Ptag vi_tag,
+                                             Access access) const {
+  const Region* region = regions_.find(handle.value);
+  if (region == nullptr || address < region->address) return {};
+  const std::uint64_t offset = address - region->address;
+  if (offset > region->length_bytes) return {};
+  const MemoryAttributes& attributes = region->attributes;
+  if (!vi_tag.is_null() && vi_tag != attributes.ptag) return {};  // VI-ARCH 3.2.2.1, ruling 22
+  if (access == Access::LocalWrite && !region->writable) return {};
+  if (access == Access::RemoteWrite && !attributes.enable_rdma_write) return {};
+  if (access == Access::RemoteRead && !attributes.enable_rdma_read) return {};
+  return {region->host + offset, region->length_bytes - offset};
+}
+
 inline std::byte* MemoryTable::translate(wire::MemHandle handle, std::uint64_t address, std::uint64_t length_bytes,
                                          Ptag vi_tag, Access access) const {
-  const Region* region = regions_.find(handle.value);
-  if (region == nullptr || address < region->address) return nullptr;
-  const std::uint64_t offset = address - region->address;
-  if (offset > region->length_bytes || length_bytes > region->length_bytes - offset) return nullptr;
-  const MemoryAttributes& attributes = region->attributes;
-  if (!vi_tag.is_null() && vi_tag != attributes.ptag) return nullptr;  // VI-ARCH 3.2.2.1, ruling 22
-  if (access == Access::LocalWrite && !region->writable) return nullptr;
-  if (access == Access::RemoteWrite && !attributes.enable_rdma_write) return nullptr;
-  if (access == Access::RemoteRead && !attributes.enable_rdma_read) return nullptr;
-  return region->host + offset;
+  const Grant granted = grant(handle, address, vi_tag, access);
+  return length_bytes <= granted.length_bytes ? granted.host : nullptr;
 }
 
 }  // namespace vi

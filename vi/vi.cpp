@@ -1,5 +1,6 @@
 #include "vi/vi.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <cstring>
 #include <utility>
@@ -35,6 +36,13 @@ bool has_reserved_bits(const ControlSegment& segment) {
 }
 
 }  // namespace
+
+// VI-ARCH 3.2.1: every reference is judged. As long as nothing was deregistered, by what the post found.
+inline std::byte* Vi::descriptor_memory(const WorkQueue::Entry& entry, std::uint64_t length_bytes) const {
+  if (entry.generation == nic_.memory().generation() && length_bytes <= entry.host_bytes) [[likely]]
+    return entry.host;
+  return translated_memory(entry, length_bytes);
+}
 
 Vi::Vi(Nic& nic, const ViAttributes& attributes, CompletionQueue* send_queue, CompletionQueue* receive_queue)
     : nic_(nic), attributes_(attributes), send_(send_queue, nic.limits().max_descriptors_per_queue),
@@ -103,7 +111,9 @@ Return Vi::post_receive(std::uint64_t address, wire::MemHandle handle) {
 
 bool Vi::post(WorkQueue& queue, std::uint64_t address, wire::MemHandle handle) {
   const bool receive_queue = &queue == &receive_;
-  WorkQueue::Entry entry{address, handle, receive_queue ? status::op_receive : status::op_send};
+  WorkQueue::Entry entry{
+      .address = address, .handle = handle, .status = receive_queue ? status::op_receive : status::op_send};
+  find_memory(entry);
   std::byte* host = descriptor_memory(entry, sizeof(ControlSegment));
   ControlSegment segment;
   const std::uint64_t taken = nic_.listener().taken_count(*this, receive_queue);
@@ -221,6 +231,7 @@ std::uint32_t Vi::read_send(const WorkQueue::Entry& entry, const ControlSegment&
   work.data = DataCursor(nic_.memory(), attributes_.ptag, entry.handle, data_address, data_count);
   std::uint64_t sum = 0;
   const Access access = work.kind == SendKind::RdmaRead ? Access::LocalWrite : Access::Local;
+  work.data.begin(host + (data_address - entry.address), access);
   if (!work.data.check(sum, access)) return status::protection_error;
   if (sum != segment.length_bytes) return status::length_error;
   work.length_bytes = segment.length_bytes;
@@ -264,9 +275,11 @@ std::uint32_t Vi::read_receive(const WorkQueue::Entry& entry, std::uint64_t mess
   if (has_reserved_bits(segment) || (segment.control & control::op_mask) != control::op_send_receive)
     return status::format_error;
   if (segment.segment_count > nic_.limits().max_segments_per_descriptor) return status::length_error;
-  if (whole_descriptor(entry, segment.segment_count) == nullptr) return status::protection_error;
+  const std::byte* host = whole_descriptor(entry, segment.segment_count);
+  if (host == nullptr) return status::protection_error;
   work.data = DataCursor(nic_.memory(), attributes_.ptag, entry.handle, entry.address + sizeof(ControlSegment),
                          segment.segment_count);
+  work.data.begin(host + sizeof(ControlSegment), Access::LocalWrite);
   if (message_bytes > attributes_.max_transfer_size_bytes) return status::length_error;  // VI-DG 5.2 bit 3
   switch (work.data.reach(message_bytes, Access::LocalWrite)) {
     case DataCursor::Reach::Allowed: return 0;
@@ -346,7 +359,16 @@ void Vi::flush_descriptors() {
   completion_unwritable_ = false;  // all is stopped already
 }
 
-std::byte* Vi::descriptor_memory(const WorkQueue::Entry& entry, std::uint64_t length_bytes) const {
+void Vi::find_memory(WorkQueue::Entry& entry) const {
+  const MemoryTable::Grant granted =
+      nic_.memory().grant(entry.handle, entry.address, attributes_.ptag, Access::LocalWrite);
+  if (granted.host == nullptr || !consumer_memory::is_aligned(granted.host)) return;
+  entry.host = granted.host;
+  entry.host_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(granted.length_bytes, 0xFFFFFFFF));
+  entry.generation = nic_.memory().generation();
+}
+
+std::byte* Vi::translated_memory(const WorkQueue::Entry& entry, std::uint64_t length_bytes) const {
   std::byte* host =
       nic_.memory().translate(entry.handle, entry.address, length_bytes, attributes_.ptag, Access::LocalWrite);
   return host != nullptr && consumer_memory::is_aligned(host) ? host : nullptr;

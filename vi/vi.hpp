@@ -174,7 +174,9 @@ class Vi final : private machines::vi_endpoint::Context {
   /// False: the descriptor's memory is gone.
   bool read_control_segment(const WorkQueue::Entry& entry, ControlSegment& segment) const;
   /// Host address of a posted descriptor's first bytes; nullptr when its memory is gone.
+  void find_memory(WorkQueue::Entry& entry) const;
   [[nodiscard]] std::byte* descriptor_memory(const WorkQueue::Entry& entry, std::uint64_t length_bytes) const;
+  [[nodiscard]] std::byte* translated_memory(const WorkQueue::Entry& entry, std::uint64_t length_bytes) const;
   [[nodiscard]] std::byte* whole_descriptor(const WorkQueue::Entry& entry, std::uint32_t segment_count) const;
 
   /// What a completion writes besides the status.

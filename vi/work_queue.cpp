@@ -7,7 +7,7 @@
 
 namespace vi {
 namespace {
-constexpr std::size_t first_capacity = 8;  // entries; most VIs of a large run stay small
+constexpr std::size_t first_capacity = 4;  // entries; most VIs of a large run stay small
 }
 
 bool WorkQueue::post(const Entry& entry, std::uint64_t taken) {

@@ -17,9 +17,13 @@ class WorkQueue {
   /// descriptor.
   using Index = std::uint64_t;
   struct Entry {
-    std::uint64_t address = 0;  // of the descriptor, as posted; translated at each reference
+    std::uint64_t address = 0;  // of the descriptor, as posted
     wire::MemHandle handle{};
     std::uint32_t status = 0;  // operation code; from completion on, the whole status
+    // Where it lies, as it was when posted: good in this generation of the memory table (MemoryTable::Grant).
+    std::byte* host = nullptr;
+    std::uint32_t host_bytes = 0;
+    std::uint32_t generation = 0;  // 0: unknown
     [[nodiscard]] bool completed() const { return (status & status::done) != 0; }
   };
 

@@ -41,12 +41,31 @@ void Channel::clear() {
   free_at_ = 0;
 }
 
-void Channel::fire(TimeNs now) {
-  FramePtr frame = flying_.pop();
-  if (!flying_.empty()) scheduler_.schedule(*this, flying_.front()->arrival);
+inline void Channel::pass(TimeNs now, FramePtr frame) {
   if (buffers_ != nullptr) buffers_->take(*frame);
   if (receiver_tap_ != nullptr) receiver_tap_->frame_passed(now, *frame, false);
   receiver_.receive(std::move(frame));
+}
+
+inline void Channel::hand_over(TimeNs now) {
+  FramePtr frame = flying_.pop();
+  if (!flying_.empty()) scheduler_.schedule(*this, flying_.front()->arrival);
+  pass(now, std::move(frame));
+}
+
+void Channel::hand_over_burst(TimeNs now) {
+  unsigned left = config_.burst_frames;
+  for (; left != 0 && !flying_.empty() && flying_.front()->arrival <= now; --left) pass(now, flying_.pop());
+  scheduler_.count_more(config_.burst_frames - left - 1);
+  if (flying_.empty())
+    scheduler_.cancel(*this);  // what came in meanwhile is gone, too
+  else if (!pending())
+    scheduler_.schedule(*this, flying_.front()->arrival);
+}
+
+void Channel::fire(TimeNs now) {
+  if (config_.burst_frames > 1 && flying_.size() > 1) return hand_over_burst(now);
+  hand_over(now);
 }
 
 }  // namespace fc2

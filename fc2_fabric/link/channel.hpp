@@ -14,6 +14,9 @@ struct LinkConfig {
   std::uint16_t bb_credit = 0;         // receive buffers of each end; 0: as many as are asked for, no R_RDY
   TimeNs processing_ns = 0;            // of the N_Port: how long it works at each frame before the buffer is free again
   TimeNs link_timeout = 2 * second;    // without credit for so long: Link Reset (LR_TOV, as E_D_TOV)
+  /// Frames of one arrival time that one event hands over. More than one, in real time: nothing else happens between
+  /// them, and their receiver neither takes down nor destroys the link while it receives.
+  std::uint16_t burst_frames = 1;
 };
 
 class Channel;
@@ -65,6 +68,9 @@ class Channel final : public FrameOutput, private Event {
 
  private:
   void fire(TimeNs now) override;
+  void hand_over(TimeNs now);
+  void pass(TimeNs now, FramePtr frame);
+  void hand_over_burst(TimeNs now);
   [[nodiscard]] TimeNs transmission_time(std::size_t size_bytes) const;
 
   Scheduler& scheduler_;

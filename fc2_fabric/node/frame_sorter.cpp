@@ -49,14 +49,19 @@ void FrameSorter::receive(FramePtr frame) {
   ++port_.counters().frames_received;
   if (frame->crc_error) [[unlikely]]
     return port_.counters().discard(Discard::BadCrc);
-  const auto view = wire::FcFrameView::parse(frame->content());
-  if (!view) return port_.counters().discard(Discard::Truncated);
-  const bool class_2 = wire::class_of_service(frame->sof) == 2 && !wire::is_link_control(view->header.r_ctl);
-  const bool last = class_2 ? view->header.has(wire::f_ctl::end_sequence) : frame->eof == wire::Eof::t;
-  const bool first = frame->sof == wire::Sof::i3 || frame->sof == wire::Sof::i2;
-  const ReceivedFrame received{view->header, view->data_field, first, last, class_2, &frame};
-  const bool known_class = wire::class_of_service(frame->sof) != 0;
-  if (!known_class || (frame->eof != wire::Eof::t && frame->eof != wire::Eof::n))
+  const std::span<const std::uint8_t> content = frame->content();
+  if (content.size() < frame_header_bytes) return port_.counters().discard(Discard::Truncated);
+  // In place: it is not copied once more.
+  ReceivedFrame received{wire::FcHeader::read(content.first<frame_header_bytes>()), {}, false, false, false, &frame};
+  const wire::FcHeader& header = received.header;
+  const std::size_t data_bytes = content.size() - frame_header_bytes, fill = header.fill_bytes();
+  if (fill > data_bytes) return port_.counters().discard(Discard::Truncated);
+  received.data_field = content.subspan(frame_header_bytes, data_bytes - fill);
+  const int service = wire::class_of_service(frame->sof);
+  received.class_2 = service == 2 && !wire::is_link_control(header.r_ctl);
+  received.last_of_sequence = received.class_2 ? header.has(wire::f_ctl::end_sequence) : frame->eof == wire::Eof::t;
+  received.first_of_sequence = frame->sof == wire::Sof::i3 || frame->sof == wire::Sof::i2;
+  if (service == 0 || (frame->eof != wire::Eof::t && frame->eof != wire::Eof::n))
     return port_.counters().discard(Discard::BadHeader);
   if (const Discard reason = admits(received); reason != Discard::Count) return port_.counters().discard(reason);
   const bool message_data = is_message_data(received.header);

@@ -96,6 +96,55 @@ TEST_F(ChannelTest, unlimited_delivers_after_latency) {
   EXPECT_EQ(log.frames()[0].at, start + 500);
 }
 
+// In bursts, one event hands over the frames of one time, as many as a burst has, and counts as their number.
+TEST_F(ChannelTest, bursts_hand_over_what_arrived) {
+  Channel channel(scheduler, {.burst_frames = 4}, log);
+  for (std::uint8_t i = 0; i < 6; ++i) channel.send(make_frame(pool, 60, i));
+  ASSERT_TRUE(scheduler.run_next(scheduler.now()));
+  EXPECT_EQ(log.size(), 4U);
+  EXPECT_EQ(scheduler.fired_count(), 4U);
+  ASSERT_TRUE(scheduler.run_next(scheduler.now()));
+  EXPECT_EQ(scheduler.fired_count(), 6U);
+  EXPECT_FALSE(scheduler.run_next(never));
+  ASSERT_EQ(log.size(), 6U);
+  for (std::uint8_t i = 0; i < 6; ++i) EXPECT_EQ(log.frames()[i].header.d_id.value, i);
+}
+
+// A burst ends with the frames of its time.
+TEST_F(ChannelTest, bursts_leave_later_frames) {
+  Channel channel(scheduler, {.bytes_per_second = 100'000'000, .burst_frames = 4}, log);
+  const TimeNs start = scheduler.now();
+  for (std::uint8_t i = 0; i < 3; ++i) channel.send(make_frame(pool, 64, i));
+  scheduler.run_until(start + 10'000);
+  ASSERT_EQ(log.size(), 3U);
+  for (std::uint8_t i = 0; i < 3; ++i) EXPECT_EQ(log.frames()[i].at, start + 1000 * (i + 1));
+}
+
+// What is sent while a burst is handed over belongs to it while there is room; a link that breaks meanwhile loses all.
+TEST_F(ChannelTest, bursts_take_in_and_lose_what_is_sent_meanwhile) {
+  struct Receiver final : FrameReceiver {
+    void receive(FramePtr frame) override {
+      ++received;
+      if (received == 3 || received == 9) channel->send(std::move(frame));
+      if (received == 4) channel->clear();
+    }
+    Channel* channel = nullptr;
+    int received = 0;
+  } receiver;
+  Channel channel(scheduler, {.burst_frames = 8}, receiver);
+  receiver.channel = &channel;
+  for (std::uint8_t i = 0; i < 3; ++i) channel.send(make_frame(pool, 60, i));
+  ASSERT_TRUE(scheduler.run_next(scheduler.now()));
+  EXPECT_EQ(receiver.received, 4);
+  EXPECT_TRUE(scheduler.idle());
+  for (std::uint8_t i = 0; i < 5; ++i) channel.send(make_frame(pool, 60, i));
+  scheduler.run_until(scheduler.now());
+  EXPECT_EQ(receiver.received, 10);
+  EXPECT_EQ(scheduler.fired_count(), 10U);
+  EXPECT_TRUE(scheduler.idle());
+  EXPECT_EQ(pool.outstanding(), 0U);
+}
+
 // With a rate, frames follow each other at the time that their bytes take: 64 bytes and 36 of overhead at 100 MB/s.
 TEST_F(ChannelTest, limited_spaces_frames_by_rate) {
   Channel channel(scheduler, {.latency_ns = 500, .bytes_per_second = 100'000'000}, log);

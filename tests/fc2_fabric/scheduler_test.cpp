@@ -161,7 +161,7 @@ TEST_F(SchedulerTest, random_operations_match_a_multimap) {
     const std::size_t i = random() % 64;
     const auto what = random() % 8;
     if (what < 5) {
-      const TimeNs at = scheduler.now() + static_cast<TimeNs>(random() % 50);
+      const TimeNs at = scheduler.now() + (random() % 3 == 0 ? 0 : static_cast<TimeNs>(random() % 50));
       take_out(i);
       scheduler.schedule(*probes[i], at);
       model[keys[i] = {at, order++}] = static_cast<int>(i);
@@ -178,6 +178,59 @@ TEST_F(SchedulerTest, random_operations_match_a_multimap) {
     ASSERT_EQ(scheduler.next_time(), model.empty() ? never : model.begin()->first.first);
   }
   EXPECT_EQ(fired, expected);
+}
+
+// Events of now fire behind those whose time it became, and before all that comes later, however many they are.
+TEST_F(SchedulerTest, scheduled_now_runs_behind_what_is_due) {
+  auto due = probe(100), also_due = probe(101), later = probe(102);
+  const TimeNs t = scheduler.now() + 10;
+  scheduler.schedule(*due, t);
+  scheduler.schedule(*later, t + 1);
+  scheduler.schedule(*also_due, t);
+  ASSERT_TRUE(scheduler.run_next(t));
+  std::vector<std::unique_ptr<Probe>> probes;
+  for (int i = 0; i < 40; ++i) scheduler.schedule(*probes.emplace_back(probe(i)), t);
+  EXPECT_EQ(scheduler.next_time(), t);
+  Fired expected{{100, t}, {101, t}};
+  for (int i = 0; i < 40; ++i) expected.emplace_back(i, t);
+  expected.emplace_back(102, t + 1);
+  scheduler.run_until(t + 1);
+  EXPECT_EQ(fired, expected);
+}
+
+// An event of now moves to a later time, and back behind the others; a limit in the past holds it.
+TEST_F(SchedulerTest, scheduled_now_moves_and_waits_for_the_limit) {
+  auto a = probe(1), b = probe(2);
+  const TimeNs t = scheduler.now();
+  scheduler.schedule(*a, t);
+  scheduler.schedule(*b, t);
+  scheduler.schedule(*a, t + 5);
+  scheduler.schedule(*a, t);
+  EXPECT_FALSE(scheduler.run_next(t - 1));
+  scheduler.run_until(t);
+  EXPECT_EQ(fired, (Fired{{2, t}, {1, t}}));
+  EXPECT_TRUE(scheduler.idle());
+}
+
+// A scheduler that goes first leaves its events of now, too.
+TEST_F(SchedulerTest, destroyed_leaves_its_events_of_now) {
+  auto a = probe(1), b = probe(2);
+  {
+    Scheduler other;
+    other.schedule(*a, other.now());
+    other.schedule(*b, other.now());
+    other.cancel(*a);
+  }
+  EXPECT_FALSE(a->pending());
+  EXPECT_FALSE(b->pending());
+}
+
+// An event that does the work of several is counted so.
+TEST_F(SchedulerTest, firing_counts_more) {
+  Probe several([this](TimeNs) { scheduler.count_more(3); });
+  scheduler.schedule_after(several, 0);
+  scheduler.run_until(scheduler.now());
+  EXPECT_EQ(scheduler.fired_count(), 4U);
 }
 
 // Timer calls a member function.

@@ -211,6 +211,68 @@ TEST(Cursor, segments_data_deregistered) {
   EXPECT_EQ(std::memcmp(other.data(), "1234\0\0\0\0", 8), 0);
 }
 
+TEST(Cursor, begun_attributes_taken_away) {
+  // VI-ARCH 3.2.2.1: the tag of the memory changes between two pieces of a segment: judged at each reference, although
+  // the handle was looked up before.
+  Bench bench;
+  MemoryTable& memory = bench.nic.memory();
+  Ptag one, two;
+  memory.create_ptag(one), memory.create_ptag(two);
+  std::array<std::byte, 8> other{};
+  const auto address = reinterpret_cast<std::uint64_t>(other.data());
+  wire::MemHandle handle{}, unrelated{};
+  memory.register_region(address, other.data(), other.size(), {.ptag = one}, handle);
+  Segment segment{address, handle.value, 8};
+  wire::MemHandle of_segment{};
+  const auto at = reinterpret_cast<std::uint64_t>(&segment);
+  memory.register_region(at, reinterpret_cast<std::byte*>(&segment), sizeof segment, {.ptag = one}, of_segment);
+  DataCursor walk(memory, one, of_segment, at, 1);
+  walk.begin(reinterpret_cast<const std::byte*>(&segment), Access::LocalWrite);
+  segment.length_or_reserved = 0;  // it was read
+  memory.register_region(address, other.data(), other.size(), {}, unrelated);
+  memory.deregister(address, unrelated);
+  EXPECT_TRUE(walk.scatter(bytes_of("1234")));
+  EXPECT_EQ(walk.reach(4, Access::LocalWrite), DataCursor::Reach::Allowed);
+  memory.set_attributes(address, handle, {.ptag = two});
+  EXPECT_EQ(walk.reach(4, Access::LocalWrite), DataCursor::Reach::Refused);
+  EXPECT_FALSE(walk.scatter(bytes_of("5678")));
+  memory.set_attributes(address, handle, {.ptag = one});
+  EXPECT_TRUE(walk.scatter(bytes_of("5678")));
+  EXPECT_EQ(std::memcmp(other.data(), "12345678", 8), 0);
+}
+
+TEST(Cursor, begun_for_reading_writes_no_read_only_memory) {
+  // VI-DG 3.4.3: what was looked up for reading is not granted for writing.
+  Bench bench;
+  std::array<std::byte, 8> other{};
+  const auto address = reinterpret_cast<std::uint64_t>(other.data());
+  wire::MemHandle handle{};
+  bench.nic.memory().register_region(address, other.data(), other.size(), {}, handle, false);
+  const auto posted = bench.descriptor(0, 0, {Segment{address, handle.value, 8}});
+  DataCursor walk = cursor(bench, posted);
+  walk.begin(posted.host + sizeof(ControlSegment), Access::Local);
+  EXPECT_EQ(gathered(walk, 2), std::string(2, '\0'));
+  EXPECT_EQ(walk.reach(2, Access::LocalWrite), DataCursor::Reach::Refused);
+  EXPECT_FALSE(walk.scatter(bytes_of("ab")));
+  EXPECT_EQ(gathered(walk, 2), std::string(2, '\0'));
+}
+
+TEST(Cursor, segment_that_leaves_its_region_allows_what_is_touched) {
+  // VI-ARCH 3.2.1: the end of the segment is no memory, but no message reaches it.
+  Bench bench;
+  std::array<std::byte, 8> other{};
+  const auto address = reinterpret_cast<std::uint64_t>(other.data());
+  wire::MemHandle handle{};
+  bench.nic.memory().register_region(address, other.data(), other.size(), {}, handle);
+  const auto posted = bench.descriptor(0, 0, {Segment{address, handle.value, 9}});
+  DataCursor walk = cursor(bench, posted);
+  walk.begin(posted.host + sizeof(ControlSegment), Access::LocalWrite);
+  EXPECT_EQ(walk.reach(8, Access::LocalWrite), DataCursor::Reach::Allowed);
+  EXPECT_TRUE(walk.scatter(bytes_of("1234")));
+  EXPECT_TRUE(walk.scatter(bytes_of("5678")));
+  EXPECT_FALSE(walk.scatter(bytes_of("9")));
+}
+
 TEST(Cursor, segments_descriptor_deregistered) {
   // VI-ARCH 3.2.1: memory that contains a posted descriptor may go too.
   Bench bench;

@@ -10,6 +10,7 @@
 
 #include "fc2_fabric/drivers/file_sink.hpp"
 #include "tools/fcvi_sim/decode.hpp"
+#include "tools/fcvi_sim/host/data_time.hpp"
 #include "tools/fcvi_sim/explore_command.hpp"
 #include "tools/fcvi_sim/scenario/loader.hpp"
 #include "tools/fcvi_sim/run/simulation.hpp"
@@ -87,12 +88,12 @@ int run(const RunOptions& options) {
   if (!options.capture.empty()) capture.emplace(capture_file);
   if (!options.ladder.empty()) ladder.emplace(*scenario);
   const auto begin = std::chrono::steady_clock::now();
-  const auto content_before = sim::time_spent_on_content();
+  const auto data_before = sim::time_spent_on_data();
   sim::Simulation simulation(*scenario, contents,
                              {capture ? &*capture : nullptr, ladder ? &*ladder : nullptr, options.check});
   const sim::RunResult& result = simulation.run();
-  const auto on_content = sim::time_spent_on_content() - content_before;
-  const auto elapsed = std::chrono::steady_clock::now() - begin - on_content;
+  const auto on_data = sim::time_spent_on_data() - data_before;
+  const auto elapsed = std::chrono::steady_clock::now() - begin - on_data;
 
   std::fputs(sim::summary(*scenario, result).c_str(), stdout);
   print_speed(elapsed, result);

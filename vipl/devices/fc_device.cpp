@@ -20,7 +20,7 @@ class FcDevice::LinkOf {
  public:
   explicit LinkOf(FcDevice& device) : device_(device), engine_(device.shared_.engine()) {}
   std::unique_ptr<FcLink> operator()(const InProcessChoices&) const {
-    return std::make_unique<InProcessLink>(device_.shared_.fabric());
+    return std::make_unique<InProcessLink>(device_.shared_.fabric(), engine_.runtime().io() != nullptr);
   }
   std::unique_ptr<FcLink> operator()(const LocalFabricChoices&) const {
     fc2::drivers::LocalFabricOptions options;

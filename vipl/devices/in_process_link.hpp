@@ -7,16 +7,20 @@ namespace vipl {
 
 class InProcessLink final : public FcLink {
  public:
-  explicit InProcessLink(fc2::Switch& fabric) : fabric_(fabric) {}
+  /// `in_bursts`: not where a run must repeat exactly, in a simulation.
+  InProcessLink(fc2::Switch& fabric, bool in_bursts) : fabric_(fabric) {
+    if (in_bursts) config_.burst_frames = 32;
+  }
   ~InProcessLink() override {
     if (port_ != nullptr) fabric_.detach(*port_);
   }
-  void attach(fc2::NPort& port) override { fabric_.attach(*(port_ = &port)); }
+  void attach(fc2::NPort& port) override { fabric_.attach(*(port_ = &port), config_); }
   /// It ends with all that it could tell.
   [[nodiscard]] bool needs_goodbye() const override { return false; }
 
  private:
   fc2::Switch& fabric_;
+  fc2::LinkConfig config_;
   fc2::NPort* port_ = nullptr;
 };
 

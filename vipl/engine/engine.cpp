@@ -172,10 +172,12 @@ bool Engine::slice(std::size_t events) {
   bool more = true;
   try {
     const TimeNs now = runtime_.now();
+    const std::uint64_t fired = scheduler_.fired_count();
+    const std::uint64_t last = fired + std::min<std::uint64_t>(events, ~fired);  // a simulation's slice has no end
     while (serve_bells() < bells_of_a_slice) {
       run_later();
-      while (events != 0 && scheduler_.run_next(now)) --events;
-      if (events == 0) break;
+      while (scheduler_.fired_count() < last && scheduler_.run_next(now)) {}
+      if (scheduler_.fired_count() >= last) break;
       if (take_bells() || !later_.empty()) continue;
       scheduler_.run_until(now);
       more = false;

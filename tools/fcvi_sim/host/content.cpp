@@ -3,26 +3,10 @@
 #include <algorithm>
 
 #include "settings/file.hpp"
+#include "tools/fcvi_sim/host/data_time.hpp"
 #include "tools/fcvi_sim/scenario/random.hpp"
 
 namespace sim {
-namespace {
-std::chrono::steady_clock::duration content_time{};
-
-class OnContent {
- public:
-  OnContent() = default;
-  OnContent(const OnContent&) = delete;
-  OnContent& operator=(const OnContent&) = delete;
-  ~OnContent() { content_time += std::chrono::steady_clock::now() - begin_; }
-
- private:
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-};
-}  // namespace
-
-std::chrono::steady_clock::duration time_spent_on_content() { return content_time; }
-
 std::string ContentStore::load(const std::vector<WorkloadSpec>& workloads) {
   for (const WorkloadSpec& workload : workloads) {
     for (const TransferSpec& transfer : workload.transfers) {
@@ -41,15 +25,19 @@ std::string ContentStore::load(const std::vector<WorkloadSpec>& workloads) {
 
 std::shared_ptr<const Content> ContentStore::get(const DataSpec& data, const std::string& name) const {
   if (!data.path.empty()) return files_.at(data.path);
-  const OnContent timed;
+  const OnData timed;
   Content content{std::vector<std::uint8_t>(data.size_bytes), {}};
   Random(seed_, "data " + name).fill(content.bytes);
   content.digest = sha256(content.bytes);
-  return std::make_shared<const Content>(std::move(content));
+  const auto forget = [](const Content* made) {
+    const OnData timed_too;
+    delete made;
+  };
+  return {new Content(std::move(content)), forget};
 }
 
 void fill(const Region& region, const Layout& layout, const Content& content) {
-  const OnContent timed;
+  const OnData timed;
   std::vector<Piece> pieces;
   auto from = content.bytes.begin();
   for (std::uint64_t message = 0; message < layout.message_count(); ++message) {
@@ -62,7 +50,7 @@ void fill(const Region& region, const Layout& layout, const Content& content) {
 }
 
 Sha256 digest_of(const Region& region, const Layout& layout) {
-  const OnContent timed;
+  const OnData timed;
   std::vector<Piece> pieces;
   Hasher hasher;
   for (std::uint64_t message = 0; message < layout.message_count(); ++message) {

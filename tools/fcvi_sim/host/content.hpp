@@ -1,6 +1,5 @@
 // The bytes that transfers move.
 #pragma once
-#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -35,7 +34,5 @@ class ContentStore {
 /// Content into the pieces of a layout, and the digest of what lies there.
 void fill(const Region& region, const Layout& layout, const Content& content);
 [[nodiscard]] Sha256 digest_of(const Region& region, const Layout& layout);
-/// Real time that this process has spent on making, laying out and hashing content: no work of the simulation.
-[[nodiscard]] std::chrono::steady_clock::duration time_spent_on_content();
 
 }  // namespace sim

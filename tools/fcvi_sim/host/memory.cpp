@@ -6,6 +6,8 @@
 #include <new>
 #include <utility>
 
+#include "tools/fcvi_sim/host/data_time.hpp"
+
 namespace sim {
 namespace {
 constexpr std::align_val_t alignment{4096};
@@ -13,13 +15,17 @@ constexpr std::uint64_t page = 4096;
 constexpr int untouched = 0xA5;
 
 std::uint8_t* allocate_bytes(std::size_t size_bytes) {
+  const OnData timed;
   auto* memory = static_cast<std::uint8_t*>(::operator new(size_bytes, alignment));
   std::memset(memory, untouched, size_bytes);
   return memory;
 }
 }  // namespace
 
-void Region::Free::operator()(std::uint8_t* memory) const { ::operator delete(memory, alignment); }
+void Region::Free::operator()(std::uint8_t* memory) const {
+  const OnData timed;
+  ::operator delete(memory, alignment);
+}
 
 Region::Region(vi::Nic& nic, std::uint64_t address, std::size_t size_bytes, vi::MemoryAttributes attributes)
     : nic_(&nic), address_(address), size_bytes_(size_bytes), host_(allocate_bytes(size_bytes)) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fc2_fabric/frame/frame_header.hpp"
 #include "tools/fcvi_sim/run/wire_check.hpp"
 #include "wire/describe.hpp"
 #include "wire/fcvi/connect_resp1.hpp"
@@ -45,9 +46,11 @@ void Observer::Tap::frame_passed(runtime::TimeNs at, const fc2::Frame& frame, bo
 
 void Observer::frame_sent(runtime::TimeNs at, std::size_t port, const fc2::Frame& frame, bool outbound) {
   if (frame.size_bytes < wire::FcHeader::size()) return;  // cut short by a fault
+  const wire::FcId s_id = fc2::s_id_of(frame);
+  if (!outbound && !is_service(s_id)) return;  // seen where its sender's port is tapped
+  if (outbound && (s_id != last_sender_ || port != last_port_)) ports_[s_id.value] = port;
+  if (outbound) last_sender_ = s_id, last_port_ = port;
   const wire::FcHeader header = wire::FcHeader::read(std::span(frame.bytes).first<24>());
-  if (!outbound && !is_service(header.s_id)) return;  // seen where its sender's port is tapped
-  if (outbound) ports_[header.s_id.value] = port;
   const bool first = frame.sof == wire::Sof::i3 || frame.sof == wire::Sof::i2;
   const wire::Bytes data_field = frame.content().subspan(wire::FcHeader::size());
   ++result_.frame_count;

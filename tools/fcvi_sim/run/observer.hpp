@@ -58,6 +58,9 @@ class Observer {
   Ladder* ladder_;
   runtime::TimeNs zero_ = 0;
   std::map<std::uint32_t, std::size_t> ports_;  // by N_Port_ID, as they sent from it
+  // What was entered there last: most frames follow one of the same port.
+  wire::FcId last_sender_{};
+  std::size_t last_port_ = static_cast<std::size_t>(-1);
   std::deque<Tap> taps_;
   std::vector<std::uint64_t> f_port_replies_;                  // by port
   std::map<std::string, std::size_t, std::less<>> workloads_;  // by padded discriminator
