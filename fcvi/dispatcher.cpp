@@ -1,5 +1,7 @@
 #include "fcvi/dispatcher.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "fc2_fabric/node/class_2.hpp"
@@ -34,12 +36,16 @@ bool Dispatcher::repeats_header(const fc2::ReceivedFrame& frame) const {
 
 bool Dispatcher::take_header(const fc2::ReceivedFrame& frame) {
   has_header_bytes_ = false;
-  const auto header = DeviceHeader::parse(frame.header.device_header_size(), frame.data_field);
+  // Once: the sender may still be able to change it.
+  std::array<std::uint8_t, 64> bytes;
+  const std::size_t size = std::min({frame.header.device_header_size(), frame.data_field.size(), bytes.size()});
+  std::copy_n(frame.data_field.begin(), size, bytes.begin());
+  const auto header = DeviceHeader::parse(frame.header.device_header_size(), std::span(bytes).first(size));
   if (!header) return false;
   header_ = *header;
   iu_ = wire::fcvi::find_iu(header_.opcode);
   has_header_bytes_ = header_.size() == header_bytes_.size();
-  if (has_header_bytes_) std::memcpy(header_bytes_.data(), frame.data_field.data(), header_bytes_.size());
+  if (has_header_bytes_) std::copy_n(bytes.begin(), header_bytes_.size(), header_bytes_.begin());
   return true;
 }
 

@@ -62,6 +62,7 @@ class MessageSender final : public fc2::FrameSource,
 
   // fc2::FrameSource
   Next next_frame(fc2::Frame& frame) override;
+  [[nodiscard]] wire::FcId destination() const override { return endpoint_.peer_port; }
   bool start_next();
   bool start_exchange(Message& message);
   void write_device_header(const Message& message);

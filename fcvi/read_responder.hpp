@@ -39,6 +39,7 @@ class ReadResponder final : public fc2::FrameSource {
       4096;  // FC-VI 7.3 leaves FCVI_PIPELINE_DEPTH open: we keep to 4095 and one
   static constexpr std::size_t first_capacity = 8;
   Next next_frame(fc2::Frame& frame) override;
+  [[nodiscard]] wire::FcId destination() const override { return endpoint_.peer_port; }
   bool begin_sequence();
   bool open_exchange();
   void retry();

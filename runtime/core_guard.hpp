@@ -4,12 +4,14 @@
 namespace runtime {
 
 /// A socket that brings frames. The io_context's thread is told when there is input; a program that polls can read it
-/// without that thread.
+/// without that thread. Or memory that other processes write to: nobody is told, whoever waits looks (Doorbell).
 class Input {
  public:
   /// Inside the core: reads what is there, with one system call that does not block, and processes it. May destroy
   /// itself, and so be removed. False: nothing was there.
   virtual bool read_now() = 0;
+  /// Inside the core, of memory: read_now() would find something.
+  [[nodiscard]] virtual bool has_input() const { return false; }
 
  protected:
   ~Input() = default;
@@ -28,6 +30,9 @@ class CoreGuard {
   /// Inside: inputs that other threads than the io_context's may read.
   virtual void add_input(Input&) {}
   virtual void remove_input(Input&) {}
+  /// The same for memory.
+  virtual void add_memory_input(Input&) {}
+  virtual void remove_memory_input(Input&) {}
 
  protected:
   ~CoreGuard() = default;

@@ -38,7 +38,7 @@ Return Nic::create_vi(const ViAttributes& attributes, CompletionQueue* send_queu
   if (vis_.size() >= limits_.max_vis) return Return::ErrorResource;
   vis_.push_back(std::make_unique<Vi>(*this, checked, send_queue, receive_queue));
   Vi& created = *vis_.back();
-  created.nic_index_ = vis_.size() - 1;
+  created.nic_index_ = static_cast<std::uint32_t>(vis_.size() - 1);
   Return result = Return::ErrorResource;
   try {
     result = transport_.attach(created);
@@ -129,7 +129,7 @@ bool Nic::is_consistent() const {
 }
 
 void Nic::remove(const Vi& vi) {
-  const std::size_t index = vi.nic_index_;
+  const std::uint32_t index = vi.nic_index_;
   assert(index < vis_.size() && vis_[index].get() == &vi);
   std::swap(vis_[index], vis_.back());
   vis_[index]->nic_index_ = index;

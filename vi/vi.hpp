@@ -209,7 +209,7 @@ class Vi final : private machines::vi_endpoint::Context {
   WorkQueue send_;
   WorkQueue receive_;
   EndpointOutcome outcome_;
-  std::size_t nic_index_ = 0;  // in Nic::vis_
+  std::uint32_t nic_index_ = 0;  // in Nic::vis_
   std::uint32_t reads_open_ = 0;
   std::uint32_t stale_events_ = 0;
   std::uint32_t unexpected_events_ = 0;

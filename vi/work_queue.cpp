@@ -57,7 +57,7 @@ void WorkQueue::grow() {
   const std::uint64_t mask = ring.size() - 1;
   for (Index index = head_; index != tail_; ++index) ring[index & mask] = entry(index);
   ring_ = std::move(ring);
-  mask_ = mask;
+  mask_ = static_cast<std::uint32_t>(mask);
 }
 
 }  // namespace vi

@@ -72,8 +72,8 @@ class WorkQueue {
   void grow();
   CompletionQueue* completion_queue_;
   std::uint32_t limit_;
+  std::uint32_t mask_ = 0;
   Index head_ = 0, completed_ = 0, next_ = 0, tail_ = 0;  // head <= completed <= next <= tail
-  std::uint64_t mask_ = 0;
   std::vector<Entry> ring_;  // grows by doubling up to limit_; no allocation in steady state
 };
 

@@ -4,12 +4,16 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
 namespace fc2::drivers {
+
+/// Open files that one system call carries, either way.
+constexpr std::size_t descriptors_of_a_call = 16;
 
 std::shared_ptr<FrameStream> FrameStream::make(boost::asio::io_context& io, runtime::CoreGuard& guard,
                                                Scheduler& scheduler, FramePool& pool, StreamUser& user,
@@ -83,7 +87,7 @@ bool FrameStream::read_now() {
 // Never more than one call: others wait for the core too.
 bool FrameStream::fill() {
   const std::span<std::uint8_t> room = in_.room();
-  const ssize_t count = ::recv(descriptor_.native_handle(), room.data(), room.size(), MSG_DONTWAIT);
+  const ssize_t count = receive(room);
   if (count > 0) {
     in_.filled(static_cast<std::size_t>(count));
     return true;
@@ -93,6 +97,39 @@ bool FrameStream::fill() {
   else if (errno != EAGAIN && errno != EINTR)
     fail(std::strerror(errno));
   return false;
+}
+
+// Open files come with the bytes that they were sent with.
+ssize_t FrameStream::receive(std::span<std::uint8_t> room) {
+  iovec bytes{room.data(), room.size()};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(descriptors_of_a_call * sizeof(int))> control;
+  msghdr message{};
+  message.msg_iov = &bytes;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  const ssize_t count = ::recvmsg(descriptor_.native_handle(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  if (count < 0) return count;
+  if ((message.msg_flags & MSG_CTRUNC) != 0) fail("open files came, and this process can have no more");
+  for (const cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;
+       header = CMSG_NXTHDR(&message, const_cast<cmsghdr*>(header))) {
+    if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+    const std::size_t number = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (std::size_t i = 0; i < number; ++i) {
+      int descriptor = -1;
+      std::memcpy(&descriptor, CMSG_DATA(header) + i * sizeof(int), sizeof descriptor);
+      descriptors_in_.emplace_back(descriptor);
+    }
+  }
+  if (descriptors_in_.size() > max_descriptors) fail("the other end sent open files that nobody asked for");
+  return count;
+}
+
+runtime::drivers::Descriptor FrameStream::take_descriptor() {
+  if (descriptors_in_.empty()) return {};
+  runtime::drivers::Descriptor descriptor = std::move(descriptors_in_.front());
+  descriptors_in_.pop_front();
+  return descriptor;
 }
 
 void FrameStream::deliver() {
@@ -127,7 +164,7 @@ void FrameStream::deliver_held() {
 
 // --- out ---------------------------------------------------------------------------------------------------------
 
-FramePtr FrameStream::make_frame(FramePool& pool) {
+FramePtr FrameStream::make_frame(FramePool& pool, wire::FcId) {
   FramePtr frame = pool.take();
   if (!goes_nowhere()) out_.lend_place(*frame);
   return frame;
@@ -140,13 +177,26 @@ void FrameStream::send(FramePtr frame) {
   sent_something();
 }
 
+bool FrameStream::has_room_for_records() {
+  wants_room_ = !goes_nowhere() && !out_.has_room();
+  return !wants_room_;
+}
+
 bool FrameStream::send_record(RecordKind kind, std::span<const std::uint8_t> body) {
   if (goes_nowhere()) return true;
-  wants_room_ = paused() || !out_.has_room();
-  if (wants_room_) return false;
+  if (!has_room_for_records()) return false;
   out_.add(kind, body);
   sent_something();
   return true;
+}
+
+bool FrameStream::send_record(RecordKind kind, std::span<const std::uint8_t> body,
+                              std::vector<runtime::drivers::Descriptor> descriptors) {
+  if (!has_room_for_records()) return false;
+  // First: the record may go out at once.
+  if (!goes_nowhere())
+    for (runtime::drivers::Descriptor& descriptor : descriptors) descriptors_out_.push_back(std::move(descriptor));
+  return send_record(kind, body);
 }
 
 bool FrameStream::send_record(RecordKind kind, std::string_view text) {
@@ -190,7 +240,7 @@ void FrameStream::sent_something() {
 void FrameStream::flush() {
   while (!out_.empty() && !failed_) {
     const auto bytes = out_.waiting();
-    const ssize_t count = ::send(descriptor_.native_handle(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t count = transmit(bytes);
     if (count >= 0)
       out_.sent(static_cast<std::size_t>(count));
     else if (errno == EAGAIN)
@@ -201,6 +251,33 @@ void FrameStream::flush() {
       return fail(std::strerror(errno));
   }
   if (finishing_ && !failed_) ::shutdown(descriptor_.native_handle(), SHUT_WR);
+}
+
+// Open files go with the first bytes that are sent after them: never later than their record.
+ssize_t FrameStream::transmit(std::span<const std::uint8_t> bytes) {
+  constexpr int flags = MSG_NOSIGNAL | MSG_DONTWAIT;
+  if (descriptors_out_.empty()) return ::send(descriptor_.native_handle(), bytes.data(), bytes.size(), flags);
+  const std::size_t number = std::min(descriptors_out_.size(), descriptors_of_a_call);
+  // All of them with the first bytes: where there are more, one byte goes with each call's.
+  iovec part{const_cast<std::uint8_t*>(bytes.data()), descriptors_out_.size() > number ? 1 : bytes.size()};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(descriptors_of_a_call * sizeof(int))> control{};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = CMSG_SPACE(number * sizeof(int));
+  cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(number * sizeof(int));
+  for (std::size_t i = 0; i < number; ++i) {
+    const int descriptor = descriptors_out_[i].number();
+    std::memcpy(CMSG_DATA(header) + i * sizeof(int), &descriptor, sizeof descriptor);
+  }
+  const ssize_t count = ::sendmsg(descriptor_.native_handle(), &message, flags);
+  if (count > 0)
+    descriptors_out_.erase(descriptors_out_.begin(), descriptors_out_.begin() + static_cast<std::ptrdiff_t>(number));
+  return count;
 }
 
 // A process that ended may have sent before it did: what it sent is read, and then its end.
@@ -242,8 +319,10 @@ void FrameStream::writable() {
   flush();
   tell_held();
   if (out_.room() < buffer_bytes / 2) return;
-  resume();
-  if (user_ != nullptr && std::exchange(wants_room_, false)) user_->stream_has_room();
+  const auto self = shared_from_this();  // the user may let go
+  // Records before frames, which would take all the room again.
+  if (std::exchange(wants_room_, false)) user_->stream_has_room();
+  if (user_ != nullptr) resume();
 }
 
 }  // namespace fc2::drivers

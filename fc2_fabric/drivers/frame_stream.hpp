@@ -3,6 +3,7 @@
 // SEQPACKET.
 #pragma once
 #include <chrono>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 
 #include "runtime/core_guard.hpp"
+#include "runtime/drivers/descriptor.hpp"
 #include "fc2_fabric/drivers/held_destinations.hpp"
 #include "fc2_fabric/drivers/link_descriptor.hpp"
 #include "fc2_fabric/drivers/record_buffer.hpp"
@@ -52,11 +54,18 @@ class FrameStream final : public FrameOutput,
   /// Somebody else hears from here on.
   void set_user(StreamUser& user) { user_ = &user; }
   /// Its bytes lie in the buffer that is sent from.
-  [[nodiscard]] FramePtr make_frame(FramePool& pool) override;
+  [[nodiscard]] FramePtr make_frame(FramePool& pool, wire::FcId destination) override;
   void send(FramePtr frame) override;
   /// False: no room for it now; stream_has_room() will tell. Never so for the first few of a connection.
   bool send_record(RecordKind kind, std::span<const std::uint8_t> body);
   bool send_record(RecordKind kind, std::string_view text);
+  /// There is room for one; if not, stream_has_room() will tell.
+  [[nodiscard]] bool has_room_for_records();
+  /// With open files for the other end (SCM_RIGHTS): they are there when the record is.
+  bool send_record(RecordKind kind, std::span<const std::uint8_t> body,
+                   std::vector<runtime::drivers::Descriptor> descriptors);
+  /// The oldest open file that came and was not taken; nothing: none did. Those of a record are there when it is told.
+  [[nodiscard]] runtime::drivers::Descriptor take_descriptor();
   /// No more is taken from the socket, nor from what was read already, until proceed().
   void hold() override { held_ = true; }
   void proceed() override;
@@ -72,6 +81,8 @@ class FrameStream final : public FrameOutput,
   void close();
 
   static constexpr std::size_t buffer_bytes = 128 * 1024;  // each way
+  /// That came and that nobody took: more end the link.
+  static constexpr std::size_t max_descriptors = 64;
 
  private:
   FrameStream(boost::asio::io_context& io, runtime::CoreGuard& guard, Scheduler& scheduler, FramePool& pool,
@@ -81,6 +92,7 @@ class FrameStream final : public FrameOutput,
   void readable();
   bool read_now() override;
   bool fill();
+  ssize_t receive(std::span<std::uint8_t> room);
   void deliver();
   void deliver_record(const RecordReader::Record& record);
   void deliver_held();
@@ -89,6 +101,7 @@ class FrameStream final : public FrameOutput,
   void tell_held();
   void sent_something();
   void flush();
+  ssize_t transmit(std::span<const std::uint8_t> bytes);
   void nobody_hears();
   void arm_write();
   void writable();
@@ -104,6 +117,7 @@ class FrameStream final : public FrameOutput,
   RecordReader in_{buffer_bytes};
   RecordWriter out_{buffer_bytes};
   HeldDestinations held_destinations_;
+  std::deque<runtime::drivers::Descriptor> descriptors_in_, descriptors_out_;
   bool held_ = false, reading_ = false, writing_ = false, wants_room_ = false, failed_ = false, finishing_ = false;
   bool deaf_ = false;  // the other end reads no more; what it sent before still comes
   std::string failure_;

@@ -32,6 +32,9 @@ std::string_view to_string(RecordKind kind) {
     case RecordKind::Done: return "Done";
     case RecordKind::Hold: return "Hold";
     case RecordKind::Proceed: return "Proceed";
+    case RecordKind::PathRequest: return "PathRequest";
+    case RecordKind::Path: return "Path";
+    case RecordKind::PathEnd: return "PathEnd";
   }
   return "?";
 }
@@ -66,6 +69,7 @@ const char* RecordHeader::fault(std::span<const std::uint8_t, record_header_byte
 std::vector<std::uint8_t> Hello::write() const {
   auto body = begin(hello_bytes, version);
   body[6] = static_cast<std::uint8_t>(role);
+  body[7] = has_doorbell ? 1 : 0;
   wire::store_big<4>(std::span(body), 8, process_id);
   body.insert(body.end(), name.begin(),
               name.begin() + static_cast<std::ptrdiff_t>(std::min(name.size(), max_name_bytes)));
@@ -80,6 +84,7 @@ std::optional<Hello> Hello::parse(std::span<const std::uint8_t> body) {
   if (body.size() < hello_bytes || body.size() > hello_bytes + max_name_bytes) return std::nullopt;
   hello.role = static_cast<Role>(body[6]);
   if (hello.role != Role::Port && hello.role != Role::Control) return std::nullopt;
+  hello.has_doorbell = (body[7] & 1) != 0;
   hello.process_id = static_cast<std::uint32_t>(wire::load_big<4>(body.data() + 8));
   for (const std::uint8_t octet : body.subspan(hello_bytes))
     hello.name += octet >= 0x20 && octet < 0x7F ? static_cast<char>(octet) : '?';  // goes to logs and terminals
@@ -111,6 +116,35 @@ std::array<std::uint8_t, Destination::size> Destination::write() const {
 std::optional<Destination> Destination::parse(std::span<const std::uint8_t> body) {
   if (body.size() != size || body[0] != 0) return std::nullopt;
   return Destination{{wire::load_big<3>(body.data() + 1)}};
+}
+
+std::array<std::uint8_t, PathRecord::size> PathRecord::write() const {
+  std::array<std::uint8_t, size> body{side};
+  wire::store_big<3>(std::span(body), 1, peer.value);
+  wire::store_big<4>(std::span(body), 4, slot_count);
+  wire::store_big<4>(std::span(body), 8, number);
+  return body;
+}
+
+std::optional<PathRecord> PathRecord::parse(std::span<const std::uint8_t> body) {
+  if (body.size() != size || body[0] > 1) return std::nullopt;
+  PathRecord path;
+  path.side = body[0];
+  path.peer = {wire::load_big<3>(body.data() + 1)};
+  path.slot_count = static_cast<std::uint32_t>(wire::load_big<4>(body.data() + 4));
+  path.number = static_cast<std::uint32_t>(wire::load_big<4>(body.data() + 8));
+  return path;
+}
+
+std::array<std::uint8_t, PathEnd::size> PathEnd::write() const {
+  std::array<std::uint8_t, size> body{static_cast<std::uint8_t>(cause)};
+  wire::store_big<3>(std::span(body), 1, peer.value);
+  return body;
+}
+
+std::optional<PathEnd> PathEnd::parse(std::span<const std::uint8_t> body) {
+  if (body.size() != size || body[0] > 1) return std::nullopt;
+  return PathEnd{{wire::load_big<3>(body.data() + 1)}, static_cast<Cause>(body[0])};
 }
 
 }  // namespace fc2::drivers

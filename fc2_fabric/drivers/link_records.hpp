@@ -20,15 +20,18 @@
 namespace fc2::drivers {
 
 enum class RecordKind : std::uint8_t {
-  Hello = 1,    // the first record, from the client
-  Welcome = 2,  // the first answer
-  Refusal = 3,  // or this: a text that says why; the link ends
-  Frame = 4,    // header and data field of one Fibre Channel frame
-  Request = 5,  // of a control connection: a word
-  Reply = 6,    // a part of the answer, in order
-  Done = 7,     // the answer is complete; a text if it failed
-  Hold = 8,     // from the service: no message data for this N_Port_ID ...
-  Proceed = 9,  // ... until this
+  Hello = 1,         // the first record, from the client
+  Welcome = 2,       // the first answer
+  Refusal = 3,       // or this: a text that says why; the link ends
+  Frame = 4,         // header and data field of one Fibre Channel frame
+  Request = 5,       // of a control connection: a word
+  Reply = 6,         // a part of the answer, in order
+  Done = 7,          // the answer is complete; a text if it failed
+  Hold = 8,          // from the service: no message data for this N_Port_ID ...
+  Proceed = 9,       // ... until this
+  PathRequest = 10,  // from a port: it has message data for this N_Port_ID
+  Path = 11,         // from the service: memory for frames to and from that port; with three open files
+  PathEnd = 12,      // from the service: frames for that port go by the service again
 };
 std::string_view to_string(RecordKind kind);
 
@@ -52,14 +55,16 @@ struct RecordHeader {
   [[nodiscard]] static const char* fault(std::span<const std::uint8_t, record_header_bytes> bytes);
 };
 
-inline constexpr std::uint16_t protocol_version = 2;  // 2: Hold and Proceed
+inline constexpr std::uint16_t protocol_version = 3;  // 2: Hold and Proceed; 3: paths
 
-/// The client and its role. Body: magic "FCVI", version (2), role (1), reserved (1), process id (4), name (the rest).
+/// The client and its role. Body: magic "FCVI", version (2), role (1), flags (1), process id (4), name (the rest).
+/// Flags: bit 0, the two open files of its doorbell come with it (attention, rung), so that it may have paths.
 struct Hello {
   enum class Role : std::uint8_t { Port = 1, Control = 2 };
   static constexpr std::size_t max_name_bytes = 64;
   std::uint16_t version = protocol_version;
   Role role = Role::Port;
+  bool has_doorbell = false;
   std::uint32_t process_id = 0;
   std::string name;  // of the program, for people
 
@@ -78,13 +83,40 @@ struct Welcome {
   [[nodiscard]] static std::optional<Welcome> parse(std::span<const std::uint8_t> body);
 };
 
-/// Hold and Proceed. Body: reserved (1), N_Port_ID (3).
+/// Hold, Proceed and PathRequest. Body: reserved (1), N_Port_ID (3).
 struct Destination {
   static constexpr std::size_t size = 4;
   wire::FcId id;
 
   [[nodiscard]] std::array<std::uint8_t, size> write() const;
   [[nodiscard]] static std::optional<Destination> parse(std::span<const std::uint8_t> body);
+};
+
+/// Path. Body: side (1), N_Port_ID of the far end (3), slots of each ring (4), number (4). Open files: the memory of
+/// the rings, the far end's attention, the far end's rung (runtime/drivers/doorbell.hpp).
+struct PathRecord {
+  static constexpr std::size_t size = 12;
+  wire::FcId peer{};
+  std::uint8_t side = 0;  // the ring that the addressee writes
+  std::uint32_t slot_count = 0;
+  std::uint32_t number = 0;  // of the path, the same for both ends
+
+  [[nodiscard]] std::array<std::uint8_t, size> write() const;
+  [[nodiscard]] static std::optional<PathRecord> parse(std::span<const std::uint8_t> body);
+};
+
+/// PathEnd. Body: cause (1), N_Port_ID of the far end (3).
+struct PathEnd {
+  enum class Cause : std::uint8_t {
+    Service = 0,   // the service wants to see the frames: the far end is told, too
+    PeerGone = 1,  // the far end's link is down: it writes no more
+  };
+  static constexpr std::size_t size = 4;
+  wire::FcId peer;
+  Cause cause = Cause::Service;
+
+  [[nodiscard]] std::array<std::uint8_t, size> write() const;
+  [[nodiscard]] static std::optional<PathEnd> parse(std::span<const std::uint8_t> body);
 };
 
 }  // namespace fc2::drivers

@@ -11,6 +11,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include "fc2_fabric/drivers/crossbar.hpp"
 #include "fc2_fabric/drivers/frame_stream.hpp"
 #include "fc2_fabric/drivers/runtime_directory.hpp"
 #include "fc2_fabric/drivers/service_launcher.hpp"
@@ -50,8 +51,10 @@ class LocalFabricLink::Core final : public StreamUser, public std::enable_shared
   void close();
   void drain(std::chrono::milliseconds limit) {
     if (stream_ != nullptr) stream_->drain(limit);
+    if (crossbar_ != nullptr) crossbar_->drain(limit);
   }
   [[nodiscard]] bool up() const { return up_; }
+  [[nodiscard]] std::size_t direct_paths() const { return crossbar_ != nullptr ? crossbar_->direct_count() : 0; }
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
  private:
@@ -75,6 +78,10 @@ class LocalFabricLink::Core final : public StreamUser, public std::enable_shared
   void stream_closed(const std::string& reason) override;
   void welcome(std::span<const std::uint8_t> body);
   bool pause_or_resume(RecordKind kind, std::span<const std::uint8_t> body);
+  bool path_changed(RecordKind kind, std::span<const std::uint8_t> body);
+  void say_hello();
+  void bring_up();
+  void bring_down();
 
   NPort& port_;
   boost::asio::io_context& io_;
@@ -84,7 +91,8 @@ class LocalFabricLink::Core final : public StreamUser, public std::enable_shared
   bool closed_ = false, up_ = false, told_unreachable_ = false, refused_ = false;
   std::string trouble_;
   std::shared_ptr<FrameStream> stream_;
-  boost::asio::steady_timer timer_;  // next attempt, or the end of our patience with a service that does not answer
+  std::shared_ptr<Crossbar> crossbar_;  // while up, and where there is a doorbell
+  boost::asio::steady_timer timer_;     // next attempt, or the end of our patience with a service that does not answer
   Clock::duration delay_ = first_retry;
   Clock::time_point down_since_;
   // of the handlers alone
@@ -161,15 +169,26 @@ void LocalFabricLink::Core::tell(LinkState state) {
 
 void LocalFabricLink::Core::adopt(int descriptor) {
   stream_ = FrameStream::make(io_, guard_, port_.scheduler(), port_.pool(), *this, descriptor);
-  stream_->send_record(
-      RecordKind::Hello,
-      Hello{.process_id = static_cast<std::uint32_t>(::getpid()), .name = options_.process_name}.write());
+  say_hello();
   timer_.expires_after(welcome_limit);
   timer_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
     if (error) return;
     const runtime::CoreSection section(self->guard_);
     self->give_up_waiting();
   });
+}
+
+void LocalFabricLink::Core::say_hello() {
+  Hello hello{.process_id = static_cast<std::uint32_t>(::getpid()), .name = options_.process_name};
+  std::vector<runtime::drivers::Descriptor> doorbell;
+  if (options_.doorbell != nullptr) {
+    auto descriptors = options_.doorbell->descriptors();
+    hello.has_doorbell = static_cast<bool>(descriptors);
+    doorbell.push_back(std::move(descriptors.attention));
+    doorbell.push_back(std::move(descriptors.rung));
+  }
+  if (!hello.has_doorbell) doorbell.clear();
+  stream_->send_record(RecordKind::Hello, hello.write(), std::move(doorbell));
 }
 
 void LocalFabricLink::Core::give_up_waiting() {
@@ -180,7 +199,7 @@ void LocalFabricLink::Core::give_up_waiting() {
 
 void LocalFabricLink::Core::record_received(RecordKind kind, std::span<const std::uint8_t> body) {
   if (kind == RecordKind::Welcome && !up_) return welcome(body);
-  if (up_ && pause_or_resume(kind, body)) return;
+  if (up_ && (pause_or_resume(kind, body) || path_changed(kind, body))) return;
   std::exchange(stream_, nullptr)->close();
   refused_ = kind == RecordKind::Refusal;
   stream_closed(refused_ ? std::string(body.begin(), body.end()) : "the fabric service sent a record out of turn");
@@ -190,11 +209,45 @@ void LocalFabricLink::Core::record_received(RecordKind kind, std::span<const std
 bool LocalFabricLink::Core::pause_or_resume(RecordKind kind, std::span<const std::uint8_t> body) {
   const auto destination = Destination::parse(body);
   if (!destination || (kind != RecordKind::Hold && kind != RecordKind::Proceed)) return false;
-  if (kind == RecordKind::Hold)
+  if (crossbar_ != nullptr)
+    crossbar_->service_holds(destination->id, kind == RecordKind::Hold);
+  else if (kind == RecordKind::Hold)
     port_.pause_output(destination->id);
   else
     port_.resume_output(destination->id);
   return true;
+}
+
+// The same.
+bool LocalFabricLink::Core::path_changed(RecordKind kind, std::span<const std::uint8_t> body) {
+  if (crossbar_ == nullptr) return false;
+  if (kind == RecordKind::PathEnd) {
+    const auto end = PathEnd::parse(body);
+    if (end) crossbar_->path_ended(*end);
+    return end.has_value();
+  }
+  const auto path = kind == RecordKind::Path ? PathRecord::parse(body) : std::nullopt;
+  if (!path) return false;
+  auto memory = stream_->take_descriptor();
+  runtime::drivers::DoorbellDescriptors doorbell;
+  doorbell.attention = stream_->take_descriptor();
+  doorbell.rung = stream_->take_descriptor();
+  crossbar_->path_received(*path, std::move(memory), doorbell);
+  return true;
+}
+
+void LocalFabricLink::Core::bring_up() {
+  up_ = true;
+  if (options_.doorbell == nullptr) return port_.link_up(*stream_);
+  crossbar_ = std::make_shared<Crossbar>(port_, guard_, stream_);
+  port_.link_up(*crossbar_);
+}
+
+void LocalFabricLink::Core::bring_down() {
+  up_ = false;
+  if (crossbar_ != nullptr) crossbar_->read_to_the_end();
+  port_.link_down();
+  if (crossbar_ != nullptr) std::exchange(crossbar_, nullptr)->close();
 }
 
 void LocalFabricLink::Core::welcome(std::span<const std::uint8_t> body) {
@@ -204,27 +257,26 @@ void LocalFabricLink::Core::welcome(std::span<const std::uint8_t> body) {
     refused_ = true;
     return stream_closed("the fabric service's welcome cannot be understood");
   }
-  up_ = true;
   told_unreachable_ = false;
   trouble_.clear();
   delay_ = first_retry;
   timer_.cancel();
-  port_.link_up(*stream_);
+  bring_up();
   tell(LinkState::Up);
 }
 
 void LocalFabricLink::Core::frame_received(FramePtr frame) {
-  if (up_) return port_.receive(std::move(frame));
+  if (up_) return crossbar_ != nullptr ? crossbar_->frame_received(std::move(frame)) : port_.receive(std::move(frame));
   std::exchange(stream_, nullptr)->close();
   stream_closed("the fabric service sent a frame before its welcome");
 }
 
 void LocalFabricLink::Core::stream_closed(const std::string& reason) {
   trouble_ = "the link to the fabric service ended: " + reason;
-  if (std::exchange(up_, false)) {
+  if (up_) {
     down_since_ = Clock::now();
     delay_ = first_retry;
-    port_.link_down();
+    bring_down();
     stream_ = nullptr;
     tell(LinkState::Down);
   }
@@ -235,7 +287,7 @@ void LocalFabricLink::Core::stream_closed(const std::string& reason) {
 void LocalFabricLink::Core::close() {
   closed_ = true;
   timer_.cancel();
-  if (std::exchange(up_, false)) port_.link_down();
+  if (up_) bring_down();
   if (stream_ != nullptr) std::exchange(stream_, nullptr)->close();
 }
 
@@ -248,6 +300,7 @@ LocalFabricLink::LocalFabricLink(NPort& port, boost::asio::io_context& io, runti
 }
 LocalFabricLink::~LocalFabricLink() { core_->close(); }
 bool LocalFabricLink::up() const { return core_->up(); }
+std::size_t LocalFabricLink::direct_paths() const { return core_->direct_paths(); }
 void LocalFabricLink::drain(std::chrono::milliseconds limit) { core_->drain(limit); }
 const std::string& LocalFabricLink::trouble() const { return core_->trouble(); }
 

@@ -7,8 +7,9 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include "runtime/core_guard.hpp"
 #include "fc2_fabric/node/n_port.hpp"
+#include "runtime/core_guard.hpp"
+#include "runtime/drivers/doorbell.hpp"
 
 namespace fc2::drivers {
 
@@ -19,6 +20,9 @@ struct LocalFabricOptions {
   bool start_service = true;
   int service_idle_seconds = 30;       // passed to a service that we start: how long it stays without a link
   TimeNs connect_limit = 10 * second;  // after so long without a link the listener gets Unreachable
+  /// Of this process: with it, frames to and from other processes go through memory. It outlives the link. Whoever
+  /// waits for input must wait for it, too.
+  const runtime::drivers::Doorbell* doorbell = nullptr;
 };
 
 enum class LinkState : std::uint8_t { Up, Down, Unreachable };
@@ -47,6 +51,8 @@ class LocalFabricLink {
   [[nodiscard]] bool up() const;
   /// Why there is no link; empty while it is up, and before the first attempt failed.
   [[nodiscard]] const std::string& trouble() const;
+  /// Ports of other processes to which frames go through memory.
+  [[nodiscard]] std::size_t direct_paths() const;
   /// For the end of the process, which does not wait for the link's handlers: returns when the port's frames are in the
   /// socket, or after `limit`.
   void drain(std::chrono::milliseconds limit);

@@ -10,6 +10,7 @@
 
 #include "fc2_fabric/frame/time.hpp"
 #include "wire/delimiters.hpp"
+#include "wire/types.hpp"
 
 namespace fc2 {
 
@@ -63,6 +64,7 @@ struct Frame {
   std::uint32_t buffer_epoch = 0;     // see ReceiveBuffers
   TimeNs entered = 0;                 // when the frame came into the fabric
   ReceiveBuffers* buffers = nullptr;  // it holds one: the sender of the link that it came by waits for that
+  wire::FcId only_from{};             // not 0: with another S_ID it is discarded; read from memory that others write
   FrameLender* lender = nullptr;      // of the place where the bytes lie; nullptr: `own`
   FrameBytes bytes{own};
   std::array<std::uint8_t, max_frame_bytes> own;
@@ -113,6 +115,7 @@ class FramePool {
     frame->next = nullptr;
     frame->fault = 0;
     frame->crc_error = false;
+    frame->only_from = {};
     ++outstanding_;
     return FramePtr(frame);
   }
@@ -170,6 +173,10 @@ class FrameQueue {
   }
   void clear() {
     while (!empty()) pop();
+  }
+  /// All of `others`, behind what is here.
+  void take(FrameQueue& others) {
+    while (!others.empty()) push(others.pop());
   }
   [[nodiscard]] const Frame* front() const { return first_; }
   [[nodiscard]] bool empty() const { return first_ == nullptr; }

@@ -25,8 +25,9 @@ class FrameOutput {
     Link = 4,      // the link is being reset, or is not active
   };
 
-  /// A frame to be filled and sent here, while the output is not paused: its bytes may lie where they are sent from.
-  [[nodiscard]] virtual FramePtr make_frame(FramePool& pool) { return pool.take(); }
+  /// A frame to be filled and sent here to `destination`, while the output is not paused: its bytes may lie where they
+  /// are sent from.
+  [[nodiscard]] virtual FramePtr make_frame(FramePool& pool, wire::FcId /*destination*/) { return pool.take(); }
   /// May be called while the output is busy (the frame queues behind earlier ones), never while it is paused.
   virtual void send(FramePtr frame) = 0;
   /// The time at which the sender is free again; `never` while paused.

@@ -63,6 +63,8 @@ void FrameSorter::receive(FramePtr frame) {
   received.first_of_sequence = frame->sof == wire::Sof::i3 || frame->sof == wire::Sof::i2;
   if (service == 0 || (frame->eof != wire::Eof::t && frame->eof != wire::Eof::n))
     return port_.counters().discard(Discard::BadHeader);
+  if (frame->only_from != wire::FcId{} && received.header.s_id != frame->only_from) [[unlikely]]
+    return port_.counters().discard(Discard::WrongAddress);
   if (const Discard reason = admits(received); reason != Discard::Count) return port_.counters().discard(reason);
   const bool message_data = is_message_data(received.header);
   if (!message_data && too_much_waits(received.header)) return port_.counters().discard(Discard::NoResources);
@@ -89,9 +91,20 @@ bool FrameSorter::too_much_waits(const wire::FcHeader& header) const {
 static constexpr std::uint8_t other_optional_headers =
     0x40 | wire::df_ctl::network_header | wire::df_ctl::association_header;
 
+// The place of such a frame is memory that its sender can write to. What is looked at more than once is looked at in a
+// copy. Message data are not: they go to where they belong.
+static bool others_may_change(const Frame& frame) { return frame.lender != nullptr && frame.only_from != wire::FcId{}; }
+
+static ReceivedFrame in_own_place(ReceivedFrame received) {
+  received.data_field = (*received.owner)->leave_place(received.data_field);
+  return received;
+}
+
 void FrameSorter::sort(const ReceivedFrame& received, bool message_data) {
   const wire::FcHeader& header = received.header;
   const auto category = static_cast<std::uint8_t>(header.r_ctl) >> 4;
+  if (!message_data && others_may_change(**received.owner)) [[unlikely]]
+    return sort(in_own_place(received), false);
   if (category == 0x8) return basic_link_service(received);
   if (category == 0xC) return link_control(header);
   if (data_user_ == nullptr || header.type != data_type_) return control_frame(received);

@@ -60,10 +60,10 @@ void Transmitter::withdraw(FrameSource& source) {
 }
 
 bool Transmitter::pull() {
-  FramePtr frame = output_->make_frame(pool_);
   blocked_ = false;
   for (std::size_t to_ask = round_size_; to_ask > 0 && round_ != nullptr; --to_ask) {
     FrameSource& source = *round_;
+    FramePtr frame = output_->make_frame(pool_, source.destination());
     switch (source.next_frame(*frame)) {
       case FrameSource::Next::Made:
         if (source.transmitter_ == this) round_ = source.following_;

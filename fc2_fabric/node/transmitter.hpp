@@ -17,6 +17,8 @@ class FrameSource {
     Blocked,    // has work, but must wait (for a SEQ_ID): stays in the round
   };
   virtual Next next_frame(Frame& frame) = 0;
+  /// Where its next frame goes: some outputs have a place for it then. 0: it does not say.
+  [[nodiscard]] virtual wire::FcId destination() const { return {}; }
 
  protected:
   FrameSource() = default;

@@ -14,6 +14,12 @@ TimeNs RealTimeCore::now() const {
   return time_at_start_ + std::chrono::nanoseconds(std::chrono::steady_clock::now() - start_).count();
 }
 
+bool RealTimeCore::read_memory() {
+  bool found = false;
+  for (std::size_t i = 0; i < memory_inputs_.size(); ++i) found |= memory_inputs_[i]->read_now();
+  return found;
+}
+
 void RealTimeCore::leave() {
   scheduler_.run_until(scheduler_.now());
   arm();

@@ -3,6 +3,8 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <vector>
+
 #include "runtime/core_guard.hpp"
 #include "runtime/scheduler.hpp"
 
@@ -16,6 +18,12 @@ class RealTimeCore : public CoreGuard {
   virtual ~RealTimeCore() = default;
   void enter() override { scheduler_.run_until(now()); }
   void leave() override;
+  void add_memory_input(Input& input) override { memory_inputs_.push_back(&input); }
+  void remove_memory_input(Input& input) override { std::erase(memory_inputs_, &input); }
+  /// Inside: reads memory that other processes write to. Nothing tells that there is something; who uses such memory
+  /// calls this often. False: nothing was there.
+  bool read_memory();
+  [[nodiscard]] bool has_memory_inputs() const { return !memory_inputs_.empty(); }
 
   Scheduler& scheduler() { return scheduler_; }
   boost::asio::io_context& io() { return io_; }
@@ -30,6 +38,7 @@ class RealTimeCore : public CoreGuard {
   Scheduler scheduler_;
   boost::asio::steady_timer timer_;
   TimeNs armed_for_ = never;
+  std::vector<Input*> memory_inputs_;
 };
 
 }  // namespace runtime::drivers

@@ -114,7 +114,7 @@ TEST_F(FrameTest, lent_copied_has_bytes_of_its_own) {
 // --- the output provides the place
 
 struct Lending final : FrameOutput {
-  FramePtr make_frame(FramePool& pool) override {
+  FramePtr make_frame(FramePool& pool, wire::FcId) override {
     FramePtr frame = pool.take();
     lender.lend(place, *frame);
     return frame;

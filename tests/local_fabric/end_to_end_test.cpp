@@ -176,6 +176,7 @@ TEST_F(EndToEndTest, connect_to_unknown_address_is_not_reachable) {
 TEST_F(EndToEndTest, stopped_receiver_does_not_stop_the_fabric) {
   Child server([] { return serve(1, 4, true); });
   Machine machine;
+  machine.doorbell.reset();  // its frames go by the service
   RawNode client(machine, 2), third(machine, 3);
   ASSERT_TRUE(client.ready() && third.ready());
   vi::Vi& vi = client.make_vi(vi::ReliabilityLevel::UnreliableDelivery);
@@ -204,6 +205,34 @@ TEST_F(EndToEndTest, stopped_receiver_does_not_stop_the_fabric) {
   EXPECT_EQ(connected.result, vi::Return::Success);
   const auto lost = [&] { return command("status --json") == 0 && output.find("held too long") != std::string::npos; };
   EXPECT_TRUE(eventually(lost)) << output;  // at the end of the hold time
+}
+
+// The same with a path between the two: what does not find a slot waits at the sender, and nothing is lost. It lasts
+// longer than the service would have kept frames (2 s).
+TEST_F(EndToEndTest, stopped_receiver_on_a_path_loses_nothing) {
+  constexpr int messages = 24;  // 768 frames, more than a ring has slots
+  Child server([&] { return serve(1, messages, false); });
+  Machine machine;
+  RawNode client(machine, 2);
+  ASSERT_TRUE(client.ready()) << client.trouble();
+  vi::Vi& vi = client.make_vi();
+  ASSERT_EQ(connect(client, vi, 1), vi::Return::Success);
+  const auto send = [&](int i) {
+    const std::size_t at = data + static_cast<std::size_t>(i) * 65536;
+    for (std::size_t k = 0; k < 65536; ++k)
+      client.bytes(at)[k] = static_cast<std::uint8_t>(static_cast<std::size_t>(i) + k);
+    const CoreSection section(machine.core);
+    vi.post_send(client.descriptor(static_cast<std::size_t>(i), at, 65536), client.handle());
+  };
+  send(0);
+  ASSERT_TRUE(machine.run_until([&] { return client.direct_paths() == 1; }));
+  server.kill(SIGSTOP);
+  for (int i = 1; i < messages; ++i) send(i);
+  machine.run_until([] { return false; }, 3s);
+  EXPECT_FALSE(client.is_done(RawNode::base + 128 * (messages - 1)));
+  server.kill(SIGCONT);
+  machine.run_until([&] { return server.has_ended(); });
+  EXPECT_EQ(server.wait(), 0);
 }
 
 // The same to who sends: what it has for others goes on at once, while it is told to keep back what is for that process

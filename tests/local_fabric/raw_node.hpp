@@ -21,13 +21,22 @@ using runtime::CoreSection;
 struct Machine {
   boost::asio::io_context io{1};
   fc2::drivers::FabricCore core{io};
+  std::unique_ptr<runtime::drivers::Doorbell> doorbell = runtime::drivers::Doorbell::make();
   bool run_until(const std::function<bool()>& done, std::chrono::milliseconds limit = generous) {
     const auto end = std::chrono::steady_clock::now() + limit;
     while (!done()) {
       if (std::chrono::steady_clock::now() >= end) return false;
-      io.run_one_for(100ms);
+      if (read_memory())
+        io.poll_one();
+      else
+        io.run_one_for(core.has_memory_inputs() ? 1ms : 100ms);
     }
     return true;
+  }
+  /// What other processes wrote; looked for often, as a program that polls does.
+  bool read_memory() {
+    const runtime::CoreSection section(core);
+    return core.read_memory();
   }
 };
 
@@ -42,6 +51,7 @@ class RawNode final : private vi::Listener, private fc2::drivers::LinkListener {
     vi::MemoryAttributes attributes;
     attributes.enable_rdma_write = attributes.enable_rdma_read = true;
     nic.register_memory(base, memory_.data(), memory_.size(), attributes, handle_);
+    if (options.doorbell == nullptr) options.doorbell = machine_.doorbell.get();
     link_.emplace(port, machine_.io, machine_.core, std::move(options), static_cast<fc2::drivers::LinkListener*>(this));
   }
   ~RawNode() override {
@@ -58,6 +68,7 @@ class RawNode final : private vi::Listener, private fc2::drivers::LinkListener {
     return machine_.run_until([&] { return link_->up() && resolver.ready(); });
   }
   [[nodiscard]] bool up() const { return link_->up(); }
+  [[nodiscard]] std::size_t direct_paths() const { return link_->direct_paths(); }
   [[nodiscard]] const std::string& trouble() const { return link_->trouble(); }
   vi::NetAddress net(std::string_view discriminator) const { return net(address, discriminator); }
   static vi::NetAddress net(const wire::IpAddress& host, std::string_view discriminator) {

@@ -104,6 +104,25 @@ def page(results: list, explained: dict, programs_above: list) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _section(text: str, machine: str) -> str:
+    return re.search(rf"^## {machine}\n.*?(?=^## |\Z)", text, re.MULTILINE | re.DOTALL).group(0).rstrip("\n") + "\n"
+
+
+def _sum(lines: list) -> str:
+    """The last line of the table of counts, from the others."""
+    columns = zip(*([int(cell) for cell in line.strip("| ").split(" | ")[1:]] for line in lines))
+    return "| **all** | " + " | ".join(str(sum(column)) for column in columns) + " |"
+
+
+def renewed(old: str, results: list, programs_above: list) -> str:
+    """The page `old` with the parts of one machine made anew, of which nothing survives; all else stays."""
+    machine = results[0].row.machine
+    text = old.replace(_section(old, machine), _section(page(results, {}, programs_above), machine))
+    count = re.compile(r"^\| \[(\w+)\]\(#\1\) \|.*$", re.MULTILINE)
+    text = count.sub(lambda line: _counts(f"[{machine}](#{machine})", results) if line.group(1) == machine else line.group(0), text)
+    return re.sub(r"^\| \*\*all\*\* \|.*$", _sum([line.group(0) for line in count.finditer(text)]), text, flags=re.MULTILINE)
+
+
 def _cells(line: str) -> list:
     return [cell.replace("\\|", "|") for cell in line[2:-2].split(" | ")] if line.startswith("| ") else []
 

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -126,18 +127,41 @@ std::string Service::admit(const Hello& hello, const std::shared_ptr<FrameStream
   return {};
 }
 
+static runtime::drivers::DoorbellDescriptors doorbell_of(const Hello& hello, FrameStream& stream) {
+  runtime::drivers::DoorbellDescriptors doorbell;
+  if (!hello.has_doorbell) return doorbell;
+  doorbell.attention = stream.take_descriptor();
+  doorbell.rung = stream.take_descriptor();
+  return doorbell;
+}
+
 std::string Service::admit_port(const Hello& hello, const std::shared_ptr<FrameStream>& stream) {
   fc2::FPort* f_port = stopping_ ? nullptr : fabric_.attach(*stream, *stream);
   if (f_port == nullptr)
     return "every F_Port of the local fabric is taken, " + std::to_string(config_.max_ports) + " at most";
   stream->send_record(RecordKind::Welcome, fc2::drivers::Welcome{.process_id = process_id_}.write());
-  auto session = std::make_unique<PortSession>(*this, stream, hello, *f_port);
+  auto session = std::make_unique<PortSession>(*this, stream, hello, *f_port, doorbell_of(hello, *stream));
   spdlog::info("link of {} is up", session->description());
   ports_.push_back(session.get());
   for (CaptureSession* capture : captures_) capture->add(*session);
   add(std::move(session));
   link_count_changed();
   return {};
+}
+
+// Both ends get it, and the first of two requests makes it.
+void Service::make_path(PortSession& from, wire::FcId to) {
+  using fc2::drivers::RingPair;
+  const auto other =
+      std::find_if(ports_.begin(), ports_.end(), [&](const PortSession* port) { return port->has_address(to); });
+  if (other == ports_.end() || *other == &from || config_.path_slots == 0) return;
+  if (!from.f_port().logged_in() || !from.may_have_paths() || !(*other)->may_have_paths() || from.has_path_to(**other))
+    return;
+  auto memory = runtime::drivers::SharedMemory::make(RingPair::size_bytes(config_.path_slots));
+  if (!memory) return spdlog::warn("no memory for a path from {} to {}", from.description(), (*other)->description());
+  ++paths_made_;
+  from.add_path(**other, memory.descriptor(), {.side = 0, .slot_count = config_.path_slots, .number = paths_made_});
+  (*other)->add_path(from, memory.descriptor(), {.side = 1, .slot_count = config_.path_slots, .number = paths_made_});
 }
 
 void Service::start_capture(const std::shared_ptr<FrameStream>& stream) {

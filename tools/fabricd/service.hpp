@@ -24,6 +24,7 @@ struct Status;
 struct ServiceConfig {
   int idle_seconds = 30;  // without a link or a capture; 0: for ever
   std::size_t max_ports = 4096;
+  std::uint32_t path_slots = 512;   // of each ring between two ports; 0: all frames go by the service
   std::size_t max_sessions = 4352;  // ports, control connections, and those without a Hello yet
   FcoeConfig fcoe;                  // with interfaces: an FCF, which does not end when idle
 };
@@ -46,6 +47,7 @@ class Service final : public SessionHost {
   [[nodiscard]] std::uint32_t process_id() const override { return process_id_; }
   std::shared_ptr<FrameStream> make_stream(fc2::drivers::StreamUser& user, int descriptor) override;
   std::string admit(const Hello& hello, const std::shared_ptr<FrameStream>& stream) override;
+  void make_path(PortSession& from, wire::FcId to) override;
   void start_capture(const std::shared_ptr<FrameStream>& stream) override;
   void end(Session& session) override;
   [[nodiscard]] Status status() override;
@@ -81,6 +83,7 @@ class Service final : public SessionHost {
   runtime::Timer<Service, &Service::bury> burial_{*this};
   runtime::Timer<Service, &Service::idle_for_too_long> idle_timer_{*this};
   runtime::Timer<Service, &Service::resume_accepting> accept_pause_{*this};
+  std::uint32_t paths_made_ = 0;
   Rates rates_;
   runtime::Timer<Service, &Service::take_sample> sample_timer_{*this};
 };

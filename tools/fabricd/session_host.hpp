@@ -12,6 +12,7 @@ class Switch;
 }
 
 namespace fabricd {
+class PortSession;
 class Session;
 struct Status;
 using fc2::drivers::FrameStream;
@@ -27,6 +28,8 @@ class SessionHost {
   virtual std::shared_ptr<FrameStream> make_stream(fc2::drivers::StreamUser& user, int descriptor) = 0;
   /// Makes a session of that role. Empty, or why not.
   virtual std::string admit(const Hello& hello, const std::shared_ptr<FrameStream>& stream) = 0;
+  /// Memory between the two ports, where both are of this host and nobody wants to see their frames.
+  virtual void make_path(PortSession& from, wire::FcId to) = 0;
   virtual void start_capture(const std::shared_ptr<FrameStream>& stream) = 0;
   /// The session is over, and goes when nothing of it is under way.
   virtual void end(Session& session) = 0;

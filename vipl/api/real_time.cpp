@@ -9,12 +9,15 @@
 #include <boost/asio/steady_timer.hpp>
 #include <algorithm>
 #include <chrono>
+#include <memory>
+#include <optional>
 #include <thread>
 
 #include "vipl/engine/cancellation.hpp"
 #include "vipl/engine/futex.hpp"
 #include "vipl/engine/memory_faults.hpp"
 #include "vipl/engine/polling.hpp"
+#include "vipl/engine/watch.hpp"
 
 namespace vipl {
 namespace {
@@ -44,7 +47,7 @@ class RealTime final : public Runtime {
 
   [[nodiscard]] TimeNs now() const override { return monotonic_now(); }
   bool wait(EventCount& point, std::uint32_t key, TimeNs deadline) override {
-    return futex_wait(point.epoch(), key, deadline);
+    return engine_->has_memory_inputs() ? watch_->wait(point, key, deadline) : futex_wait(point.epoch(), key, deadline);
   }
   void set_alarm(TimeNs at, TimeNs now) override;
   /// One message of 64 KiB, some ten microseconds: no call is delayed longer by other VIs' traffic.
@@ -70,6 +73,7 @@ class RealTime final : public Runtime {
     }).detach();
   }
   boost::asio::io_context* io() override { return &io_; }
+  const runtime::drivers::Doorbell* doorbell() override;
 
  private:
   void end_naps_later();
@@ -87,13 +91,25 @@ class RealTime final : public Runtime {
   std::uint32_t last_epoch_ = 0;
   TimeNs nap_round_ = Patience::nap / 2;
   std::atomic<bool> ends_naps_{false};
+  std::unique_ptr<runtime::drivers::Doorbell> doorbell_;  // with the engine's lock
+  std::optional<Watch> watch_;                            // from the first memory input on
 };
+
+// With the engine's lock. The library's thread starts with the first memory input.
+const runtime::drivers::Doorbell* RealTime::doorbell() {
+  if (doorbell_ != nullptr) return doorbell_.get();
+  doorbell_ = runtime::drivers::Doorbell::make();
+  if (doorbell_ == nullptr) return nullptr;
+  watch_.emplace(*engine_, *doorbell_);
+  engine_->set_memory_handler([this] { start_thread([this] { watch_->run(); }); });
+  return doorbell_.get();
+}
 
 // The first napping thread starts it; it continues while any thread naps.
 void RealTime::nap(EventCount& point, std::uint32_t key) {
   if (!ends_naps_.load(std::memory_order_relaxed) && !ends_naps_.exchange(true))
     boost::asio::post(io_, [this] { quiet_rounds_ = 0, end_naps_later(); });
-  futex_wait(point.epoch(), key, now() + Patience::longest_nap);
+  wait(point, key, now() + Patience::longest_nap);
 }
 
 void RealTime::end_naps_later() {

@@ -26,6 +26,7 @@ class FcDevice::LinkOf {
     fc2::drivers::LocalFabricOptions options;
     options.process_name = device_.identity().symbolic_port_name;
     options.service_idle_seconds = static_cast<int>(process_configuration()->fabric_idle_time / runtime::second);
+    options.doorbell = engine_.runtime().doorbell();
     options.connect_limit = device_.configuration().open_timeout;
     return std::make_unique<LocalLink>(engine_, options, device_.ready_point());
   }

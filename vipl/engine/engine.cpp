@@ -18,6 +18,8 @@ constexpr std::size_t events_of_a_service_slice = 1024;
 constexpr std::size_t inputs_of_a_poll = 4;
 // A loop that polls makes one system call of some hundred nanoseconds in this time, not one each time round.
 constexpr TimeNs input_interval = runtime::microsecond;
+// Where messages come by memory, sockets bring little, for which the service thread is woken as well.
+constexpr TimeNs interval_beside_memory = 50 * runtime::microsecond;
 
 }  // namespace
 
@@ -49,7 +51,7 @@ void Engine::ring(Bell& bell) {
 }
 
 bool Engine::help() {
-  if (rung_.load() == nullptr && !backlog_.load()) return false;
+  if (rung_.load() == nullptr && !backlog_.load()) return look_at_memory();
   if (control_calls_.load() != 0 || !try_begin()) return false;
   const bool more = slice(runtime_.slice_events());
   end();
@@ -57,11 +59,54 @@ bool Engine::help() {
   return true;
 }
 
+bool Engine::look_at_memory() {
+  if (!has_memory_inputs()) return false;
+  set_looked();
+  return read_memory();
+}
+
+bool Engine::read_memory() {
+  if (control_calls_.load() != 0 || !try_begin()) return false;
+  const bool looks = has_input();
+  const bool found = looks && read_memory_inside();
+  const bool more = looks && more_;
+  end();
+  after_unlock(more);
+  return found;
+}
+
+bool Engine::has_input() const {
+  return std::any_of(memory_inputs_.begin(), memory_inputs_.end(),
+                     [](const auto* input) { return input->has_input(); });
+}
+
+// Due events first, so that input is processed at the right time.
+bool Engine::read_memory_inside() {
+  bool found = false;
+  try {
+    scheduler_.run_until(runtime_.now());
+    for (std::size_t i = 0; i < memory_inputs_.size(); ++i) found |= memory_inputs_[i]->read_now();
+  } catch (const std::exception&) {
+    if (failed_) failed_();
+  }
+  settle();
+  return found;
+}
+
+bool Engine::input_waits() {
+  begin();
+  const bool waits = has_input();
+  end();
+  after_unlock(false);
+  return waits;
+}
+
 bool Engine::poll(TimeNs now) {
   if (help()) return true;
   if (now < inputs_due_.load(std::memory_order_relaxed)) return false;
   if (control_calls_.load() != 0 || !try_begin()) return false;
-  if (!inputs_.empty()) inputs_due_.store(now + input_interval, std::memory_order_relaxed);
+  const TimeNs interval = has_memory_inputs() ? interval_beside_memory : input_interval;
+  if (!inputs_.empty()) inputs_due_.store(now + interval, std::memory_order_relaxed);
   const bool found = poll_inside();
   const bool more = more_;
   end();
@@ -100,6 +145,14 @@ void Engine::remove_input(runtime::Input& input) {
   inputs_.erase(std::remove(inputs_.begin(), inputs_.end(), &input), inputs_.end());
   if (inputs_.empty()) inputs_due_.store(runtime::never);
 }
+
+void Engine::add_memory_input(runtime::Input& input) {
+  if (!has_memory_inputs() && memory_begins_) memory_begins_();  // may throw: then nothing has happened
+  memory_inputs_.push_back(&input);
+  has_memory_inputs_.store(true);
+}
+
+void Engine::remove_memory_input(runtime::Input& input) { std::erase(memory_inputs_, &input); }
 
 void Engine::after_unlock(bool more) {
   // All accesses are sequentially consistent: a ring without the lock comes before this look at the bells. A thread

@@ -51,6 +51,18 @@ class Engine final : public runtime::CoreGuard {
   /// For a caller with nothing else to do: runs a slice if there is work that no thread is running. False:
   /// there was none.
   bool help();
+  /// Reads memory that other processes write to, where no thread does. False: nothing was there, or another thread
+  /// reads.
+  bool read_memory();
+  /// A call reads such memory, and will again soon: nobody else need (watch.hpp). The mark, taken off.
+  void set_looked() {
+    if (!looked_.load(std::memory_order_relaxed)) looked_.store(true);
+  }
+  [[nodiscard]] bool take_looked() { return looked_.exchange(false); }
+  /// There is such memory, or there was.
+  [[nodiscard]] bool has_memory_inputs() const { return has_memory_inputs_.load(std::memory_order_relaxed); }
+  /// Waits for the lock: read_memory() would find something.
+  [[nodiscard]] bool input_waits();
   /// The same for a caller that polls at `now` and found nothing: it also reads the links' sockets, at most once
   /// in a microsecond.
   bool poll(TimeNs now);
@@ -77,6 +89,10 @@ class Engine final : public runtime::CoreGuard {
   void catch_up() override;
   void add_input(runtime::Input& input) override;
   void remove_input(runtime::Input& input) override;
+  void add_memory_input(runtime::Input& input) override;
+  void remove_memory_input(runtime::Input& input) override;
+  /// Once: called inside when the first memory input is there.
+  void set_memory_handler(std::function<void()> handler) { memory_begins_ = std::move(handler); }
   /// The service thread: runs due events and work that others left.
   void serve();
 
@@ -102,6 +118,9 @@ class Engine final : public runtime::CoreGuard {
   void run_later();
   bool poll_inside();
   bool read_inputs();
+  bool look_at_memory();
+  [[nodiscard]] bool has_input() const;
+  bool read_memory_inside();
   void call_service();
   /// Without the lock: handles work that was submitted while it was held.
   void after_unlock(bool more);
@@ -114,6 +133,8 @@ class Engine final : public runtime::CoreGuard {
   bool more_ = false;      // the last slice ended before its work did
   std::vector<runtime::Input*> inputs_;
   std::size_t next_input_ = 0;
+  std::vector<runtime::Input*> memory_inputs_;
+  std::function<void()> memory_begins_;
 
   FutexLock lock_;
   FutexLock turn_;  // its holder gets lock_ next: control calls and the service thread take turns
@@ -125,6 +146,7 @@ class Engine final : public runtime::CoreGuard {
   std::atomic<bool> expected_{false};
   std::atomic<std::uint32_t> completed_count_{0};
   std::atomic<std::int64_t> untaken_{0};
+  std::atomic<bool> has_memory_inputs_{false}, looked_{false};
   alignas(64) std::atomic<TimeNs> inputs_due_{runtime::never};  // never: there are none
 };
 
@@ -132,6 +154,7 @@ template <class Ready>
 bool Engine::wait_until(EventCount& point, TimeNs deadline, Ready ready) {
   for (;;) {
     settle();
+    if (has_input()) read_memory_inside();  // the wait below would end at once
     if (ready()) return true;
     if (runtime_.now() >= deadline) return false;
     const std::uint32_t key = point.prepare();

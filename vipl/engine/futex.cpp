@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 
@@ -18,12 +19,36 @@ long futex(const std::atomic<std::uint32_t>& word, int operation, std::uint32_t 
   return syscall(SYS_futex, &word, operation | FUTEX_PRIVATE_FLAG, value, until, nullptr, FUTEX_BITSET_MATCH_ANY);
 }
 
+timespec to_timespec(TimeNs time) {
+  timespec converted{};
+  converted.tv_sec = static_cast<time_t>(time / runtime::second);
+  converted.tv_nsec = static_cast<long>(time % runtime::second);
+  return converted;
+}
+
 }  // namespace
 
+void futex_wait_shared(const std::atomic<std::uint32_t>& word, std::uint32_t expected) {
+  syscall(SYS_futex, &word, FUTEX_WAIT, expected, nullptr, nullptr, 0);
+}
+
+bool futex_wait_either(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                       const std::atomic<std::uint32_t>& other, std::uint32_t other_expected, bool other_is_shared,
+                       TimeNs deadline) {
+  const timespec until = to_timespec(deadline);
+  const auto address = [](const auto& of) { return reinterpret_cast<std::uintptr_t>(&of); };
+  futex_waitv both[2] = {
+      {expected, address(word), FUTEX_32 | FUTEX_PRIVATE_FLAG, 0},
+      {other_expected, address(other), other_is_shared ? std::uint32_t{FUTEX_32} : FUTEX_32 | FUTEX_PRIVATE_FLAG, 0}};
+  const long result =
+      syscall(SYS_futex_waitv, both, 2, 0, deadline == runtime::never ? nullptr : &until, CLOCK_MONOTONIC);
+  if (result >= 0 || (errno != ENOSYS && errno != EPERM)) return result >= 0 || errno != ETIMEDOUT;
+  const TimeNs soon = monotonic_now() + runtime::millisecond;
+  return futex_wait(word, expected, std::min(soon, deadline)) || soon < deadline;
+}
+
 bool futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, TimeNs deadline) {
-  timespec until{};
-  until.tv_sec = static_cast<time_t>(deadline / runtime::second);
-  until.tv_nsec = static_cast<long>(deadline % runtime::second);
+  const timespec until = to_timespec(deadline);
   // FUTEX_WAIT_BITSET takes an absolute time, of CLOCK_MONOTONIC.
   const long result = futex(word, FUTEX_WAIT_BITSET, expected, deadline == runtime::never ? nullptr : &until);
   return result == 0 || errno != ETIMEDOUT;

@@ -10,6 +10,9 @@
 namespace boost::asio {
 class io_context;
 }
+namespace runtime::drivers {
+class Doorbell;
+}
 
 namespace vipl {
 using runtime::TimeNs;
@@ -44,6 +47,8 @@ class Runtime {
 
   /// A thread that is never joined.
   virtual void start_thread(std::function<void()> body) = 0;
+  /// By which other processes wake this one; made on first use. nullptr in a simulation, and where the system cannot.
+  virtual const runtime::drivers::Doorbell* doorbell() { return nullptr; }
   /// Where the drivers' sockets are served; nullptr in a simulation.
   virtual boost::asio::io_context* io() = 0;
 

@@ -1,0 +1,62 @@
+#include "fc2_fabric/drivers/frame_ring.hpp"
+
+namespace fc2::drivers {
+
+RingView RingPair::view(unsigned side) const {
+  std::byte* const at = memory_.data() + side * (size_bytes(slot_count_) / 2);
+  return {reinterpret_cast<RingHeader*>(at), reinterpret_cast<RingSlot*>(at + header_bytes), slot_count_};
+}
+
+// --- writer ------------------------------------------------------------------------------------------------------
+
+void RingWriter::publish(std::uint16_t size_bytes, wire::Sof sof, wire::Eof eof) {
+  RingSlot& at = slot();
+  at.size_bytes = size_bytes;
+  at.sof = static_cast<std::uint8_t>(sof);
+  at.eof = static_cast<std::uint8_t>(eof);
+  at.turn.store(++written_, std::memory_order_release);
+}
+
+void RingWriter::look() {
+  if (broken_) return;
+  const std::uint32_t given_back = ring_.header->given_back.load(std::memory_order_acquire);
+  // Neither more than was written, nor less than before.
+  broken_ = given_back - given_back_ > written_ - given_back_;
+  if (!broken_) given_back_ = given_back;
+}
+
+bool RingWriter::want_room(std::uint32_t enough) {
+  ring_.header->wants_room.store(1);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  look();
+  if (known_room() < enough) return false;
+  ring_.header->wants_room.store(0, std::memory_order_relaxed);
+  return true;
+}
+
+// --- reader ------------------------------------------------------------------------------------------------------
+
+std::optional<RingReader::Slot> RingReader::next() {
+  RingSlot& at = slot();
+  // Once, whatever the writer does meanwhile.
+  const std::uint16_t size_bytes = static_cast<volatile std::uint16_t&>(at.size_bytes);
+  const auto sof = static_cast<wire::Sof>(static_cast<volatile std::uint8_t&>(at.sof));
+  const auto eof = static_cast<wire::Eof>(static_cast<volatile std::uint8_t&>(at.eof));
+  ++read_;
+  const bool is_frame = size_bytes >= frame_header_bytes && size_bytes <= max_frame_bytes && size_bytes % 4 == 0 &&
+                        wire::is_known(sof) && wire::is_known(eof);
+  if (!is_frame) return std::nullopt;
+  return Slot{size_bytes, sof, eof, FrameBytes(at.bytes)};
+}
+
+bool RingReader::release() {
+  if (released_ == read_) return false;
+  released_ = read_;
+  ring_.header->given_back.store(read_, std::memory_order_release);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (ring_.header->wants_room.load(std::memory_order_relaxed) == 0) return false;
+  ring_.header->wants_room.store(0, std::memory_order_relaxed);
+  return true;
+}
+
+}  // namespace fc2::drivers

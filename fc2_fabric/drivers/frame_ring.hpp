@@ -1,0 +1,119 @@
+// A ring of slots for Fibre Channel frames in memory that two processes share: one writes, the other reads. A free slot
+// is what a receive buffer is on a link: the writer's buffer-to-buffer credit.
+//
+// Neither side trusts the other. The writer's only input is how many slots were given back; the reader takes length and
+// delimiters of a slot once and checks them. What a side writes amiss can spoil this ring and nothing else.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+#include "fc2_fabric/frame/frame.hpp"
+#include "runtime/drivers/shared_memory.hpp"
+
+namespace fc2::drivers {
+
+/// One cache line that tells of the next frame: header and, of a short message, most of its data come with it.
+struct alignas(64) RingSlot {
+  std::atomic<std::uint32_t> turn;  // the number of the frame that stands here, counted from 1
+  std::uint16_t size_bytes;
+  std::uint8_t sof, eof;
+  std::uint8_t bytes[max_frame_bytes];
+};
+
+/// Counts begin at 0 and wrap.
+struct RingHeader {
+  alignas(64) std::atomic<std::uint32_t> given_back;  // by the reader: slots
+  std::atomic<std::uint32_t> open;                    // by the reader: not 0 from when it reads on
+  alignas(64) std::atomic<std::uint32_t> wants_room;  // by the writer: not 0 while it waits for slots
+  std::atomic<std::uint32_t> ended;                   // by the writer: not 0 when it has written its last frame
+};
+
+struct RingView {
+  RingHeader* header = nullptr;
+  RingSlot* slots = nullptr;
+  std::uint32_t slot_count = 0;  // a power of two
+};
+
+/// The two rings between two ports. `side` is 0 or 1: which of them this process writes.
+class RingPair {
+ public:
+  static constexpr std::uint32_t max_slots = 1u << 14;
+  [[nodiscard]] static constexpr bool is_slot_count(std::uint32_t count) {
+    return count >= 64 && count <= max_slots && (count & (count - 1)) == 0;
+  }
+  [[nodiscard]] static constexpr std::size_t size_bytes(std::uint32_t slot_count) {
+    return 2 * (header_bytes + slot_count * sizeof(RingSlot));
+  }
+  RingPair() = default;
+  RingPair(runtime::drivers::SharedMemory memory, std::uint32_t slot_count, unsigned side)
+      : memory_(std::move(memory)), slot_count_(slot_count), side_(side) {}
+  [[nodiscard]] RingView outbound() const { return view(side_); }
+  [[nodiscard]] RingView inbound() const { return view(1 - side_); }
+
+ private:
+  static constexpr std::size_t header_bytes = 4096;
+  static_assert(sizeof(RingHeader) <= header_bytes);
+  [[nodiscard]] RingView view(unsigned side) const;
+
+  runtime::drivers::SharedMemory memory_;
+  std::uint32_t slot_count_ = 0;
+  unsigned side_ = 0;
+};
+
+class RingWriter {
+ public:
+  explicit RingWriter(RingView ring) : ring_(ring) {}
+  /// Free slots; looks at the reader's count only where it knows of fewer than `enough`.
+  [[nodiscard]] std::uint32_t room(std::uint32_t enough = 1) {
+    if (known_room() < enough) look();
+    return known_room();
+  }
+  /// Where the next frame's bytes go. Pre: room() != 0.
+  [[nodiscard]] FrameBytes place() const { return FrameBytes(slot().bytes); }
+  /// The frame that stands in place() is the reader's.
+  void publish(std::uint16_t size_bytes, wire::Sof sof, wire::Eof eof);
+  /// The reader is to tell when it has given back slots. True: at least `enough` are free already.
+  [[nodiscard]] bool want_room(std::uint32_t enough);
+  [[nodiscard]] bool reader_is_open() const { return ring_.header->open.load(std::memory_order_acquire) != 0; }
+  /// Nothing is written any more.
+  void end() { ring_.header->ended.store(1, std::memory_order_release); }
+  /// The reader's count cannot be: nothing goes out here any more.
+  [[nodiscard]] bool is_broken() const { return broken_; }
+
+ private:
+  [[nodiscard]] RingSlot& slot() const { return ring_.slots[written_ & (ring_.slot_count - 1)]; }
+  [[nodiscard]] std::uint32_t known_room() const { return broken_ ? 0 : ring_.slot_count - (written_ - given_back_); }
+  void look();
+
+  RingView ring_;
+  std::uint32_t written_ = 0, given_back_ = 0;
+  bool broken_ = false;
+};
+
+class RingReader {
+ public:
+  struct Slot {
+    std::uint16_t size_bytes;
+    wire::Sof sof;
+    wire::Eof eof;
+    FrameBytes bytes;  // the writer can still change them; until release()
+  };
+  explicit RingReader(RingView ring) : ring_(ring) {}
+  void open() { ring_.header->open.store(1, std::memory_order_release); }
+  [[nodiscard]] bool ready() const { return slot().turn.load(std::memory_order_acquire) == read_ + 1; }
+  /// Takes the next frame. Pre: ready(). None: it cannot be a frame, and is passed over.
+  [[nodiscard]] std::optional<Slot> next();
+  /// Gives the slots back whose frames were taken. True: the writer waits for that.
+  [[nodiscard]] bool release();
+  /// All was read that will ever be written.
+  [[nodiscard]] bool is_over() const { return ring_.header->ended.load(std::memory_order_acquire) != 0 && !ready(); }
+
+ private:
+  [[nodiscard]] RingSlot& slot() const { return ring_.slots[read_ & (ring_.slot_count - 1)]; }
+
+  RingView ring_;
+  std::uint32_t read_ = 0, released_ = 0;
+};
+
+}  // namespace fc2::drivers

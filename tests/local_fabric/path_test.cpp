@@ -1,0 +1,115 @@
+// Paths between two processes: made when they talk, ended when somebody wants to see the frames or an end goes, and no
+// message is lost, doubled or overtaken by a change of the way.
+#include "tests/local_fabric/raw_node.hpp"
+
+namespace support {
+namespace {
+
+constexpr std::size_t data = 1u << 20;
+
+class PathTest : public LocalFabricTest {
+ public:
+  void SetUp() override {
+    ASSERT_TRUE(client.ready() && server.ready()) << client.trouble() << server.trouble();
+    Wait waited;
+    Connect connected;
+    Done accepted;
+    {
+      const CoreSection section(machine.core);
+      server.provider.connect_wait(server.net("service"), runtime::never, waited);
+      client.provider.connect_request(client_vi, client.net("client"), server.net("service"), 60 * runtime::second,
+                                      connected);
+    }
+    ASSERT_TRUE(machine.run_until([&] { return waited.result.has_value(); }));
+    {
+      const CoreSection section(machine.core);
+      server.provider.connect_accept(waited.token, server_vi, accepted);
+    }
+    ASSERT_TRUE(machine.run_until([&] { return connected.result && accepted.result; }));
+    ASSERT_EQ(connected.result, vi::Return::Success);
+  }
+
+  /// One message with content of its own, there, compared, and its receive.
+  void exchange(std::uint32_t length) {
+    const auto mark = static_cast<std::uint8_t>(++messages);
+    std::memset(client.bytes(data), mark, length);
+    std::memset(server.bytes(data), 0, length);
+    std::uint64_t receive = 0, send = 0;
+    {
+      const CoreSection section(machine.core);
+      server_vi.post_receive(receive = server.descriptor(0, data, length), server.handle());
+      client_vi.post_send(send = client.descriptor(0, data, length), client.handle());
+    }
+    ASSERT_TRUE(machine.run_until([&] { return server.is_done(receive) && client.is_done(send); }));
+    EXPECT_EQ(server.status(receive) & vi::status::error_mask, 0U);
+    EXPECT_TRUE(std::all_of(server.bytes(data), server.bytes(data) + length, [&](auto at) { return at == mark; }));
+    std::uint64_t taken = 0;
+    const CoreSection section(machine.core);
+    server_vi.receive_done(taken);
+    client_vi.send_done(taken);
+  }
+  /// Exchanges until both ends send by memory, or not.
+  bool until_direct(bool direct) {
+    return eventually([&] {
+      exchange(64);
+      machine.read_memory();
+      return (client.direct_paths() == 1) == direct && (server.direct_paths() == 1) == direct;
+    });
+  }
+  int capture(const std::string& file) {
+    return ::execl(FCVI_FABRICD_PROGRAM, "fcvi-fabricd", "capture", file.c_str(), nullptr);
+  }
+  /// By the service, so far.
+  long frames_forwarded() {
+    EXPECT_EQ(command("status --json"), 0);
+    const std::string key = "\"frames_forwarded\":";
+    const auto at = output.find(key);
+    EXPECT_NE(at, std::string::npos) << output;
+    return std::strtol(output.c_str() + at + key.size(), nullptr, 10);
+  }
+
+  int messages = 0;
+  Machine machine;
+  RawNode client{machine, 2}, server{machine, 1};
+  vi::Vi& client_vi = client.make_vi(vi::ReliabilityLevel::ReliableReception);
+  vi::Vi& server_vi = server.make_vi(vi::ReliabilityLevel::ReliableReception);
+};
+
+// Two ports that talk: soon the service sees none of their frames, of any length (but what was still on its way).
+TEST_F(PathTest, talking_ports_get_a_path) {
+  ASSERT_TRUE(until_direct(true));
+  const long before = frames_forwarded();
+  for (const std::uint32_t length : {0U, 1U, 8U, 2000U, 2048U, 65536U, 1000000U}) exchange(length);
+  EXPECT_LE(frames_forwarded() - before, 4);  // of 600
+}
+
+// A capture begins: frames go by the service, and the path comes back when it has ended.
+TEST_F(PathTest, capture_takes_the_path_and_gives_it_back) {
+  ASSERT_TRUE(until_direct(true));
+  const std::string file = path("live.pcapng");
+  Child capturing([&] { return capture(file); });
+  ASSERT_TRUE(until_direct(false));
+  for (int i = 0; i < 20; ++i) exchange(5000);
+  EXPECT_EQ(client.direct_paths(), 0U);
+  capturing.kill(SIGINT);
+  EXPECT_EQ(capturing.wait(), 0);
+  EXPECT_GT(std::filesystem::file_size(file), 20U * 5000);
+  EXPECT_TRUE(until_direct(true));
+}
+
+// The way changes again and again in the midst of messages, each of which must arrive whole and once.
+TEST_F(PathTest, messages_pass_all_changes_of_the_way) {
+  ASSERT_TRUE(until_direct(true));
+  for (int round = 0; round < 3; ++round) {
+    Child capturing([&] { return capture(path("round.pcapng")); });
+    for (int i = 0; i < 100; ++i) exchange(static_cast<std::uint32_t>(1 + i * 997));
+    ASSERT_TRUE(until_direct(false));
+    capturing.kill(SIGINT);
+    EXPECT_EQ(capturing.wait(), 0);
+    ASSERT_TRUE(until_direct(true));
+  }
+  EXPECT_EQ(client.connections_lost + server.connections_lost, 0);
+}
+
+}  // namespace
+}  // namespace support
