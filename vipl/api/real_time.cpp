@@ -1,5 +1,6 @@
 #include "vipl/api/real_time.hpp"
 
+#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 
@@ -40,6 +41,12 @@ class AllSignalsBlocked {
   sigset_t before_;
 };
 
+// As it is when the thread asks first: taskset(1) and sched_setaffinity() before that count.
+int cores_of_this_thread() {
+  cpu_set_t cores;
+  return ::sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 1;
+}
+
 class RealTime final : public Runtime {
  public:
   void serve_with(Engine& engine) { engine_ = &engine; }
@@ -58,6 +65,11 @@ class RealTime final : public Runtime {
   Patience* patience() override {
     thread_local Patience of_this_thread;
     return &of_this_thread;
+  }
+  WaitSpin* wait_spin() override {
+    thread_local WaitSpin of_this_thread;
+    thread_local const bool has_cores = cores_of_this_thread() > 1;
+    return has_cores ? &of_this_thread : nullptr;
   }
   [[nodiscard]] std::uint64_t times_preempted() const override {
     rusage usage{};

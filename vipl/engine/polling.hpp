@@ -9,6 +9,27 @@
 namespace vipl {
 using runtime::TimeNs;
 
+/// How a thread that waits spins before it sleeps, where its messages come by memory and it has more than one core: the
+/// sleep and the wake-up cost more than most waits last. A try in vain is repeated after twice as many waits.
+class WaitSpin {
+ public:
+  [[nodiscard]] bool may_begin() {
+    if (left_ == 0) return true;
+    --left_;
+    return false;
+  }
+  void found() { rest_ = 1; }
+  void in_vain() {
+    left_ = rest_;
+    rest_ = std::min(2 * rest_, longest_rest);
+  }
+  static constexpr TimeNs longest = 50 * runtime::microsecond;
+  static constexpr std::uint32_t longest_rest = 1024;
+
+ private:
+  std::uint32_t left_ = 0, rest_ = 1;
+};
+
 /// One for each thread. Its data comes from other processes, which may need its core. So a thread that polls without a
 /// pause sleeps between its polls, for a short time or until a completion, as a waiting thread does: then it is about
 /// as fast. If cores are free it is faster without sleep: it tries that now and then, and continues as long as
@@ -16,6 +37,12 @@ using runtime::TimeNs;
 /// clock and no thread: the caller passes the time, and sleeps.
 class Patience {
  public:
+  /// Messages come by memory and the thread has more than one core: it spins from the first wait on, and longer, for a
+  /// peer that slept needs time to wake up.
+  void spin_at_once() {
+    if (std::exchange(at_once_, true)) return;
+    left_ = 0;
+  }
   /// Whether a poll at `now` that finds nothing should read the sockets. Before a nap it does not: the library's
   /// thread was woken for the input and reads it. After a nap in vain, and where there was no nap, it does not rely
   /// on that thread.
@@ -32,7 +59,7 @@ class Patience {
       begin(now, preempted);
       return false;
     }
-    if (spinning_ && (gap > others_ran || now - first_ >= spin)) give_up_spinning();
+    if (spinning_ && (gap > others_ran || now - first_ >= (at_once_ ? long_spin : spin))) give_up_spinning();
     return !spinning_ && gap <= longest_gap;
   }
   /// Whether a nap may be in vain because nothing completes during it: the thread polls several queues in turn, and a
@@ -51,7 +78,16 @@ class Patience {
     if (!waiting_) return;
     waiting_ = in_vain_ = false;
     // Other processes brought it on this core, or had to take it to do so.
-    if (spinning_ && (clock() - last_ > others_ran || was_preempted(preempted))) give_up_spinning();
+    if (spinning_ && (clock() - last_ > others_ran || shares_its_core(preempted))) give_up_spinning();
+  }
+  /// Others took the core. Where it spins from the start on, which many short waits in a row do, it looks now and then,
+  /// and believes it when it sees that twice: the library's own thread runs for a moment once in a millisecond.
+  template <class Preempted>
+  bool shares_its_core(Preempted preempted) {
+    if (!at_once_) return was_preempted(preempted);
+    if (++unlooked_ < waits_of_a_look) return false;
+    unlooked_ = 0;
+    return std::exchange(suspects_, was_preempted(preempted)) && suspects_;
   }
   template <class Preempted>
   bool was_preempted(Preempted preempted) {
@@ -67,6 +103,8 @@ class Patience {
   static constexpr TimeNs longest_gap = 3 * runtime::microsecond;
   /// Completions come within this time if the cores that they need are free; a try in vain costs no more.
   static constexpr TimeNs spin = 50 * runtime::microsecond;
+  static constexpr TimeNs long_spin = 200 * runtime::microsecond;
+  static constexpr std::uint32_t waits_of_a_look = 16;
   /// A thread counts as polling several queues for this time after its latest change of queues.
   static constexpr TimeNs roaming = 20 * runtime::millisecond;
   /// So many polls of one queue in a row mean that the thread waits there.
@@ -113,7 +151,8 @@ class Patience {
   std::uint32_t completed_ = 0, stays_ = 0;
   std::uint64_t preempted_ = 0;
   std::uint32_t rest_ = first_rest, left_ = first_rest, kept_ = 0;
-  bool waiting_ = false, spinning_ = false, in_vain_ = false;
+  bool waiting_ = false, spinning_ = false, in_vain_ = false, at_once_ = false, suspects_ = false;
+  std::uint32_t unlooked_ = 0;
 };
 
 }  // namespace vipl

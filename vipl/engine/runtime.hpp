@@ -17,6 +17,7 @@ class Doorbell;
 namespace vipl {
 using runtime::TimeNs;
 class Patience;
+class WaitSpin;
 
 /// Any thread may call any of these, with the engine's lock or without, except set_alarm() and wait().
 class Runtime {
@@ -40,6 +41,8 @@ class Runtime {
 
   /// How the calling thread polls; nullptr where threads share no cores (in a simulation).
   virtual Patience* patience() { return nullptr; }
+  /// How the calling thread spins before it sleeps; nullptr: it has one core alone, or shares none (in a simulation).
+  virtual WaitSpin* wait_spin() { return nullptr; }
   /// How often the system gave the calling thread's core to others.
   [[nodiscard]] virtual std::uint64_t times_preempted() const { return 0; }
   /// As wait(), for about as long as a poll may last.

@@ -1,20 +1,44 @@
 // How a data-plane call waits, and how it polls.
 #pragma once
+#include <algorithm>
+#include <utility>
+
 #include "vipl/engine/engine.hpp"
 #include "vipl/engine/polling.hpp"
 #include "vipl/engine/taken.hpp"
 
 namespace vipl {
 
+/// What `take` finds while the thread spins, where that is worth while; else NotDone.
+template <class Take>
+Taken spin_before_sleep(Engine& engine, TimeNs deadline, Take take) {
+  Runtime& runtime = engine.runtime();
+  WaitSpin* const spin = engine.has_memory_inputs() ? runtime.wait_spin() : nullptr;
+  if (spin == nullptr || !spin->may_begin()) return Taken::NotDone;
+  const TimeNs end = std::min(deadline, runtime.now() + WaitSpin::longest);
+  for (Taken taken = Taken::NotDone; runtime.now() < end;) {
+    engine.help();
+    if (taken = take(); taken == Taken::NotDone) continue;
+    spin->found();
+    return taken;
+  }
+  spin->in_vain();
+  return Taken::NotDone;
+}
+
 /// Takes until the result is not NotDone, or until the deadline. Without the engine's lock. The caller has nothing else
 /// to do: before it sleeps it runs work that no other thread is running.
 template <class Take>
 Taken wait_while_not_done(Engine& engine, EventCount& arrivals, TimeNs deadline, Take take) {
   Runtime& runtime = engine.runtime();
-  for (;;) {
+  for (bool spun = false;;) {
     Taken taken = take();
     if (taken != Taken::NotDone || runtime.now() >= deadline) return taken;
     if (engine.help()) continue;
+    if (!std::exchange(spun, true)) {
+      taken = spin_before_sleep(engine, deadline, take);
+      if (taken != Taken::NotDone) return taken;
+    }
     const std::uint32_t key = arrivals.prepare();
     taken = take();
     const bool woken = taken != Taken::NotDone || runtime.wait(arrivals, key, deadline);
@@ -48,6 +72,8 @@ Taken poll_once(Engine& engine, const void* queue, Take take) {
   Patience* const patience = engine.runtime().patience();
   if (taken == Taken::NotDone) {
     const TimeNs now = engine.runtime().now();
+    if (patience != nullptr && engine.has_memory_inputs() && engine.runtime().wait_spin() != nullptr)
+      patience->spin_at_once();
     const bool reads = patience == nullptr || patience->reads_input(now);
     const bool worked = reads ? engine.poll(now) : engine.help();
     if (worked) taken = take();
