@@ -24,7 +24,7 @@ constexpr std::uint32_t read_done = vi::status::done | vi::status::op_rdma_read;
 constexpr std::uint64_t into = Host::data;  // at the client
 /// Less than half of it is free beside one book: a share would be refused, what brings a message on is not. One book of
 /// four ranges fits, to the byte (NarrowBook.fewRanges_haveRoom tells when that changes).
-constexpr std::uint64_t narrow_pool = 280;
+constexpr std::uint64_t narrow_pool = 288;
 
 template <class Base>
 class ReadBookOf : public Base {
