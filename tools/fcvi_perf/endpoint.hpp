@@ -39,14 +39,16 @@ class Patience {
  public:
   explicit Patience(std::uint64_t timeout_ms) : timeout_ns_(timeout_ms * 1'000'000) {}
   void idle() {
-    if ((++looks_ & 0x3FFFU) == 0) look_at_clock();
+    if (++looks_ % looks_per_clock == 0) look_at_clock();
   }
   void progress() {
-    if (looks_ >= 0x4000U) begun_ns_ = 0;
+    if (looks_ >= looks_per_clock) begun_ns_ = 0;
     looks_ = 0;
   }
 
  private:
+  // A poll in vain may sleep for milliseconds in the library: many between two looks would be longer than the timeout.
+  static constexpr std::uint32_t looks_per_clock = 64;
   void look_at_clock();
   std::uint64_t timeout_ns_, begun_ns_ = 0;
   std::uint32_t looks_ = 0;
