@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "tests/fcvi/hostile_situations.hpp"
+#include "tests/support/source_dir.hpp"
 
 namespace support {
 
@@ -53,7 +54,7 @@ class Outcome {
 
 /// The page in golden/ says the same, line by line; FCVI_UPDATE_GOLDEN=1 writes it anew.
 inline void expect_golden(const std::string& name, const std::string& text) {
-  const std::string path = FCVI_SOURCE_DIR "/tests/fcvi/golden/" + name;
+  const std::string path = support::source_dir() + "/tests/fcvi/golden/" + name;
   if (std::getenv("FCVI_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << text;
   std::ifstream file(path);
   std::string line, expected;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/scenarios/command.hpp"
+#include "tests/support/source_dir.hpp"
 
 namespace scenarios {
 namespace {
@@ -47,7 +48,7 @@ TEST_F(Inputs, failed_expectation_exits_1_with_its_capture) {
 // tools/scenarios/scale.yaml, smaller: many ports on many switches, in one process, told of together.
 TEST_F(Inputs, many_ports_connect_pairwise) {
   const Finished run =
-      fcvi_sim({"run", std::string(FCVI_SOURCE_DIR) + "/tools/scenarios/scale.yaml", "--set", "ports.client.count=500",
+      fcvi_sim({"run", support::source_dir() + "/tools/scenarios/scale.yaml", "--set", "ports.client.count=500",
                 "--set", "ports.server.count=500", "--set", "workloads.pair.count=500"});
   EXPECT_EQ(run.status, 0) << run.output << run.errors;
   EXPECT_THAT(run.output, HasSubstr("1000 ports"));

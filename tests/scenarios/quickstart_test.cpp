@@ -7,13 +7,14 @@
 #include <sstream>
 
 #include "tests/scenarios/command.hpp"
+#include "tests/support/source_dir.hpp"
 #include "wire/fcvi/opcode.hpp"
 
 namespace scenarios {
 namespace {
 using testing::HasSubstr;
 
-const std::string folder_of_scenarios = std::string(FCVI_SOURCE_DIR) + "/tools/scenarios/";
+const std::string folder_of_scenarios = support::source_dir() + "/tools/scenarios/";
 
 /// Some hundred kilobytes that are not alike: captures of megabytes would only make the tests slow.
 std::string test_data() {
@@ -53,7 +54,7 @@ std::size_t lines_of(const std::string& text) {
 // The README shows it.
 TEST_F(Quickstart, first_connection_is_drawn_as_in_the_readme) {
   ASSERT_EQ(fcvi_sim({"run", folder_of_scenarios + "first_connection.yaml", "--ladder", folder / "l.svg"}).status, 0);
-  const std::string shown = std::string(FCVI_SOURCE_DIR) + "/docs/first_connection.svg";
+  const std::string shown = support::source_dir() + "/docs/first_connection.svg";
   EXPECT_TRUE(content_of(folder / "l.svg") == content_of(shown))
       << "tools/run tools/scenarios/first_connection.yaml --ladder docs/first_connection.svg";
 }

@@ -1,4 +1,5 @@
 #include "fsm_test.hpp"
+#include "tests/support/source_dir.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -97,7 +98,7 @@ std::string matrix_text(const Survey& survey) {
 }
 
 void check_golden(const std::string& file_name, const std::string& actual) {
-  const auto path = std::filesystem::path(FCVI_SOURCE_DIR) / "state_machines" / "golden" / file_name;
+  const auto path = std::filesystem::path(support::source_dir()) / "state_machines" / "golden" / file_name;
   if (const char* update = std::getenv("FCVI_UPDATE_GOLDEN"); update != nullptr && std::string_view(update) == "1") {
     std::filesystem::create_directories(path.parent_path());
     std::ofstream(path, std::ios::binary) << actual;

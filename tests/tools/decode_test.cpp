@@ -12,6 +12,7 @@
 #include "wire/crc.hpp"
 #include "wire/fcoe.hpp"
 #include "wire/fcvi/connect_rqst.hpp"
+#include "tests/support/source_dir.hpp"
 
 namespace sim {
 namespace {
@@ -109,7 +110,7 @@ std::size_t lines_of(const std::string& text) {
 
 TEST_F(DecodeTest, capture_of_a_linux_initiator) {
   // Every frame a line, FIP included.
-  const std::string text = decode(std::string(FCVI_SOURCE_DIR) + "/tests/data/linux-fabric-login.pcap");
+  const std::string text = decode(support::source_dir() + "/tests/data/linux-fabric-login.pcap");
   EXPECT_EQ(error, "");
   EXPECT_GT(lines_of(text), 10u);
   for (const char* name : {"PLOGI", "LS_ACC", "RFT_ID", "SCR"}) EXPECT_NE(text.find(name), std::string::npos) << name;

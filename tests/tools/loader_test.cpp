@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "vi/descriptor.hpp"
+#include "tests/support/source_dir.hpp"
 
 namespace sim {
 namespace {
@@ -428,7 +429,7 @@ TEST(Loader, both_may_disconnect) {
 }
 
 TEST(Loader, scenarios_of_the_project_are_valid) {
-  const std::filesystem::path folder = std::string(FCVI_SOURCE_DIR) + "/tools/scenarios";
+  const std::filesystem::path folder = support::source_dir() + "/tools/scenarios";
   int count = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() != ".yaml") continue;

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "settings/file.hpp"
+#include "tests/support/source_dir.hpp"
 
 namespace vipl {
 namespace {
@@ -291,7 +292,7 @@ TEST(Configuration, errors_of_what_stands_twice) {
 
 /// The example file; `all`: with the comment signs before its NICs taken away.
 std::string example(bool all) {
-  const auto text = settings::read_file(FCVI_SOURCE_DIR "/vipl/vipl.example.yaml", 1u << 20);
+  const auto text = settings::read_file(support::source_dir() + "/vipl/vipl.example.yaml", 1u << 20);
   EXPECT_TRUE(text);
   std::string lines;
   bool nics = false;

@@ -9,6 +9,7 @@
 #include "wire/describe.hpp"
 #include "wire/fcoe.hpp"
 #include "wire/messages.hpp"
+#include "tests/support/source_dir.hpp"
 
 namespace wire::test {
 namespace {
@@ -168,7 +169,7 @@ Counts replay(const std::string& path) {
   return replay.counts;
 }
 
-const std::string source_dir = FCVI_SOURCE_DIR;
+const std::string source_dir = support::source_dir();
 
 TEST(Captures, linux_fabric_login) {
   const Counts counts = replay(source_dir + "/tests/data/linux-fabric-login.pcap");

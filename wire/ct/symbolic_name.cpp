@@ -73,10 +73,8 @@ void write_pieces(const Pieces<Part>& pieces, MutableBytes to) {
   pieces.symbolic.write(to.subspan(name_at(Part::layout.size())));
 }
 
-std::string describe_name(std::string_view message, const std::string& text) {
-  std::string line(message);
+void append_name(std::string& line, const std::string& text) {
   text::append(line, "symbolic_name", SymbolicName{text, 0}.to_string());
-  return line;
 }
 }  // namespace
 
@@ -91,7 +89,10 @@ void RspnId::write(MutableBytes to) const {
   write_pieces<PortIdPart>({preamble, {port_id}, {symbolic_name, padding_length}}, to);
 }
 std::string RspnId::to_string() const {
-  return describe_name(std::string(name) + " port_id=" + wire::to_string(port_id), symbolic_name);
+  std::string line(name);
+  text::append(line, "port_id", wire::to_string(port_id));
+  append_name(line, symbolic_name);
+  return line;
 }
 
 std::size_t RsnnNn::size() const { return name_at(8) + SymbolicName{symbolic_name, padding_length}.size(); }
@@ -105,7 +106,10 @@ void RsnnNn::write(MutableBytes to) const {
   write_pieces<NodeNamePart>({preamble, {node_name}, {symbolic_name, padding_length}}, to);
 }
 std::string RsnnNn::to_string() const {
-  return describe_name(std::string(name) + " node_name=" + wire::to_string(node_name), symbolic_name);
+  std::string line(name);
+  text::append(line, "node_name", wire::to_string(node_name));
+  append_name(line, symbolic_name);
+  return line;
 }
 
 std::size_t SymbolicNameAccept::size() const { return name_at(0) + SymbolicName{symbolic_name, padding_length}.size(); }
@@ -117,6 +121,10 @@ Result<SymbolicNameAccept> SymbolicNameAccept::parse(Bytes bytes) {
 void SymbolicNameAccept::write(MutableBytes to) const {
   write_pieces<NoPart>({preamble, {}, {symbolic_name, padding_length}}, to);
 }
-std::string SymbolicNameAccept::to_string() const { return describe_name(name, symbolic_name); }
+std::string SymbolicNameAccept::to_string() const {
+  std::string line(name);
+  append_name(line, symbolic_name);
+  return line;
+}
 
 }  // namespace wire::ct

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/made_frame.hpp"
+#include "tests/support/source_dir.hpp"
 #include "tests/wire/capture_file.hpp"
 #include "wire/crc.hpp"
 
@@ -80,7 +81,7 @@ TEST_F(EncapsulationTest, crc_error_is_on_the_wire) {
 TEST_F(EncapsulationTest, frames_of_linux_come_back) {
   std::size_t seen = 0;
   for (const char* name : {"linux-fabric-login.pcap", "linux-vn2vn.pcap"}) {
-    for (const auto& captured : wire::test::read_capture(std::string(FCVI_SOURCE_DIR "/tests/data/") + name)) {
+    for (const auto& captured : wire::test::read_capture(support::source_dir() + "/tests/data/" + name)) {
       EthernetFrame frame = EthernetFrame::of(pool, captured.bytes);
       ASSERT_EQ(frame.to_bytes(), captured.bytes);
       if (frame.type() != wire::EtherType::fcoe) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/fc2_fabric/fcoe/ethernet_world.hpp"
+#include "tests/support/source_dir.hpp"
 #include "tests/wire/capture_file.hpp"
 
 namespace fc2::fcoe {
@@ -67,7 +68,7 @@ TEST_F(Vn2vnTest, messages_are_shaped_as_those_of_linux) {
     return text;
   };
   std::map<std::uint8_t, std::string> linux_shapes;
-  for (const auto& captured : wire::test::read_capture(FCVI_SOURCE_DIR "/tests/data/linux-vn2vn.pcap")) {
+  for (const auto& captured : wire::test::read_capture(support::source_dir() + "/tests/data/linux-vn2vn.pcap")) {
     const auto message = fip::FipMessage::parse(wire::Bytes(captured.bytes).subspan(wire::EthernetHeader::size()));
     if (message && message->operation == fip::Operation::vn2vn) linux_shapes[message->subcode] = shape(*message);
   }
@@ -246,7 +247,7 @@ TEST_F(Vn2vnTest, broadcast_reaches_every_node) {
 TEST_F(Vn2vnTest, flogi_of_a_neighbour_is_answered) {
   VnStation& ours = add({.first_id = {0x0E03}});
   ASSERT_TRUE(all_up());
-  for (const auto& captured : wire::test::read_capture(FCVI_SOURCE_DIR "/tests/data/linux-vn2vn.pcap")) {
+  for (const auto& captured : wire::test::read_capture(support::source_dir() + "/tests/data/linux-vn2vn.pcap")) {
     auto bytes = captured.bytes;
     const auto message = fip::FipMessage::parse(wire::Bytes(bytes).subspan(wire::EthernetHeader::size()));
     if (!message || wire::load_big<6>(bytes.data() + 6) == 0x5254'00FC'0E01) continue;

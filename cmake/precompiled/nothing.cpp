@@ -1,0 +1,1 @@
+// CMake precompiles a header for targets with a source.

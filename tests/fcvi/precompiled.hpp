@@ -1,0 +1,6 @@
+// What nearly all sources of the tests of fcvi include (cmake/Precompiled.cmake). A change of a header in here
+// compiles all of them: none that only a part includes.
+#pragma once
+
+#include "cmake/precompiled/for_tests.hpp"
+#include "tests/fcvi/two_nodes.hpp"
