@@ -6,6 +6,7 @@
 
 #include "fc2_fabric/node/class_2.hpp"
 #include "fc2_fabric/node/remote_port.hpp"
+#include "fcvi/fc4.hpp"
 #include "wire/fcvi/disconnect_resp.hpp"
 
 namespace fcvi {
@@ -17,13 +18,13 @@ Dispatcher::Dispatcher(const Services& services, Connections& connections, Setup
     : services_(services), connections_(connections), setups_(setups) {}
 
 void Dispatcher::begin() {
-  services_.port.set_data_user(wire::Type::fc_vi, *this);
+  services_.port.set_data_user(fc4, *this);
   services_.port.add_listener(*this);
 }
 
 void Dispatcher::end() {
   services_.port.remove_listener(*this);
-  services_.port.remove_data_user();
+  services_.port.remove_data_user(fc4.type);
 }
 
 // --- frames ------------------------------------------------------------------------------------------------------
