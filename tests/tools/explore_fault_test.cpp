@@ -81,8 +81,13 @@ class Injector : public testing::Test, protected fc2::ExchangeUser {
   }
   /// Sends 1, 2, 3, a microsecond apart, under `faults`; returns what arrives, times from the first sending.
   std::vector<Arrival> arrivals(const FaultList& faults) {
-    FaultInjector injector(fabric.scheduler, faults);
-    for (std::size_t i = 0; i < 2; ++i) injector.watch(fabric.fabric, fabric.port(i));
+    FaultInjector injector(fabric.scheduler, faults, [this](std::size_t link, wire::FcId address) {
+      return fabric.port(link).n_port_id() == address;
+    });
+    for (std::size_t i = 0; i < 2; ++i) {
+      const LinkFaults link = injector.add_link();
+      fabric.fabric.set_faults(fabric.port(i), link.sent, link.received);
+    }
     injector.begin();
     start_ = fabric.scheduler.now();
     for (std::uint8_t number = 1; number <= 3; ++number) {
