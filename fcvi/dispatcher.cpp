@@ -78,7 +78,7 @@ void Dispatcher::discard_frame(const fc2::ReceivedFrame& frame, fc2::Discard rea
 }
 
 void Dispatcher::stray_frame(wire::FcId source) {
-  services_.discard(fc2::Discard::UnknownHandle);
+  services_.discard(Discard::UnknownHandle);
   if (source != services_.port.n_port_id())
     services_.port.deny(source);  // there is no login with oneself (FC-VI 7.7.2)
 }

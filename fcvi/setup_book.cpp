@@ -111,7 +111,7 @@ void SetupBook::connect_rqst_received(fc2::Exchange& exchange, const wire::fcvi:
   const wire::FcId peer = exchange.peer();
   ReceivedSetup* open = find_open(peer, request->payload.handle);
   if (is_dead(*request, peer, open)) {
-    services_.discard(fc2::Discard::DeadSetup);
+    services_.discard(Discard::DeadSetup);
     return services_.port.release(exchange);
   }
   ReceivedSetup* retried = request->retry ? open : nullptr;

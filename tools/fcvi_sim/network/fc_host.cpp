@@ -84,6 +84,7 @@ HostTransport::Tally tally_of(const fc2::Counters& counters) {
 
 HostTransport::Tally FcHost::tally() const {
   Tally tally = tally_of(port_.counters());
+  add_discards<fcvi::Discard>(tally, provider_.counters());
   tally.kept_bytes = provider_.reorder_peak_bytes();
   tally.pool_refusals = provider_.counters().reorder_pool_full;
   return tally;

@@ -1,6 +1,7 @@
 #include "tools/fcvi_sim/scenario/discard_names.hpp"
 
 #include "fc2_fabric/frame/counters.hpp"
+#include "fcvi/counters.hpp"
 
 namespace sim {
 namespace {
@@ -16,6 +17,7 @@ void add_reasons(std::vector<std::string_view>& names) {
 std::vector<std::string_view> known_discard_names() {
   std::vector<std::string_view> names;
   add_reasons<fc2::Discard>(names);
+  add_reasons<fcvi::Discard>(names);
   return names;
 }
 

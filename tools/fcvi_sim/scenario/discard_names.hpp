@@ -1,4 +1,4 @@
-// The names of the reasons for which a port or a switch discards a frame: those of fc2::Discard.
+// The names of the reasons for which a port or a switch discards a frame: those of fc2::Discard and fcvi::Discard.
 #pragma once
 #include <string_view>
 #include <vector>
