@@ -6,6 +6,7 @@
 
 #include "fc2_fabric/node/class_2.hpp"
 #include "fc2_fabric/node/remote_port.hpp"
+#include "fcvi/fc4.hpp"
 #include "wire/fcvi/disconnect_resp.hpp"
 
 namespace fcvi {
@@ -17,13 +18,13 @@ Dispatcher::Dispatcher(const Services& services, Connections& connections, Setup
     : services_(services), connections_(connections), setups_(setups) {}
 
 void Dispatcher::begin() {
-  services_.port.set_data_user(wire::Type::fc_vi, *this);
+  services_.port.set_data_user(fc4, *this);
   services_.port.add_listener(*this);
 }
 
 void Dispatcher::end() {
   services_.port.remove_listener(*this);
-  services_.port.remove_data_user();
+  services_.port.remove_data_user(fc4.type);
 }
 
 // --- frames ------------------------------------------------------------------------------------------------------
@@ -77,7 +78,7 @@ void Dispatcher::discard_frame(const fc2::ReceivedFrame& frame, fc2::Discard rea
 }
 
 void Dispatcher::stray_frame(wire::FcId source) {
-  services_.discard(fc2::Discard::UnknownHandle);
+  services_.discard(Discard::UnknownHandle);
   if (source != services_.port.n_port_id())
     services_.port.deny(source);  // there is no login with oneself (FC-VI 7.7.2)
 }

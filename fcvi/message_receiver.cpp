@@ -321,7 +321,7 @@ void MessageReceiver::disable() {
   process(mr::ReceptionDisabled{});
 }
 void MessageReceiver::give_up_waiting() {
-  for (; !early_.empty(); early_.take_first()) services().discard(fc2::Discard::NotReceiving);  // B.2.4 rule 1 a)
+  for (; !early_.empty(); early_.take_first()) services().discard(Discard::NotReceiving);  // B.2.4 rule 1 a)
   if (epoch_ != nullptr) end_epoch();
 }
 void MessageReceiver::connection_failed() {
@@ -484,7 +484,7 @@ void MessageReceiver::remember_errored(wire::MsgId first, wire::MsgId last) {
 
 void MessageReceiver::discard_frame() {
   if (frame_ == nullptr) return;  // a timer told it
-  services().discard(fc2::Discard::NotReceiving);
+  services().discard(Discard::NotReceiving);
   services().port.acknowledger().abort_sequence(*frame_);  // 8.4.2 h)
 }
 void MessageReceiver::start_discard_timer() {

@@ -187,7 +187,7 @@ void MessageReceiver::piece_taken(OpenMessage& open) {
 bool MessageReceiver::store(OpenMessage& open, const IuFrame& iu, const Arrivals::Range& piece) {
   if (open.refused) {
     if (is_told_now(open)) return true;
-    services().discard(fc2::Discard::NotReceiving);  // it is acknowledged: its response tells why
+    services().discard(Discard::NotReceiving);  // it is acknowledged: its response tells why
     return true;
   }
   if (iu.payload.empty()) return true;
@@ -221,7 +221,7 @@ void MessageReceiver::place_held(OpenMessage& open, bool end_too) {
     const bool is_end = open.is_end(held.offset + static_cast<std::uint32_t>(held.payload.size()));
     if (open.message.is_write() && is_end && !end_too && !open.refused) return false;
     if (open.refused)
-      services().discard(fc2::Discard::NotReceiving);
+      services().discard(Discard::NotReceiving);
     else if (!place_piece(open, held.offset, held.payload))
       open.refused = ReceiveError::Protection;
     open.charged -= OpenMessage::held_bytes;
@@ -345,7 +345,7 @@ void MessageReceiver::conclude(OpenMessage& open) {
 
 /// It becomes message_, and is not open any more.
 void MessageReceiver::take_out(OpenMessage& open) {
-  for (std::size_t i = 0; i < open.held.size(); ++i) services().discard(fc2::Discard::NotReceiving);
+  for (std::size_t i = 0; i < open.held.size(); ++i) services().discard(Discard::NotReceiving);
   share_.give_back(open.charged + open.arrivals.heap_bytes());
   message_ = open.message;
   leave_descriptor(open);
@@ -366,8 +366,7 @@ void MessageReceiver::skip_what_is_over() {
 
 void MessageReceiver::end_epoch() {
   for (const auto& [id, open] : epoch_->open) {
-    for (std::size_t i = 0; i < open.held.size(); ++i)
-      services().discard(fc2::Discard::NotReceiving);  // B.2.4 rule 1 a)
+    for (std::size_t i = 0; i < open.held.size(); ++i) services().discard(Discard::NotReceiving);  // B.2.4 rule 1 a)
     share_.give_back(open.charged + open.arrivals.heap_bytes());
   }
   share_.give_back(epoch_->seen.heap_bytes());

@@ -49,7 +49,7 @@ void MessageReceiver::take_early_frames() {
   while (!early_.empty() && !stopped() && !waits_for_reads(early_.first().header)) {
     const EarlyFrames::Entry next = early_.take_first();
     if (place_of(next.iu()) == Place::Past)
-      services().discard(fc2::Discard::NotReceiving);
+      services().discard(Discard::NotReceiving);
     else
       take_frame(next.iu());
   }

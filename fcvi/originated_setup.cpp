@@ -6,6 +6,7 @@
 #include "fc2_fabric/node/remote_port.hpp"
 #include "fcvi/connection.hpp"
 #include "fcvi/conversions.hpp"
+#include "fcvi/fc4.hpp"
 #include "fcvi/setup_errors.hpp"
 #include "state_machines/consistency.hpp"
 #include "state_machines/row_effects.hpp"
@@ -102,7 +103,7 @@ void OriginatedSetup::begin_setup() {
   // relative offset.
   const bool self = target() == services_.port.n_port_id();
   fc2::RemotePort& remote = services_.port.remote_port(target());
-  if (!self && !remote.supports_fc_vi()) return asked_parameters_anew(remote) ? void() : try_next_port();
+  if (!self && !remote.supports(fc4)) return asked_parameters_anew(remote) ? void() : try_next_port();
   phase_ = Phase::SettingUp;
   connection_->set_peer_port(target());
   process(co::SetupRequested{});

@@ -161,7 +161,7 @@ void ReceivedSetup::t2_expired() {
 
 void ReceivedSetup::sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first,
                                       std::span<const std::uint8_t> iu) {
-  if (over_) return services_.discard(fc2::Discard::DeadSetup);  // in the instant in which T2 ran out
+  if (over_) return services_.discard(Discard::DeadSetup);  // in the instant in which T2 ran out
   const auto resp2 = wire::fcvi::ConnectResp2::parse(first.device_header_size(), iu);
   const bool ours =
       resp2 && first.r_ctl == wire::RCtl::solicited_control && resp2->connection_id == request_.connection_id;

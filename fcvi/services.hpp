@@ -36,6 +36,7 @@ struct Services {
     return config.ulp_timeout > 0 ? config.ulp_timeout : port.r_a_tov();
   }
   void discard(fc2::Discard reason) const { port.counters().discard(reason); }
+  void discard(Discard reason) const { counters.discard(reason); }
   /// A frame finds no room there, and is lost or busied.
   void reorder_pool_full() const {
     ++counters.reorder_pool_full;

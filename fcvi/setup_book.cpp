@@ -5,6 +5,7 @@
 
 #include "fc2_fabric/node/remote_port.hpp"
 #include "fcvi/conversions.hpp"
+#include "fcvi/fc4.hpp"
 #include "state_machines/consistency.hpp"
 
 namespace fcvi {
@@ -110,7 +111,7 @@ void SetupBook::connect_rqst_received(fc2::Exchange& exchange, const wire::fcvi:
   const wire::FcId peer = exchange.peer();
   ReceivedSetup* open = find_open(peer, request->payload.handle);
   if (is_dead(*request, peer, open)) {
-    services_.discard(fc2::Discard::DeadSetup);
+    services_.discard(Discard::DeadSetup);
     return services_.port.release(exchange);
   }
   ReceivedSetup* retried = request->retry ? open : nullptr;
@@ -128,7 +129,7 @@ void SetupBook::connect_rqst_received(fc2::Exchange& exchange, const wire::fcvi:
 void SetupBook::begin(ReceivedSetup& setup) {
   const wire::fcvi::ConnectPayload& payload = setup.request().payload;
   const wire::FcId peer = setup.peer_port();
-  const bool capable = peer == services_.port.n_port_id() || services_.port.remote_port(peer).supports_fc_vi();
+  const bool capable = peer == services_.port.n_port_id() || services_.port.remote_port(peer).supports(fc4);
   if (!capable) return setup.refuse(Answer::InvalidServiceParm);  // 5.6; the port itself asks for the login (7.7.2)
   const auto attributes = from_wire(payload.local_attributes);
   if (!is_valid(payload) || !attributes) return setup.refuse(Answer::ProtocolError);

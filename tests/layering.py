@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Fails when a folder or room includes, or links, something that does not stand below it (docs/architecture.md), or
-when files include one another in a circle: of more than three files, header and source merged, or of two rooms.
+"""Fails when a folder or room includes, or links, something that does not stand below it (docs/architecture.md), when
+it names what it must not know, or when files include one another in a circle: of more than three files, header and
+source merged, or of two rooms.
 
 usage: layering.py ROOT          check the tree
        layering.py --self-test   show that a forbidden include and a forbidden link are found
@@ -30,7 +31,7 @@ ALLOWED = {
               "vipl"},
 }
 # Rooms of a folder: each may use those before it that are named, and what its folder may use. A room with a set in the
-# second place may use these folders only.
+# second place may use these folders, and rooms of folders, only.
 ROOMS = {
     "runtime/drivers": (set(), None),
     "fc2_fabric/frame": (set(), None),
@@ -41,14 +42,39 @@ ROOMS = {
     "fc2_fabric/drivers": ({"frame", "link", "node", "fcoe"}, None),
     "vipl/engine": (set(), {"runtime", "vi"}),
     "vipl/configuration": ({"engine"}, None),
-    "vipl/names": ({"engine", "configuration"}, None),
+    "vipl/names": ({"engine", "configuration"}, {"runtime", "wire", "vi", "settings"}),
     "vipl/devices": ({"engine", "configuration", "names"}, None),
-    "vipl/api": ({"engine", "configuration", "names", "devices"}, None),
+    "vipl/api": ({"engine", "configuration", "names", "devices"}, {"runtime", "wire", "vi", "settings"}),
     "tools/fcvi_sim/scenario": (set(), None),
     "tools/fcvi_sim/host": ({"scenario"}, {"runtime", "wire", "vi", "settings"}),
+    "tools/fcvi_sim/network": ({"scenario", "host"}, None),
     "tools/fcvi_sim/picture": ({"scenario"}, {"runtime", "wire", "settings"}),
-    "tools/fcvi_sim/run": ({"scenario", "host", "picture"}, None),
-    "tools/fcvi_sim/explore": ({"scenario", "host", "picture", "run"}, None),
+    "tools/fcvi_sim/run": ({"scenario", "host", "network", "picture"},
+                           {"runtime", "wire", "vi", "settings", "fc2_fabric/frame", "fc2_fabric/link"}),
+    "tools/fcvi_sim/explore": ({"scenario", "host", "network", "picture", "run"},
+                               {"runtime", "wire", "vi", "settings", "fc2_fabric/frame", "fc2_fabric/link"}),
+}
+# Of these rooms and folders others may include only the headers that are named: of the second, the first may.
+DOORS = {
+    "tools/fcvi_sim/network": {"network.hpp"},
+}
+ONLY_OF = {
+    ("runtime", "wire"): set(),
+    ("vi", "wire"): {"types.hpp"},
+    ("loopback", "wire"): {"types.hpp"},
+    ("settings", "wire"): {"types.hpp", "line_rate.hpp"},
+    ("vipl/engine", "wire"): set(),
+}
+# What a folder or room must not name, in comments too if so said (but to cite a clause: "FC-VI 4.2"), and what that is.
+_FIBRE_CHANNEL = (r"\bFC-VI\b(?! [0-9A-E]\.?[0-9])|\bFC-(?:FS|LS|GS|AL|BB|\d)|\b(?:fcvi|fc2|farp)::|\bfc_vi\b|Fibre Channel|"
+                  r"\bFCoE\b|\bN_Port|\b[FP]LOGI\b|\bCONNECT_R|\bDISCONNECT_R|\bFCVI_(?:HANDLE|RMT|MSG|QOS|FLAGS)")
+FOREIGN = {
+    "fc2_fabric": (r"\bfc_vi\b|\bfcvi::|\bwire/fcvi/|\bvi::", False, "one FC-4 among others: node/fc4.hpp"),
+    "runtime": (_FIBRE_CHANNEL, True, "a transport's"),
+    "vi": (_FIBRE_CHANNEL, True, "a transport's"),
+    "settings": (_FIBRE_CHANNEL, True, "a transport's"),
+    "loopback": (_FIBRE_CHANNEL, True, "another transport's"),
+    "vipl/engine": (_FIBRE_CHANNEL, True, "a transport's"),
 }
 OUTSIDE = "tests"  # nothing may use it
 FOLDERS = [*ALLOWED, OUTSIDE]
@@ -65,7 +91,7 @@ def allowed(source: str, target: str) -> bool:
         return True
     siblings, only = ROOMS.get(source, (None, None))
     if above != below:
-        return below in (ALLOWED[above] if only is None else only)
+        return below in ALLOWED[above] and (only is None or below in only or target in only)
     if siblings is None:
         return True
     beside = source.rsplit("/", 1)[0]
@@ -94,6 +120,28 @@ def included_folders(root: Path, file: Path, name: str, headers) -> set:
     return {folder_of(root, h) for h in headers if h.parts[-len(tail):] == tail}
 
 
+def shut_doors(source: str, targets: set, name: str) -> bool:
+    """Whether the header stands in a room that shows others only some of its headers, and this is none of them."""
+    header = name.split("/")[-1]
+    for target in targets:
+        shown = DOORS.get(target) if source != target else None
+        only = ONLY_OF.get((source, target))
+        if (shown is not None and header not in shown) or (only is not None and header not in only):
+            return True
+    return False
+
+
+def word_errors(root: Path) -> list:
+    errors = []
+    for place, (pattern, in_comments, what) in FOREIGN.items():
+        for file in cpp_source.files(root, [place]):
+            text = file.read_text(encoding="utf-8", errors="replace")
+            text = text if in_comments else cpp_source.strip(text, keep_strings=True)
+            errors += [f"{file.relative_to(root)}:{cpp_source.line_of(text, found.start())}: {place}/ may not name "
+                       f"{found.group()} ({what})" for found in re.finditer(pattern, text)]
+    return errors
+
+
 def include_errors(root: Path) -> list:
     files = cpp_source.files(root, ALLOWED)
     headers = cpp_source.files(root, FOLDERS)
@@ -108,6 +156,8 @@ def include_errors(root: Path) -> list:
             targets = included_folders(root, file, name, headers) - {None}
             if targets and not any(allowed(source, target) for target in targets):
                 errors.append(f"{where}: {source}/ may not include {name} ({' or '.join(sorted(targets))}/)")
+            elif shut_doors(source, targets, name):
+                errors.append(f"{where}: {source}/ may not include {name}: see DOORS and ONLY_OF in tests/layering.py")
     return errors
 
 
@@ -221,14 +271,14 @@ def circle_errors(root: Path) -> list:
 
 
 def check(root: Path) -> list:
-    return include_errors(root) + circle_errors(root) + link_errors(root)
+    return include_errors(root) + word_errors(root) + circle_errors(root) + link_errors(root)
 
 
 def self_test() -> list:
     """A made-up tree: each fault must be found, each permitted thing must pass."""
     tree = {
         "wire/frame.hpp": "#pragma once\n// #include \"fcvi/provider.hpp\"\n/*\n#include \"vi/queue.hpp\"\n*/\n",
-        "vi/queue.hpp": '#include "wire/frame.hpp"\n#include <vector>\n',
+        "vi/queue.hpp": '#include "wire/types.hpp"\n#include <vector>\n',
         "fcvi/provider.hpp": '#include "vi/queue.hpp"\n',
         "vipl/include/vipl.h": "",
         "tools/vicp.c": "#include <vipl.h>\n",
@@ -236,6 +286,11 @@ def self_test() -> list:
         "vi/CMakeLists.txt": "fcvi_library(fcvi_vi SOURCES queue.cpp DEPENDS fcvi_wire Boost::headers)\n",
         "fcvi/CMakeLists.txt": "fcvi_library(fcvi_core DEPENDS fcvi_vi)\n",
         "tests/support/helper.hpp": "",
+        "vi/cited.hpp": "// FC-VI C.5.2, 4.2\n#include \"wire/types.hpp\"\n",
+        "wire/types.hpp": "",
+        "fc2_fabric/node/fc4.hpp": "// as FC-VI, wire::Type::fc_vi, does\n",
+        "tools/fcvi_sim/run/good.hpp": '#include "tools/fcvi_sim/network/network.hpp"\n'
+                                       '#include "fc2_fabric/link/faults.hpp"\n',
     }
     faults = {
         "up": ("wire/bad.cpp", '#include "fcvi/provider.hpp"\n'),
@@ -253,6 +308,14 @@ def self_test() -> list:
         "room": ("fc2_fabric/frame/bad.hpp", '#include "fc2_fabric/node/port.hpp"\n'),
         "room of another folder": ("vipl/engine/bad.hpp", '#include "fcvi/provider.hpp"\n'),
         "link of a room": ("fc2_fabric/CMakeLists.txt", "fcvi_library(node)\ntarget_link_libraries(node fcvi_vi)\n"),
+        "rooms of a folder": ("tools/fcvi_sim/run/bad.hpp", '#include "fc2_fabric/node/n_port.hpp"\n'),
+        "door": ("tools/fcvi_sim/run/bad.hpp", '#include "tools/fcvi_sim/network/fc_host.hpp"\n'),
+        "headers of a folder": ("vi/bad.hpp", '#include "wire/fc_header.hpp"\n'),
+        "api of a transport": ("vipl/api/bad.cpp", '#include "fc2_fabric/drivers/link.hpp"\n'),
+        "an FC-4's TYPE": ("fc2_fabric/node/bad.cpp", "bool f(wire::Type type) { return type == wire::Type::fc_vi; }\n"),
+        "an FC-4's messages": ("fc2_fabric/node/bad.cpp", "using wire::fcvi::Opcode;\n"),
+        "a transport's word": ("vi/bad.hpp", "/// Send the DISCONNECT_RQST.\n"),
+        "a transport's name": ("vi/bad.hpp", "// FC-VI now, TCP later\n"),
     }
     circle = {f"vi/{a}.hpp": f'#include "vi/{b}.hpp"\n' for a, b in ("ab", "bc", "cd", "da")}
     small = {f"vi/{a}.hpp": f'#include "vi/{b}.hpp"\n' for a, b in ("ab", "bc", "ca")}

@@ -27,7 +27,7 @@ ConnectWaitOperation* ConnectionPoints::take(const NetAddress& wanted) {
 void ConnectionPoints::expired(Point& point) {
   ConnectWaitOperation& operation = point.operation;
   points_.remove_if([&](const Point& other) { return &other == &point; });
-  operation.done(Return::Timeout);  // FC-VI C.5.2: T0
+  operation.done(Return::Timeout);  // VI-DG 3.3.1
 }
 
 }  // namespace vi

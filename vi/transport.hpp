@@ -1,4 +1,4 @@
-// What the VI model asks of a transport (FC-VI now, TCP later), and what a transport tells the consumer.
+// What the VI model asks of a transport, and what a transport tells the consumer.
 #pragma once
 #include <cstddef>
 #include <cstdint>

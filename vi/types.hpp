@@ -44,7 +44,7 @@ inline constexpr ReliabilityLevels reliable_levels =
 inline constexpr ReliabilityLevels all_levels = bit_of(ReliabilityLevel::UnreliableDelivery) | reliable_levels;
 constexpr bool is_reliable(ReliabilityLevel level) { return level != ReliabilityLevel::UnreliableDelivery; }
 
-/// VI-DG 4.8. Pending Connect Retry (FC-VI 8.2 c) shows as ConnectPending.
+/// VI-DG 4.8. What a transport tells apart within it (Transport::pending_state_name) shows as ConnectPending.
 enum class State : int { Idle, Connected, ConnectPending, Error };
 std::string_view to_string(State value);
 
@@ -63,7 +63,7 @@ struct MemoryAttributes {
   friend constexpr bool operator==(const MemoryAttributes&, const MemoryAttributes&) = default;
 };
 
-/// VI-DG 4.6; QoS is undefined there and carried as FCVI_QOS zero.
+/// VI-DG 4.6, without QoS, which is undefined there.
 struct ViAttributes {
   ReliabilityLevel reliability = ReliabilityLevel::ReliableDelivery;
   std::uint32_t max_transfer_size_bytes = 0;
@@ -78,7 +78,7 @@ Return conflict_between(const ViAttributes& ours, const ViAttributes& theirs);
 /// Host address and discriminator (VI-DG 4.9). The discriminator keeps the consumer's own length, 0 to 128
 /// bytes.
 struct NetAddress {
-  static constexpr std::size_t max_discriminator_bytes = 128;  // FC-VI 7.2
+  static constexpr std::size_t max_discriminator_bytes = 128;  // of any transport; FC-VI 7.2
   wire::IpAddress host{};
   std::uint8_t discriminator_length = 0;
   std::array<std::uint8_t, max_discriminator_bytes> discriminator{};

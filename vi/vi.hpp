@@ -40,7 +40,7 @@ struct ReceiveWork {
 
 /// What an endpoint event asks of the transport that fed it, besides the state.
 struct EndpointOutcome {
-  /// Send the DISCONNECT_RQST; feed DisconnectAnswered or DisconnectUnanswered later.
+  /// Tell the peer that the connection ends; feed DisconnectAnswered or DisconnectUnanswered later.
   bool disconnect_requested = false;
   /// The request was not valid in this state: VIP_INVALID_STATE.
   bool refused = false;

@@ -31,9 +31,7 @@ constexpr std::size_t max_asked = 4096;
 [[nodiscard]] bool is_mark(const Frame& frame) {
   return frame.bytes[0] == static_cast<std::uint8_t>(Crossbar::way_mark);
 }
-[[nodiscard]] bool is_fc_vi(const Frame& frame) {
-  return frame.bytes[8] == static_cast<std::uint8_t>(wire::Type::fc_vi);
-}
+[[nodiscard]] wire::Type type_of(const Frame& frame) { return static_cast<wire::Type>(frame.bytes[8]); }
 
 }  // namespace
 
@@ -113,7 +111,7 @@ void Crossbar::send(FramePtr frame) {
   if (last_used_ != nullptr && frame->lender == &last_used_->write_place) return write(*last_used_, std::move(frame));
   const wire::FcId d_id = d_id_of(*frame);
   if (Path* const path = find(d_id)) return put(*path, std::move(frame));
-  const bool wants_path = is_fc_vi(*frame);
+  const bool wants_path = port_.has_fc4(type_of(*frame));  // not for logins and names
   stream_->send(std::move(frame));
   if (wants_path && !stream_->paused()) ask_for_path(d_id);
   if (stream_->paused()) pause();

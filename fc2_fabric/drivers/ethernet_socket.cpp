@@ -13,7 +13,7 @@
 
 #include <boost/asio/posix/stream_descriptor.hpp>
 
-#include "fc2_fabric/drivers/link_descriptor.hpp"
+#include "runtime/drivers/link_descriptor.hpp"
 
 namespace fc2::drivers {
 using fcoe::EthernetFrame;
@@ -132,7 +132,7 @@ class EthernetSocket::Core final : public runtime::Input, public std::enable_sha
   FramePool& pool_;
   const unsigned priority_;  // of tagged frames
   boost::asio::posix::stream_descriptor descriptor_;
-  std::optional<LinkDescriptor>
+  std::optional<runtime::drivers::LinkDescriptor>
       known_;  // while that is open: a child's copy would keep a UDP port, and filters, from others
   // in
   std::array<EthernetFrame, batch_frames> incoming_;

@@ -14,7 +14,7 @@
 #include "runtime/core_guard.hpp"
 #include "runtime/drivers/descriptor.hpp"
 #include "fc2_fabric/drivers/held_destinations.hpp"
-#include "fc2_fabric/drivers/link_descriptor.hpp"
+#include "runtime/drivers/link_descriptor.hpp"
 #include "fc2_fabric/drivers/record_buffer.hpp"
 #include "fc2_fabric/frame/frame_output.hpp"
 #include "fc2_fabric/frame/time.hpp"
@@ -113,7 +113,7 @@ class FrameStream final : public FrameOutput,
   FramePool& pool_;
   StreamUser* user_;  // nullptr: closed
   boost::asio::posix::stream_descriptor descriptor_;
-  std::optional<LinkDescriptor> known_;  // while that is open
+  std::optional<runtime::drivers::LinkDescriptor> known_;  // while that is open
   RecordReader in_{buffer_bytes};
   RecordWriter out_{buffer_bytes};
   HeldDestinations held_destinations_;

@@ -21,7 +21,7 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "fc2_fabric/drivers/link_descriptor.hpp"
+#include "runtime/drivers/link_descriptor.hpp"
 
 namespace fc2::drivers {
 namespace {
@@ -153,7 +153,7 @@ class StatusSocket::Core : public std::enable_shared_from_this<Core> {
   const Answer answer_;
   boost::asio::posix::stream_descriptor listener_;
   boost::asio::steady_timer pause_{listener_.get_executor()};
-  std::optional<LinkDescriptor> known_;
+  std::optional<runtime::drivers::LinkDescriptor> known_;
   std::string path_;
   bool closed_ = false;
 };

@@ -14,11 +14,13 @@ namespace vn = machines::fip_vn2vn;
 namespace {
 constexpr std::size_t max_flogis = 64;  // received and unanswered
 
-// FC-4 TYPEs that we speak: FC-VI (58h) and no other, as RFT_ID has them.
-fip::Fc4Features fc4_features() {
+// FC-4 TYPEs that the port offers, as RFT_ID has them.
+fip::Fc4Features fc4_features(const NPort& port) {
   fip::Fc4Features features;
-  constexpr std::size_t type = static_cast<std::size_t>(wire::Type::fc_vi), word = type / 32, bit = type % 32;
-  features.types[4 * word + 3 - bit / 8] = static_cast<std::uint8_t>(1U << bit % 8);
+  for (const wire::Type offered : port.fc4_types()) {
+    const std::size_t type = static_cast<std::size_t>(offered), word = type / 32, bit = type % 32;
+    features.types[4 * word + 3 - bit / 8] |= static_cast<std::uint8_t>(1U << bit % 8);
+  }
   return features;
 }
 }  // namespace
@@ -155,7 +157,7 @@ fip::FipMessage Vn2vnNode::message(std::uint8_t subcode) const {
 }
 
 void Vn2vnNode::describe_port(fip::FipMessage& message) const {
-  message.descriptors.push_back(fc4_features());
+  message.descriptors.push_back(fc4_features(port_.n_port));
   message.descriptors.push_back(fip::MaxFcoeSize{max_fcoe_size(ethernet_.interface().mtu)});
 }
 

@@ -18,14 +18,10 @@ std::string_view to_string(Discard reason) {
     case Discard::TooLong: return "too long";
     case Discard::NoResources: return "no resources";
     case Discard::BadPayload: return "bad payload";
+    case Discard::UnexpectedIu: return "unexpected IU";
     case Discard::Unroutable: return "unroutable";
     case Discard::HeldTooLong: return "held too long";
     case Discard::PathChanged: return "path changed";
-    case Discard::UnknownHandle: return "unknown FCVI_HANDLE";
-    case Discard::NotReceiving: return "endpoint not receiving";
-    case Discard::UnexpectedIu: return "unexpected IU";
-    case Discard::ReservedValue: return "reserved value";
-    case Discard::DeadSetup: return "dead set-up";
     case Discard::Count: break;
   }
   return "?";

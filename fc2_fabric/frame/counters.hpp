@@ -1,4 +1,5 @@
-// Counters of an N_Port or a switch, and every reason for which they discard a frame.
+// Counters of an N_Port or a switch, and every reason for which they discard a frame. An FC-4 counts here what the
+// reasons name; it has others of its own (fcvi/counters.hpp).
 #pragma once
 #include <array>
 #include <cstddef>
@@ -20,14 +21,10 @@ enum class Discard : std::uint8_t {
   TooLong,          // an IU above its limit
   NoResources,      // a table is full
   BadPayload,       // a message that does not parse
+  UnexpectedIu,     // an IU that its exchange does not wait for, or its receiver
   Unroutable,       // switch: no port has that D_ID
   HeldTooLong,      // switch: the port that it goes to takes no frames, or it is too old
   PathChanged,      // switch: on a path that is none any more, where order is promised
-  UnknownHandle,    // FC-VI: no endpoint has that FCVI_HANDLE, or it is not the sender's
-  NotReceiving,     // FC-VI: the endpoint is not connected, or discards after an error (8.4.2 f)
-  UnexpectedIu,     // FC-VI: an IU that its exchange or endpoint does not wait for
-  ReservedValue,    // FC-VI: a field value that the standard reserves
-  DeadSetup,        // FC-VI: of a Connection Setup that failed, or a second time (C.2, CSerr)
   Count,
 };
 std::string_view to_string(Discard reason);

@@ -33,12 +33,12 @@ Exchange::~Exchange() = default;
 const PortServices& Exchange::services() const { return table_.services(); }
 
 /// What ExchangeTable::recycle() left as it was.
-void Exchange::open(bool originator, wire::FcId local, wire::FcId peer, wire::Type type, ExchangeUser* user) {
+void Exchange::open(bool originator, wire::FcId local, wire::FcId peer, const Fc4& fc4, ExchangeUser* user) {
   in_use_ = true;
   originator_ = originator;
   local_ = local;
   peer_ = peer;
-  type_ = type;
+  fc4_ = fc4;
   user_ = user;
   context = nullptr;
   class_2_ = first_sequence_sent_ = assembling_ = iu_refused_ = false;
@@ -133,8 +133,8 @@ bool Exchange::in_order(const ReceivedFrame& frame) const {
   const bool next = frame.header.seq_cnt.value == receive_seq_cnt_;
   if (!frame.first_of_sequence) return next && frame.header.seq_id == receive_seq_id_;
   if (sequence_.is<sq::Receiving>()) return false;  // the end of the sequence before is missing
-  // FC-FS lets a sequence that is not streamed begin at 0 again; FC-VI 5.6 does not.
-  return next || (frame.header.seq_cnt.value == 0 && type_ != wire::Type::fc_vi);
+  // FC-FS lets a sequence that is not streamed begin at 0 again; some FC-4s do not (FC-VI 5.6).
+  return next || (frame.header.seq_cnt.value == 0 && !fc4_.continuous_seq_cnt);
 }
 
 bool Exchange::is_duplicate(const ReceivedFrame& frame) const {
@@ -309,7 +309,7 @@ void Exchange::start_sequence_timer() { start_timer(TimerUse::Sequence, services
 void Exchange::start_missing_frame_timer() { start_timer(TimerUse::Sequence, services().r_a_tov()); }
 // The login that a link service saw may have ended since: a later one is not its own to end.
 bool Exchange::logs_out_silent_port() const {
-  if (!services().config().log_out_silent_ports || type_ != wire::Type::els)
+  if (!services().config().log_out_silent_ports || type() != wire::Type::els)
     return services().config().log_out_silent_ports;
   const RemotePort* peer = table_.remote_ports().find(peer_);
   return peer == nullptr || !peer->logged_in();

@@ -7,6 +7,7 @@
 
 #include "fc2_fabric/frame/counters.hpp"
 #include "fc2_fabric/node/exchange_user.hpp"
+#include "fc2_fabric/node/fc4.hpp"
 #include "fc2_fabric/node/remote_port.hpp"
 #include "state_machines/exchange.hpp"
 #include "state_machines/outbox.hpp"
@@ -28,7 +29,7 @@ class Exchange final : private CreditUser, private machines::exchange::Context, 
   [[nodiscard]] wire::RxId rx_id() const { return rx_id_; }
   [[nodiscard]] wire::FcId peer() const { return peer_; }
   [[nodiscard]] bool is_originator() const { return originator_; }
-  [[nodiscard]] wire::Type type() const { return type_; }
+  [[nodiscard]] wire::Type type() const { return fc4_.type; }
   [[nodiscard]] NPort& port() const { return services().port(); }
   /// We may send: the Sequence Initiative is ours.
   [[nodiscard]] bool has_initiative() const { return machine_.is<machines::exchange::OpenInitiative>(); }
@@ -80,7 +81,7 @@ class Exchange final : private CreditUser, private machines::exchange::Context, 
   };
   enum class TimerUse : std::uint8_t { None, Reply, Sequence, Abort, Quarantine, Linger, Acknowledge };
 
-  void open(bool originator, wire::FcId local, wire::FcId peer, wire::Type type, ExchangeUser* user);
+  void open(bool originator, wire::FcId local, wire::FcId peer, const Fc4& fc4, ExchangeUser* user);
   [[nodiscard]] const PortServices& services() const;
   [[nodiscard]] bool in_order(const ReceivedFrame& frame) const;
   [[nodiscard]] bool is_duplicate(const ReceivedFrame& frame) const;
@@ -172,7 +173,7 @@ class Exchange final : private CreditUser, private machines::exchange::Context, 
   wire::FcId local_{}, peer_{};
   wire::OxId ox_id_{};
   wire::RxId rx_id_ = wire::RxId::unassigned;
-  wire::Type type_{};
+  Fc4 fc4_;
   std::uint16_t send_seq_cnt_ = 0;     // per initiator, continuously increasing over the exchange (FC-VI 5.6)
   std::uint16_t receive_seq_cnt_ = 0;  // next expected
   wire::SeqId receive_seq_id_{};

@@ -42,7 +42,7 @@ Exchange* ExchangeTable::originate(wire::FcId d_id, wire::Type type, ExchangeUse
   if (exchange == nullptr) return nullptr;
   // FC-LS: a FLOGI is sent without an address, on a loop with the AL_PA alone.
   const bool addressed = port_.online() || d_id != wire::well_known::f_port;
-  exchange->open(true, addressed ? port_.n_port_id() : wire::FcId{port_.al_pa()}, d_id, type, &user);
+  exchange->open(true, addressed ? port_.n_port_id() : wire::FcId{port_.al_pa()}, d_id, fc4s_.of(type), &user);
   exchange->ox_id_ = {exchange_id(port_.config().first_ox_id, exchange->slot_)};
   exchange->process(ex::Originated{});
   return exchange;
@@ -76,7 +76,7 @@ Exchange* ExchangeTable::open_responder(const wire::FcHeader& header, ExchangeUs
     return nullptr;
   }
   ++*(exchange->opened_by_peer_ = &opened);
-  exchange->open(false, local_address(header), header.s_id, header.type, &user);
+  exchange->open(false, local_address(header), header.s_id, fc4s_.of(header.type), &user);
   exchange->ox_id_ = header.ox_id;
   exchange->rx_id_ = {exchange_id(port_.config().first_ox_id, exchange->slot_)};
   exchange->responder_key_ = key(header.s_id, header.ox_id);
@@ -159,7 +159,7 @@ void ExchangeTable::logged_out(wire::FcId peer) {
   for (std::size_t slot = 0; slot < exchanges_.size(); ++slot) {
     Exchange& exchange = *exchanges_[slot];
     // The logout's own exchange is an ELS; those end by themselves.
-    const bool concerned = exchange.peer_ == peer && exchange.type_ != wire::Type::els;
+    const bool concerned = exchange.peer_ == peer && exchange.type() != wire::Type::els;
     if (concerned && !exchange.machine_.is<ex::Closed>()) exchange.process(ex::PortLoggedOut{});
   }
 }

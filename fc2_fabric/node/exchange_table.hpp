@@ -29,6 +29,10 @@ class ExchangeTable {
   void release(Exchange& exchange) { recycle(exchange); }
   /// It goes away; what it has left are answers of class 2 that are not acknowledged yet.
   void forget_user(const ExchangeUser& user);
+  /// Exchanges of its TYPE are opened by its rules.
+  void add_fc4(const Fc4& fc4) { fc4s_.add(fc4); }
+  void remove_fc4(wire::Type type) { fc4s_.remove(type); }
+  [[nodiscard]] const Fc4Table& fc4s() const { return fc4s_; }
   [[nodiscard]] std::size_t open_exchanges() const { return exchanges_.size() - free_; }
   [[nodiscard]] std::size_t assembled_bytes() const { return assembled_bytes_; }
 
@@ -70,6 +74,7 @@ class ExchangeTable {
   const PortServices& port_;
   RemotePorts& remote_ports_;
   BasicLinks basic_links_;
+  Fc4Table fc4s_;
   std::vector<std::unique_ptr<Exchange>> exchanges_;  // by slot; OX_ID (originator) and RX_ID (responder) name the slot
   Exchange* longest_free_ = nullptr;                  // a list: ids rest before they come round again
   Exchange* latest_free_ = nullptr;

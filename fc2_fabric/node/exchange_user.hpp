@@ -43,6 +43,8 @@ class ExchangeUser {
 };
 
 /// An FC-4 whose data frames go straight to it, one by one (FC-VI 5.1: "specialized data transfer hardware assists").
+/// Its IUs go from one port to one other that is logged in (none to all), and a Device_Header is the only optional
+/// header that a frame of it may have.
 class DataFrameUser : public ExchangeUser {
  public:
   /// An in-range frame of R_CTL 01h, 06h or 07h. No exchange is opened for it; see NPort::open_for_reply.

@@ -1,5 +1,8 @@
 #include "fc2_fabric/node/frame_sorter.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "fc2_fabric/node/class_2.hpp"
 #include "fc2_fabric/node/exchange_table.hpp"
 #include "fc2_fabric/node/link_services.hpp"
@@ -17,22 +20,20 @@ FrameSorter::FrameSorter(const PortServices& port, const PortAttachment& attachm
 
 void FrameSorter::set_data_user(wire::Type type, DataFrameUser& user) {
   set_user(type, user);
-  data_user_ = &user;
-  data_type_ = type;
+  data_users_[static_cast<std::uint8_t>(type)] = &user;
 }
 
-void FrameSorter::remove_data_user() {
-  users_[static_cast<std::uint8_t>(data_type_)] = nullptr;
-  if (data_user_ != nullptr) exchanges_.forget_user(*data_user_);
-  data_user_ = nullptr;
+void FrameSorter::remove_data_user(wire::Type type) {
+  users_[static_cast<std::uint8_t>(type)] = nullptr;
+  DataFrameUser* const user = std::exchange(data_users_[static_cast<std::uint8_t>(type)], nullptr);
+  if (user != nullptr) exchanges_.forget_user(*user);
 }
 
 Discard FrameSorter::admits(const ReceivedFrame& frame) const {
   const wire::FcId d_id = frame.header.d_id;
   // What was under way when the link was interrupted is good all the same.
   if (d_id == port_.n_port_id() && (port_.online() || attachment_.interrupted())) return Discard::Count;
-  const bool to_one =
-      data_user_ != nullptr && frame.header.type == data_type_;  // FC-VI connects two ports: no IU of it goes to all
+  const bool to_one = data_user_of(frame.header.type) != nullptr;  // see DataFrameUser
   if (d_id == wire::well_known::broadcast && port_.online()) return to_one ? Discard::WrongAddress : Discard::Count;
   const bool link_service = frame.header.type == wire::Type::els || frame.header.type == wire::Type::bls;
   if (!link_service || port_.config().is_fixed()) return Discard::WrongAddress;
@@ -75,7 +76,7 @@ void FrameSorter::receive(FramePtr frame) {
 
 bool FrameSorter::is_message_data(const wire::FcHeader& header) const {
   const bool data = header.r_ctl != wire::RCtl::unsolicited_control && header.r_ctl != wire::RCtl::solicited_control;
-  return data_user_ != nullptr && header.type == data_type_ && data;
+  return data && data_user_of(header.type) != nullptr;
 }
 
 // Who asks on and on, and takes no answers, would have them pile up here. What is lost is asked again (FC-FS: class 3
@@ -107,7 +108,8 @@ void FrameSorter::sort(const ReceivedFrame& received, bool message_data) {
     return sort(in_own_place(received), false);
   if (category == 0x8) return basic_link_service(received);
   if (category == 0xC) return link_control(header);
-  if (data_user_ == nullptr || header.type != data_type_) return control_frame(received);
+  DataFrameUser* const data_user = data_user_of(header.type);
+  if (data_user == nullptr) return control_frame(received);
   if ((header.df_ctl & other_optional_headers) != 0) [[unlikely]] {  // FC-VI 5.8.5
     if (message_data && !header.has(wire::f_ctl::exchange_responder))
       acknowledger_.abort_sequence(received);  // 8.4.2 h)
@@ -115,7 +117,7 @@ void FrameSorter::sort(const ReceivedFrame& received, bool message_data) {
   }
   if (message_data) {
     port_.counters().data_bytes_received += received.data_field.size();
-    return data_user_->data_frame_received(received);
+    return data_user->data_frame_received(received);
   }
   control_frame(received);
 }
@@ -151,7 +153,7 @@ void FrameSorter::open_exchange(const ReceivedFrame& frame) {
   if (exchanges_.was_aborted(frame.header)) return port_.counters().discard(Discard::AbortedExchange);
   ExchangeUser* user = users_[static_cast<std::uint8_t>(frame.header.type)];
   if (user == nullptr) return port_.counters().discard(Discard::UnknownType);
-  if (user == data_user_ && !is_logged_in(frame.header.s_id))
+  if (data_user_of(frame.header.type) != nullptr && !is_logged_in(frame.header.s_id))
     return link_services_.login_missing(frame);  // FC-VI 5.6, 7.7.2
   Exchange* exchange = exchanges_.accept(frame.header, *user);
   if (exchange == nullptr) return acknowledger_.busy(frame);
@@ -171,13 +173,20 @@ void FrameSorter::basic_link_service(const ReceivedFrame& frame) {
   port_.counters().discard(Discard::BadHeader);
 }
 
+// A basic link service does not say whose exchange it is.
+bool FrameSorter::tell_data_users(const wire::FcHeader& abts) const {
+  return std::ranges::any_of(exchanges_.fc4s().types(), [&](wire::Type type) {
+    DataFrameUser* const user = data_user_of(type);
+    return user != nullptr && user->abort_received(abts.s_id, abts.ox_id);
+  });
+}
+
 void FrameSorter::abts_received(const wire::FcHeader& header) {
   if (header.d_id == wire::well_known::broadcast) return port_.counters().discard(Discard::BadHeader);
   acknowledger_.exchange_aborted(header);
   Exchange* exchange = exchanges_.find(header);
   const bool from_originator = !header.has(wire::f_ctl::exchange_responder);
-  const bool of_data =
-      from_originator && data_user_ != nullptr && data_user_->abort_received(header.s_id, header.ox_id);
+  const bool of_data = from_originator && tell_data_users(header);
   if (exchange == nullptr) {  // FC-FS 23.6.1.1: also for an exchange that never came here, or is still on its way
     if (from_originator && !of_data) exchanges_.abts_without_exchange(header);
     return exchanges_.basic_links().accept_abort(header);

@@ -21,11 +21,16 @@ class FrameSorter {
   // See NPort.
   void set_user(wire::Type type, ExchangeUser& user) { users_[static_cast<std::uint8_t>(type)] = &user; }
   void set_data_user(wire::Type type, DataFrameUser& user);
-  void remove_data_user();
+  void remove_data_user(wire::Type type);
 
  private:
   [[nodiscard]] Discard admits(const ReceivedFrame& frame) const;  // Discard::Count: it is for us
   [[nodiscard]] bool is_message_data(const wire::FcHeader& header) const;
+  /// nullptr: every IU of that TYPE is assembled.
+  [[nodiscard]] DataFrameUser* data_user_of(wire::Type type) const {
+    return data_users_[static_cast<std::uint8_t>(type)];
+  }
+  bool tell_data_users(const wire::FcHeader& abts) const;
   [[nodiscard]] bool too_much_waits(const wire::FcHeader& header) const;
   [[nodiscard]] bool is_logged_in(wire::FcId peer) const;
   void sort(const ReceivedFrame& frame, bool message_data);
@@ -41,9 +46,8 @@ class FrameSorter {
   ExchangeTable& exchanges_;
   FrameAcknowledger& acknowledger_;
   LinkServices& link_services_;
-  std::array<ExchangeUser*, 256> users_{};
-  DataFrameUser* data_user_ = nullptr;
-  wire::Type data_type_{};
+  std::array<ExchangeUser*, 256> users_{};  // by TYPE, as the next
+  std::array<DataFrameUser*, 256> data_users_{};
 };
 
 }  // namespace fc2

@@ -96,8 +96,20 @@ FrameAcknowledger& NPort::acknowledger() { return parts_->acknowledger; }
 // --- users -------------------------------------------------------------------------------------------------------
 
 void NPort::set_user(wire::Type type, ExchangeUser& user) { parts_->sorter.set_user(type, user); }
-void NPort::set_data_user(wire::Type type, DataFrameUser& user) { parts_->sorter.set_data_user(type, user); }
-void NPort::remove_data_user() { parts_->sorter.remove_data_user(); }
+void NPort::set_user(const Fc4& fc4, ExchangeUser& user) {
+  parts_->exchanges.add_fc4(fc4);
+  parts_->sorter.set_user(fc4.type, user);
+}
+void NPort::set_data_user(const Fc4& fc4, DataFrameUser& user) {
+  parts_->exchanges.add_fc4(fc4);
+  parts_->sorter.set_data_user(fc4.type, user);
+}
+void NPort::remove_data_user(wire::Type type) {
+  parts_->exchanges.remove_fc4(type);
+  parts_->sorter.remove_data_user(type);
+}
+const std::vector<wire::Type>& NPort::fc4_types() const { return parts_->exchanges.fc4s().types(); }
+bool NPort::has_fc4(wire::Type type) const { return parts_->exchanges.fc4s().has(type); }
 void NPort::add_els_user(ElsUser& user) { parts_->link_services.add_user(user); }
 void NPort::remove_els_user(ElsUser& user) { parts_->link_services.remove_user(user); }
 void NPort::accept_els(Exchange& exchange, std::span<const std::uint8_t> payload) {

@@ -84,12 +84,17 @@ class NPort final : public FrameReceiver, private PortListener, private Attachme
   // --- users ---------------------------------------------------------------------------------------------------
   void add_listener(PortListener& listener) { listeners_.push_back(&listener); }
   void remove_listener(PortListener& listener) { std::erase(listeners_, &listener); }
-  /// Unsolicited IUs of a TYPE other than ELS.
+  /// Unsolicited IUs of a TYPE other than ELS: a service of the fabric. Its exchanges go by FC-FS alone.
   void set_user(wire::Type type, ExchangeUser& user);
-  /// The FC-4 whose data frames bypass assembly; also gets its TYPE's unsolicited IUs.
-  void set_data_user(wire::Type type, DataFrameUser& user);
+  /// An FC-4: its TYPE's unsolicited IUs, and exchanges by its rules from now on. The port offers it to others.
+  void set_user(const Fc4& fc4, ExchangeUser& user);
+  /// The same of one whose data frames bypass assembly.
+  void set_data_user(const Fc4& fc4, DataFrameUser& user);
   /// The user goes away; it has aborted its exchanges.
-  void remove_data_user();
+  void remove_data_user(wire::Type type);
+  /// TYPEs of the FC-4s, ascending. What others are told of the port where a name server does not say it (FIP).
+  [[nodiscard]] const std::vector<wire::Type>& fc4_types() const;
+  [[nodiscard]] bool has_fc4(wire::Type type) const;
   /// Asked in the order of registration for ELS requests that the port does not answer itself.
   void add_els_user(ElsUser& user);
   void remove_els_user(ElsUser& user);

@@ -7,10 +7,7 @@
 #include "wire/fc_header.hpp"
 
 namespace fc2 {
-bool RemotePort::supports_fc_vi() const {
-  using namespace wire::els::feature;
-  return logged_in() && peer_parameters_.has(continuously_increasing_relative_offset | seq_cnt);
-}
+bool RemotePort::supports(const Fc4& fc4) const { return logged_in() && peer_parameters_.has(fc4.login_features()); }
 
 std::size_t RemotePort::send_data_field_bytes() const {
   const std::size_t own = port_.config().receive_data_field_bytes;

@@ -7,6 +7,7 @@
 
 #include <boost/intrusive/list_hook.hpp>
 
+#include "fc2_fabric/node/fc4.hpp"
 #include "fc2_fabric/node/login_session.hpp"
 #include "fc2_fabric/node/port_listener.hpp"
 
@@ -27,8 +28,8 @@ class RemotePort final
   RemotePort(const LoginServices& services, PortListener& owner, wire::FcId peer)
       : LoginSession(services, peer), owner_(owner) {}
 
-  /// FC-VI 5.6: connections only with a port that advertised SEQ_CNT and continuously increasing relative offset.
-  [[nodiscard]] bool supports_fc_vi() const;
+  /// Logged in, and it advertised then what the FC-4 asks for.
+  [[nodiscard]] bool supports(const Fc4& fc4) const;
   /// What a data field to this port may have, Device_Header included: a multiple of 4, at most 2112.
   [[nodiscard]] std::size_t send_data_field_bytes() const;
 

@@ -11,14 +11,13 @@ namespace fc2 {
 
 void SequenceSender::start(Exchange& exchange, wire::RCtl r_ctl, std::uint8_t df_ctl, std::uint8_t cs_ctl) {
   exchange_ = &exchange;
-  header_ = exchange.header(r_ctl, exchange.type_);
+  header_ = exchange.header(r_ctl, exchange.type());
   header_.df_ctl = df_ctl;
   header_.cs_ctl = cs_ctl;
   // The first sequence of an exchange is its originator's (FC-FS).
   if (exchange.originator_ && !std::exchange(exchange.first_sequence_sent_, true))
     header_.f_ctl |= wire::f_ctl::first_sequence;
-  // FC-VI 5.8.7: the Parameter field is a relative offset in every frame.
-  if (exchange.type_ == wire::Type::fc_vi) header_.f_ctl |= wire::f_ctl::relative_offset_present;
+  if (exchange.fc4_.relative_offset) header_.f_ctl |= wire::f_ctl::relative_offset_present;
   data_field_bytes_ =
       remote_ != nullptr ? remote_->send_data_field_bytes() : exchange.services().config().receive_data_field_bytes;
   first_frame_ = true;

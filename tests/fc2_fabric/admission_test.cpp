@@ -2,6 +2,7 @@
 // too much waits.
 #include <gtest/gtest.h>
 
+#include "tests/support/fc4.hpp"
 #include "tests/support/port_by_hand.hpp"
 
 namespace fc2 {
@@ -98,7 +99,7 @@ TEST(Admission, eachState_frame_isTakenByItsAddresses) {
 // FC-VI connects two ports: no IU of it goes to all. Of others a broadcast is as good as any.
 TEST(Admission, online_broadcast_isNotForMessageData) {
   PortByHand p;
-  p.port.set_data_user(fc_vi, p.data_user);
+  p.port.set_data_user(support::fc4, p.data_user);
   p.port.set_user(Type::ct, p.user);
   p.without_fabric();
   for (const Type type : {fc_vi, Type::ct}) {
@@ -152,7 +153,7 @@ TEST(Admission, online_frameWithBadEnd_isCounted) {
 // What asks for an answer is not taken while as much waits as may. What answers us is, and message data is.
 TEST(Admission, tooMuchWaits_onlyWhatAsksIsRefused) {
   PortByHand p([](NPortConfig& config) { config.max_waiting_frames = 1; });
-  p.port.set_data_user(fc_vi, p.data_user);
+  p.port.set_data_user(support::fc4, p.data_user);
   p.without_fabric();
   p.ask(PortByHand::echo);
   EXPECT_EQ(p.wire.log.size(), 1U) << "nothing waits";

@@ -3,6 +3,7 @@
 
 #include "fc2_fabric/node/sequence_sender.hpp"
 #include "tests/support/counted_new.hpp"
+#include "tests/support/fc4.hpp"
 #include "tests/support/port_by_hand.hpp"
 #include "tests/support/switched_fabric.hpp"
 #include "wire/line_rate.hpp"
@@ -72,7 +73,7 @@ TEST(Allocation, steady_state_frames_do_not_allocate) {
   fabric.bring_up();
   ASSERT_TRUE(fabric.log_in(0, 1));
   DataSink sink;
-  fabric.port(1).set_data_user(wire::Type::fc_vi, sink);
+  fabric.port(1).set_data_user(support::fc4, sink);
   Stream stream(fabric.port(0), fabric.port(1).n_port_id(), sink);
   stream.start(1000);  // the pool and the tables grow to their working set
   fabric.run_for(second);
@@ -98,7 +99,7 @@ TEST(Allocation, steady_state_frames_between_switches_do_not_allocate) {
   f.run_for(second);
   ASSERT_TRUE(f.log_in(0, 1));
   DataSink sink;
-  f.port(1).set_data_user(wire::Type::fc_vi, sink);
+  f.port(1).set_data_user(support::fc4, sink);
   Stream stream(f.port(0), f.id(1), sink);
   stream.start(1000);
   f.run_for(second);
@@ -118,8 +119,8 @@ TEST(Allocation, steady_state_replies_do_not_allocate) {
   Responder responder;
   responder.port = &fabric.port(1);
   DataSink sink;
-  fabric.port(0).set_data_user(wire::Type::fc_vi, sink);
-  fabric.port(1).set_data_user(wire::Type::fc_vi, responder);
+  fabric.port(0).set_data_user(support::fc4, sink);
+  fabric.port(1).set_data_user(support::fc4, responder);
   const std::array<std::uint8_t, 64> payload{};
   std::size_t before = 0;
   for (int i = 0; i < 20'000; ++i) {

@@ -5,6 +5,7 @@
 
 #include "fc2_fabric/link/link.hpp"
 #include "fc2_fabric/switch/switch.hpp"
+#include "tests/support/fc4.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/made_frame.hpp"
 #include "tests/support/port_pair.hpp"
@@ -31,7 +32,7 @@ class BadFramesTest : public testing::Test {
  protected:
   BadFramesTest() {
     fabric.bring_up();
-    fabric.port(1).set_data_user(wire::Type::fc_vi, sink);
+    fabric.port(1).set_data_user(support::fc4, sink);
     EXPECT_TRUE(fabric.log_in(0, 1));
     for (const std::size_t i : {0, 1}) fabric.port(i).remote_port(wire::well_known::name_server).log_in();
     fabric.run_for(second);

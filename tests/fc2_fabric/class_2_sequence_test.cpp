@@ -181,10 +181,10 @@ class DataUser final : public DataFrameUser {
 class Class2Recipient : public support::Class2Pair {
  public:
   Class2Recipient() {
-    pair.b.set_data_user(type, data_user);
+    pair.b.set_data_user({.type = type}, data_user);
     log_in();
   }
-  ~Class2Recipient() override { pair.b.remove_data_user(); }
+  ~Class2Recipient() override { pair.b.remove_data_user(type); }
   /// Of a sequence of three frames that asks for ACK_0.
   void frame(std::uint16_t number) {
     const std::uint32_t place = number == 0   ? f_ctl::first_sequence

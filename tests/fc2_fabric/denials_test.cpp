@@ -1,5 +1,6 @@
 // FC-4 frames of ports that have no login here: who is told so by LOGO, who is not, and what waits for a login that is
 // under way (FC-FS, FC-VI 5.6, 7.7.1, 8.1).
+#include "tests/support/fc4.hpp"
 #include "tests/support/peers_by_hand.hpp"
 #include "wire/els/logo.hpp"
 #include "wire/els/ls_acc.hpp"
@@ -26,7 +27,7 @@ struct Fc4 final : DataFrameUser {
 
 struct DenialsTest : support::PeersByHand {
   explicit DenialsTest(const Adjust& adjust = {}) : PeersByHand(adjust) {
-    port.set_data_user(wire::Type::fc_vi, fc4);
+    port.set_data_user(support::fc4, fc4);
     link_up();
     mark();
   }

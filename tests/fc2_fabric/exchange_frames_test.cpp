@@ -5,6 +5,7 @@
 
 #include <numeric>
 
+#include "tests/support/fc4.hpp"
 #include "tests/support/played_peer.hpp"
 
 namespace fc2 {
@@ -16,7 +17,7 @@ namespace f_ctl = wire::f_ctl;
 class ExchangeFrames : public support::PlayedPeer {
  public:
   explicit ExchangeFrames(const std::function<void(NPortConfig&)>& adjust = {}) : PlayedPeer(adjust) {
-    port.set_user(wire::Type::fc_vi, user);
+    port.set_user(support::fc4, user);
   }
   struct Part {
     std::uint16_t seq_cnt;
@@ -77,7 +78,8 @@ class ExchangeFramesOutOfOrder : public ExchangeFrames {
 
 // --- order -------------------------------------------------------------------------------------------------------
 
-// FC-VI 5.6: SEQ_CNT goes on from one sequence to the next. FC-FS lets it begin at 0 again, where it is not FC-VI's.
+// FC-VI 5.6: SEQ_CNT goes on from one sequence to the next. FC-FS lets it begin at 0 again, where the FC-4
+// does not ask for more.
 TEST_F(ExchangeFrames, open_second_sequence_begins_where_it_may) {
   struct Case {
     wire::Type of;

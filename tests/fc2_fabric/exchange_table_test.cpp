@@ -1,6 +1,7 @@
 // The exchanges of an N_Port: how many there may be, of whom, by which ids, and what is left of one that is over.
 #include <gtest/gtest.h>
 
+#include "tests/support/fc4.hpp"
 #include "tests/support/port_by_hand.hpp"
 #include "wire/els/logo.hpp"
 
@@ -20,7 +21,7 @@ constexpr auto bytes = [] {
 struct Table : PortByHand {
   explicit Table(const Adjust& adjust = {}) : PortByHand(adjust) {
     port.set_user(Type::ct, user);
-    port.set_data_user(Type::fc_vi, data_user);
+    port.set_data_user(support::fc4, data_user);
     without_fabric();
   }
   explicit Table(std::uint16_t max_exchanges)

@@ -1,5 +1,6 @@
 // The login with the fabric, whose F_Port the test plays by hand: which accept serves, when it is asked for again, and
 // what else ends that (FC-LS FLOGI, FDISC, LOGO; FC-VI 7.7.2, 7.7.5).
+#include "tests/support/fc4.hpp"
 #include "tests/support/peers_by_hand.hpp"
 #include "wire/els/logo.hpp"
 #include "wire/els/ls_acc.hpp"
@@ -179,7 +180,7 @@ TEST_F(FabricLoginByHand, online_out_of_order_f_port_is_no_peer) {
     void sequence_received(Exchange&, const wire::FcHeader&, std::span<const std::uint8_t>) override {}
     void exchange_failed(Exchange&, ExchangeFailure) override {}
   } fc4;
-  port.set_data_user(wire::Type::fc_vi, fc4);
+  port.set_data_user(support::fc4, fc4);
   flogi();
   auto login = accept();
   login.class_3.service_options = wire::els::class_option::valid;

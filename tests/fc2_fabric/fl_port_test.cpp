@@ -6,6 +6,7 @@
 #include "fc2_fabric/switch/fabric.hpp"
 #include "fc2_fabric/node/loop_n_port.hpp"
 #include "fc2_fabric/switch/name_server.hpp"
+#include "tests/support/fc4.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/login_listener.hpp"
 #include "tests/support/port_pair.hpp"
@@ -34,7 +35,7 @@ class FlPortTest : public testing::Test {
     for (std::size_t i = 0; i < 4; ++i) {
       ports.push_back(std::make_unique<NPort>(scheduler, pool, support::port_config(i)));
       port(i).add_listener(listeners[i]);
-      port(i).set_user(wire::Type::fc_vi, users[i]);
+      port(i).set_user(support::fc4, users[i]);
     }
     fl_port = near().attach(loop);
     for (const std::size_t i : {alice, bob, priv}) attach(loop, port(i), {.is_private = i == priv});

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "fc2_fabric/node/class_2.hpp"
+#include "tests/support/fc4.hpp"
 #include "tests/support/port_by_hand.hpp"
 #include "wire/bls/ba_acc.hpp"
 #include "wire/els/rrq.hpp"
@@ -21,7 +22,7 @@ constexpr std::array<std::uint8_t, 64> bytes{};
 /// With a FC-4 that has message data, FC-VI, and one that has none, CT; the peer is logged in.
 struct Sorted : PortByHand {
   explicit Sorted(const Adjust& adjust = {}) : PortByHand(adjust) {
-    port.set_data_user(fc_vi, data_user);
+    port.set_data_user(support::fc4, data_user);
     port.set_user(Type::ct, user);
     port.set_user(Type::ip, user);
     without_fabric();
@@ -98,7 +99,7 @@ TEST(FrameSorting, dataUser_removed_hearsNothing) {
   p.class_2(p.opening(fc_vi, RCtl::unsolicited_command));
   const LoggedFrame answer = p.wire.log.frames().back();
   ASSERT_TRUE(answer.is(RCtl::command_status));
-  p.port.remove_data_user();
+  p.port.remove_data_user(fc_vi);
   EXPECT_EQ(p.port.open_exchanges(), 1U) << "not acknowledged yet";
   p.port.receive(make_link_control(p.pool, answer.header, RCtl::ack_1, 1));
   EXPECT_EQ(p.data_user.acknowledged, 0);
@@ -114,11 +115,48 @@ TEST(FrameSorting, dataUser_removed_hearsNothing) {
   EXPECT_TRUE(p.data_user.ius.empty());
 }
 
+// Two FC-4s with message data: each gets its own, the one whose exchange it is hears of an ABTS, and one that goes away
+// leaves the other.
+TEST(FrameSorting, twoDataUsers_eachGetsItsOwn) {
+  Sorted p;
+  support::RecordingDataUser fcp_user;
+  fcp_user.knows_aborted = true;
+  p.port.set_data_user({.type = Type::fcp}, fcp_user);
+  EXPECT_EQ(p.port.fc4_types(), (std::vector{Type::fcp, Type::fc_vi}));
+  p.receive(p.opening(Type::fcp, RCtl::solicited_data), bytes);
+  EXPECT_EQ(fcp_user.data.size(), 1U);
+  EXPECT_TRUE(p.data_user.data.empty());
+  p.receive(p.opening(fc_vi, RCtl::solicited_data), bytes);
+  p.receive(p.opening(fc_vi, RCtl::solicited_data), bytes);
+  EXPECT_EQ(fcp_user.data.size(), 1U);
+  EXPECT_EQ(p.data_user.data.size(), 2U);
+  const wire::FcHeader abts{.r_ctl = RCtl::abts,
+                            .d_id = own,
+                            .s_id = peer,
+                            .f_ctl = f_ctl::end_sequence | f_ctl::sequence_initiative,
+                            .ox_id = {0x1234}};
+  p.receive(abts, {});
+  EXPECT_EQ(fcp_user.aborts.size(), 1U);
+  EXPECT_TRUE(p.data_user.aborts.empty()) << "it is known whose it was";
+  fcp_user.knows_aborted = false;
+  p.receive(abts, {});
+  EXPECT_EQ(fcp_user.aborts.size(), 2U);
+  EXPECT_EQ(p.data_user.aborts.size(), 1U);
+  p.port.remove_data_user(fc_vi);
+  EXPECT_EQ(p.port.fc4_types(), std::vector{Type::fcp});
+  EXPECT_FALSE(p.port.has_fc4(fc_vi));
+  p.receive(p.opening(fc_vi, RCtl::solicited_data), bytes);
+  p.receive(p.opening(Type::fcp, RCtl::solicited_data), bytes);
+  EXPECT_EQ(p.discarded(Discard::UnknownType), 1U);
+  EXPECT_EQ(fcp_user.data.size(), 2U);
+  EXPECT_EQ(p.data_user.data.size(), 2U);
+}
+
 // The same: an exchange of another user goes on.
 TEST(FrameSorting, dataUser_removed_othersGoOn) {
   Sorted p;
   const Exchange* question = p.port.request(peer, RCtl::unsolicited_control, Type::ct, bytes, p.user, second);
-  p.port.remove_data_user();
+  p.port.remove_data_user(fc_vi);
   p.receive({.r_ctl = RCtl::solicited_control,
              .d_id = own,
              .s_id = peer,

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/fc4.hpp"
 #include "tests/support/lone_port.hpp"
 
 namespace fc2 {
@@ -14,7 +15,7 @@ constexpr wire::FcId a{0x0E02}, b{0x0E03};
 class FramesBeforeLoginTest : public support::LonePort {
  protected:
   FramesBeforeLoginTest() : LonePort([](NPortConfig& config) { config.in_order_without_fabric = false; }) {
-    port.set_data_user(wire::Type::fc_vi, user);
+    port.set_data_user(support::fc4, user);
   }
   void ask(wire::FcId peer) {
     port.remote_port(peer).log_in();

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "fc2_fabric/link/link.hpp"
+#include "tests/support/fc4.hpp"
 #include "tests/support/flogi_frame.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/login_listener.hpp"
@@ -28,7 +29,7 @@ class FabricInterruptionTest : public testing::Test {
     EXPECT_TRUE(fabric.log_in(0, 1));
     for (std::size_t i = 0; i < 2; ++i) {
       fabric.port(i).add_listener(listeners[i]);
-      fabric.port(i).set_user(wire::Type::fc_vi, users[i]);
+      fabric.port(i).set_user(support::fc4, users[i]);
     }
     a_id = fabric.port(0).n_port_id();
     b_id = fabric.port(1).n_port_id();
@@ -342,7 +343,7 @@ class LoopInterruptionTest : public testing::Test {
   LoopInterruptionTest() {
     a.add_listener(a_listener);
     b.add_listener(b_listener);
-    b.set_user(wire::Type::fc_vi, b_user);
+    b.set_user(support::fc4, b_user);
     from_a.tap_sender(&log);
     from_b.tap_receiver(&log);
     a.link_up_without_fabric(from_a, a_id);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "fc2_fabric/switch/f_port.hpp"
+#include "tests/support/fc4.hpp"
 #include "tests/support/login_listener.hpp"
 #include "tests/support/port_pair.hpp"
 #include "tests/support/test_fabric.hpp"
@@ -56,8 +57,8 @@ TEST_F(LoginTest, logged_out_plogi_logs_both_in) {
   ASSERT_TRUE(pair.log_in());
   EXPECT_EQ(a_listener.events, "I");
   EXPECT_EQ(b_listener.events, "I");
-  EXPECT_TRUE(pair.a.remote_port(b_id).supports_fc_vi());
-  EXPECT_TRUE(pair.b.remote_port(a_id).supports_fc_vi());
+  EXPECT_TRUE(pair.a.remote_port(b_id).supports(support::fc4));
+  EXPECT_TRUE(pair.b.remote_port(a_id).supports(support::fc4));
   EXPECT_EQ(pair.b.remote_port(a_id).peer_parameters().port_name, pair.a.config().port_name);
   EXPECT_EQ(pair.to_b.log.size(), 1U);
   EXPECT_EQ(pair.to_a.log.size(), 1U);
@@ -78,11 +79,16 @@ TEST_F(LoginTest, logged_out_plogi_advertises_fc_vi) {
 TEST_F(LoginTest, logged_in_without_bits_does_not_support_fc_vi) {
   PortPair plain([](NPortConfig& config) { config.continuously_increasing_seq_cnt = config.fixed_id != b_id; });
   ASSERT_TRUE(plain.log_in());
-  EXPECT_FALSE(plain.a.remote_port(b_id).supports_fc_vi());
-  EXPECT_TRUE(plain.b.remote_port(a_id).supports_fc_vi());
+  EXPECT_FALSE(plain.a.remote_port(b_id).supports(support::fc4));
+  EXPECT_TRUE(plain.b.remote_port(a_id).supports(support::fc4));
   PortPair other([](NPortConfig& config) { config.continuously_increasing_relative_offset = config.fixed_id != a_id; });
   ASSERT_TRUE(other.log_in());
-  EXPECT_FALSE(other.b.remote_port(a_id).supports_fc_vi());
+  EXPECT_FALSE(other.b.remote_port(a_id).supports(support::fc4));
+  constexpr Fc4 plain_fc4{.type = wire::Type::fcp}, counting{.type = wire::Type::fcp, .continuous_seq_cnt = true};
+  EXPECT_TRUE(other.b.remote_port(a_id).supports(plain_fc4)) << "one that asks for nothing";
+  EXPECT_TRUE(other.b.remote_port(a_id).supports(counting));
+  EXPECT_FALSE(plain.a.remote_port(b_id).supports(counting));
+  EXPECT_TRUE(plain.a.remote_port(b_id).supports(plain_fc4));
 }
 
 // The smaller receive data field of the two ports counts.
@@ -348,7 +354,7 @@ TEST_F(LoginTest, logged_out_own_port_logs_in) {
   ASSERT_TRUE(fabric.log_in(0, 0));
   EXPECT_EQ(listener.events, "FI");
   RemotePort& self = fabric.port(0).remote_port(fabric.port(0).n_port_id());
-  EXPECT_TRUE(self.supports_fc_vi());
+  EXPECT_TRUE(self.supports(support::fc4));
   self.log_out();
   fabric.run_for(second);
   EXPECT_FALSE(self.logged_in());

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "fc2_fabric/node/loop_n_port.hpp"
+#include "tests/support/fc4.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/port_pair.hpp"
 #include "tests/support/test_fabric.hpp"
@@ -21,7 +22,7 @@ class LoopCreditTest : public testing::Test {
   NPort& add(const LoopPlace& place = {}) {
     NPort& port = *ports.emplace_back(std::make_unique<NPort>(scheduler, pool, support::port_config(ports.size())));
     users.push_back(std::make_unique<support::RecordingUser>());
-    port.set_user(wire::Type::fc_vi, *users.back());
+    port.set_user(support::fc4, *users.back());
     attach(loop, port, place);
     return port;
   }

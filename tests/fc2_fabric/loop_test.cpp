@@ -6,6 +6,7 @@
 
 #include <set>
 
+#include "tests/support/fc4.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/port_pair.hpp"
 #include "tests/support/test_fabric.hpp"
@@ -29,7 +30,7 @@ class LoopTest : public testing::Test {
   /// Port `index` has the index-th lowest name.
   NPort& add(std::uint8_t hard_address = 0) {
     NPort& port = *ports.emplace_back(std::make_unique<NPort>(scheduler, pool, support::port_config(ports.size())));
-    port.set_user(wire::Type::fc_vi, user);
+    port.set_user(support::fc4, user);
     attach(loop, port, {.hard_address = hard_address});
     return port;
   }

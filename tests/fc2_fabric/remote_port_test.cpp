@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/fc4.hpp"
 #include "tests/support/lone_port.hpp"
 #include "tests/support/port_pair.hpp"
 
@@ -119,10 +120,10 @@ struct RemoteClass2Port : RemotePortTest {
 // FC-VI 5.6, FC-FS: what the peer said of itself counts as long as its login lasts.
 TEST_F(RemoteClass2Port, logged_out_supports_nothing) {
   plogi(peer);
-  EXPECT_TRUE(remote().supports_fc_vi());
+  EXPECT_TRUE(remote().supports(support::fc4));
   EXPECT_TRUE(remote().supports_class_2());
   logo(peer);
-  EXPECT_FALSE(remote().supports_fc_vi());
+  EXPECT_FALSE(remote().supports(support::fc4));
   EXPECT_FALSE(remote().supports_class_2());
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "fc2_fabric/node/sequence_sender.hpp"
+#include "tests/support/fc4.hpp"
 #include "tests/support/played_peer.hpp"
 
 namespace fc2 {
@@ -49,15 +50,16 @@ class SequenceSenderAck0 : public SequenceSenderTest {
   SequenceSenderAck0() : SequenceSenderTest(true) {}
 };
 
-// FC-FS, FC-VI 5.6, 5.8.2, 5.8.5, 5.8.7: class 3. Fill bytes are zero; of FC-VI alone the Parameter is
-// a relative offset.
+// FC-FS, FC-VI 5.6, 5.8.2, 5.8.5, 5.8.7: class 3. Fill bytes are zero; only of an FC-4 that asks for
+// it the Parameter is a relative offset.
 TEST_F(SequenceSenderTest, sending_class_3_fields) {
-  for (const wire::Type of : {wire::Type::ct, wire::Type::fc_vi}) {
+  port.set_user(support::fc4, user);
+  for (const wire::Type of : {wire::Type::ct, support::fc4.type}) {
     Exchange& exchange = originate(false, of);
     SequenceSender sequence;
     ASSERT_TRUE(sequence.begin(exchange, data_frame, wire::df_ctl::device_header_16, wire::cs_ctl_preference));
     const FramePtr first = stamp(sequence, 21, nullptr, 0x12345678), second = stamp(sequence, 20, &last, 0x9ABC);
-    const std::uint32_t common = f_ctl::first_sequence | (of == wire::Type::fc_vi ? f_ctl::relative_offset_present : 0);
+    const std::uint32_t common = f_ctl::first_sequence | (of == support::fc4.type ? f_ctl::relative_offset_present : 0);
     wire::FcHeader expected{.r_ctl = data_frame,
                             .d_id = peer,
                             .cs_ctl = wire::cs_ctl_preference,

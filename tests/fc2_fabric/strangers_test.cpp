@@ -2,6 +2,7 @@
 // stays, and honest ports come in during the flood and after it (issue 5, "memory stays bounded").
 #include <gtest/gtest.h>
 
+#include "tests/support/fc4.hpp"
 #include "tests/support/lone_port.hpp"
 
 namespace fc2 {
@@ -29,7 +30,7 @@ class StrangersTest : public support::LonePort {
           config.max_remote_ports = max_remote_ports;
           config.max_exchanges = max_exchanges;
         }) {
-    port.set_data_user(wire::Type::fc_vi, fc4);
+    port.set_data_user(support::fc4, fc4);
     fc4.port = &port;
   }
   ~StrangersTest() override { EXPECT_LE(port.known_ports(), std::max(most, port.config().max_remote_ports)); }

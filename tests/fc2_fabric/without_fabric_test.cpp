@@ -1,6 +1,7 @@
 // A link without a fabric: the N_Port_ID is known otherwise, nobody is asked for it.
 #include <gtest/gtest.h>
 
+#include "tests/support/fc4.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/login_listener.hpp"
 #include "tests/support/port_pair.hpp"
@@ -78,7 +79,7 @@ TEST_F(WithoutFabricTest, online_plogi_logs_in_and_link_down_logs_out) {
   run_for(millisecond);
   EXPECT_EQ(a_listener.events, "FI");
   EXPECT_EQ(b_listener.events, "FI");
-  EXPECT_TRUE(b.remote_port(a_id).supports_fc_vi());
+  EXPECT_TRUE(b.remote_port(a_id).supports(support::fc4));
   a.link_down();
   EXPECT_EQ(a_listener.events, "FIO");
   EXPECT_FALSE(a.online());

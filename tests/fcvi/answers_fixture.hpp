@@ -131,6 +131,9 @@ class Answers : public PeerWire {
     return told;
   }
   [[nodiscard]] std::uint64_t discarded(fc2::Discard reason) const { return host.port.counters().discarded(reason); }
+  [[nodiscard]] std::uint64_t discarded(fcvi::Discard reason) const {
+    return host.provider.counters().discarded(reason);
+  }
   [[nodiscard]] const fcvi::ProviderCounters& counters() const { return host.provider.counters(); }
 
   static constexpr runtime::TimeNs t3 = 10 * runtime::second, t2 = 20 * runtime::second;

@@ -47,7 +47,7 @@ class ConnectIus : public support::TwoNodes {
   /// Of both ends, since the last call, of all reasons.
   std::uint64_t discards(Host& host) {
     std::uint64_t& before = seen[&host];
-    const std::uint64_t now = host.port.counters().discarded();
+    const std::uint64_t now = host.discarded();
     return now - std::exchange(before, now);
   }
   void expect_nothing_left() {

@@ -62,9 +62,9 @@ TEST_F(EarlyAcceptance, waiting_peerGivesUp_messageIsNotOfTheNextConnection) {
   accept(Level::ReliableReception);
   const auto to = receive(host.data);
   send('a', true);
-  const auto before = host.port.counters().discarded(fc2::Discard::NotReceiving);
+  const auto before = host.provider.counters().discarded(fcvi::Discard::NotReceiving);
   peer_gives_up();
-  EXPECT_EQ(host.port.counters().discarded(fc2::Discard::NotReceiving), before + 1);
+  EXPECT_EQ(host.provider.counters().discarded(fcvi::Discard::NotReceiving), before + 1);
   accept(Level::ReliableReception);
   peer.send_resp2(), settle();
   EXPECT_EQ(call.result, Return::Success);

@@ -28,9 +28,15 @@ inline std::string_view abbreviated(fc2::Discard reason) {
     case fc2::Discard::UnknownExchange: return "exchange";
     case fc2::Discard::WrongSequence: return "sequence";
     case fc2::Discard::BadPayload: return "payload";
-    case fc2::Discard::UnknownHandle: return "handle";
-    case fc2::Discard::NotReceiving: return "closed";
     case fc2::Discard::UnexpectedIu: return "iu";
+    default: return to_string(reason);
+  }
+}
+
+inline std::string_view abbreviated(fcvi::Discard reason) {
+  switch (reason) {
+    case fcvi::Discard::UnknownHandle: return "handle";
+    case fcvi::Discard::NotReceiving: return "closed";
     default: return to_string(reason);
   }
 }
@@ -49,7 +55,7 @@ inline std::string_view abbreviated(fc2::Discard reason) {
 class MessageOutcome {
  public:
   explicit MessageOutcome(BesiegedMessages& here)
-      : here_(here), frames_(here), counters_(here.victim().port.counters()), before_(seen()) {}
+      : here_(here), frames_(here), before_discards_(here.victim()), before_(seen()) {}
 
   [[nodiscard]] std::string text() const {
     const Seen now = seen();
@@ -115,11 +121,7 @@ class MessageOutcome {
   }
   [[nodiscard]] std::vector<std::string> discarded() const {
     std::vector<std::string> words;
-    for (int reason = 0; reason < static_cast<int>(fc2::Discard::Count); ++reason) {
-      const auto discard = static_cast<fc2::Discard>(reason);
-      if (here_.victim().port.counters().discarded(discard) != counters_.discarded(discard))
-        words.emplace_back(abbreviated(discard));
-    }
+    before_discards_.for_each_since(here_.victim(), [&](auto reason) { words.emplace_back(abbreviated(reason)); });
     return words;
   }
   /// Beside what goes on anyway, what tells of an Error, and ACKs.
@@ -159,7 +161,7 @@ class MessageOutcome {
   }
   BesiegedMessages& here_;
   const Outcome frames_;
-  const fc2::Counters counters_;
+  const Discards before_discards_;
   const Seen before_;
 };
 

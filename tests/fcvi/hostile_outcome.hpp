@@ -8,28 +8,48 @@
 
 namespace support {
 
+/// What a host has discarded at some moment: its port, and its provider.
+class Discards {
+ public:
+  explicit Discards(const Host& host) : of_port_(host.port.counters()), of_provider_(host.provider.counters()) {}
+  [[nodiscard]] std::uint64_t count_since(const Host& host) const {
+    return host.discarded() - of_port_.discarded() - of_provider_.discarded();
+  }
+  /// Calls `visit` with each reason that came since.
+  template <class Visitor>
+  void for_each_since(const Host& host, const Visitor& visit) const {
+    const Discards now(host);
+    visit_new<fc2::Discard>(of_port_, now.of_port_, visit);
+    visit_new<fcvi::Discard>(of_provider_, now.of_provider_, visit);
+  }
+
+ private:
+  template <class Reason, class Counters, class Visitor>
+  static void visit_new(const Counters& before, const Counters& now, const Visitor& visit) {
+    for (int i = 0; i < static_cast<int>(Reason::Count); ++i)
+      if (const auto reason = static_cast<Reason>(i); now.discarded(reason) != before.discarded(reason)) visit(reason);
+  }
+  const fc2::Counters of_port_;
+  const fcvi::ProviderCounters of_provider_;
+};
+
 /// What a frame did: frames that went out, discards by reason, and what became of the endpoint and of the calls.
 class Outcome {
  public:
-  explicit Outcome(Besieged& here) : here_(here), counters_(here.victim().port.counters()) { here.log.clear(); }
+  explicit Outcome(Besieged& here) : here_(here), before_discards_(here.victim()) { here.log.clear(); }
 
   [[nodiscard]] std::string text() const {
     std::string text;
     const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
     for (const LoggedFrame& frame : here_.log.frames())
       if (frame.outbound) add(describe(frame));
-    for (int reason = 0; reason < static_cast<int>(fc2::Discard::Count); ++reason) {
-      const auto discard = static_cast<fc2::Discard>(reason);
-      if (here_.victim().port.counters().discarded(discard) != counters_.discarded(discard))
-        add("discarded: " + std::string(to_string(discard)));
-    }
+    before_discards_.for_each_since(here_.victim(),
+                                    [&](auto reason) { add("discarded: " + std::string(to_string(reason))); });
     if (moved()) add(before_ + " -> " + state());
     return text.empty() ? "nothing" : text;
   }
   [[nodiscard]] bool moved() const { return state() != before_; }
-  [[nodiscard]] std::uint64_t discards() const {
-    return here_.victim().port.counters().discarded() - counters_.discarded();
-  }
+  [[nodiscard]] std::uint64_t discards() const { return before_discards_.count_since(here_.victim()); }
 
  private:
   [[nodiscard]] std::string state() const {
@@ -48,7 +68,7 @@ class Outcome {
     return text.str();
   }
   Besieged& here_;
-  const fc2::Counters counters_;
+  const Discards before_discards_;
   const std::string before_ = state();
 };
 

@@ -57,7 +57,7 @@ TEST_P(Loopback, connected_everyOperation_arrives) {
     const bool can_read = vi::is_reliable(GetParam());  // VI-ARCH 2.5.1
     EXPECT_EQ(moves(*vi, *peer, vi::control::op_rdma_read, 4), can_read);
   }
-  EXPECT_EQ(host.port.counters().discarded(), 0u);
+  EXPECT_EQ(host.discarded(), 0u);
 }
 
 // FC-VI 5.3.5, 8.6: one end disconnects, the other learns it; both can connect again.

@@ -152,7 +152,7 @@ class MessageNodes : public TwoNodes {
   [[nodiscard]] std::uint32_t sent(std::size_t i) const { return client->status(sends.at(i)); }
   [[nodiscard]] std::uint32_t received(std::size_t i) const { return server->status(receives.at(i)); }
   [[nodiscard]] std::uint64_t discarded() const {
-    return server->port.counters().discarded(fc2::Discard::NotReceiving);
+    return server->provider.counters().discarded(fcvi::Discard::NotReceiving);
   }
   /// Every descriptor is where it belongs after a reliable connection broke: nothing posted any more, Error
   /// at both ends.

@@ -68,10 +68,10 @@ TEST_F(Response, awaitResponse_late_isDiscarded) {
   fabric.run_for(r_a_tov - 500 * runtime::millisecond);
   const auto& counters = client->port.counters();
   const auto stale = counters.discarded(fc2::Discard::UnexpectedIu),
-             refused = counters.discarded(fc2::Discard::NotReceiving);
+             refused = client->provider.counters().discarded(fcvi::Discard::NotReceiving);
   fabric.run_for(5 * runtime::second);
   EXPECT_EQ(counters.discarded(fc2::Discard::UnexpectedIu), stale + 1);
-  EXPECT_EQ(counters.discarded(fc2::Discard::NotReceiving), refused + 1);
+  EXPECT_EQ(client->provider.counters().discarded(fcvi::Discard::NotReceiving), refused + 1);
   EXPECT_EQ(sent(0), send_failed);
   EXPECT_EQ(client->status(to_client), vi::status::done | vi::status::flushed | vi::status::op_receive);
 }
@@ -249,7 +249,7 @@ TEST_F(Response, receiving_reservedBitsSet_areIgnored) {
     EXPECT_TRUE(arrived(i, i));
     EXPECT_EQ(sent(i), sent_well);
   }
-  EXPECT_EQ(client->port.counters().discarded() + server->port.counters().discarded(), 0u);
+  EXPECT_EQ(client->discarded() + server->discarded(), 0u);
 }
 
 // FC-VI 5.9.6: FCVI_MSG_ID does not wrap within R_A_TOV: who would send so fast waits until it is over.

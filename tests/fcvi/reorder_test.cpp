@@ -50,7 +50,7 @@ class LongMessage : public Reordered, public ::testing::WithParamInterface<Long>
       EXPECT_EQ(clients[i]->state(), vi::State::Connected) << i;
     }
     EXPECT_TRUE(same(Host::data, Host::data, bytes));
-    EXPECT_EQ(server->port.counters().discarded() + client->port.counters().discarded(), 0u);
+    EXPECT_EQ(server->discarded() + client->discarded(), 0u);
     EXPECT_EQ(server->provider.reorder_bytes() + client->provider.reorder_bytes(), 0u);
     EXPECT_EQ(fabric.pool.outstanding(), 0u);
   }

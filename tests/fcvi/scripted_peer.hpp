@@ -1,6 +1,7 @@
 // A peer made by hand: a port whose FC-VI IUs are what a test says, right or wrong.
 #pragma once
 #include "fcvi/conversions.hpp"
+#include "fcvi/fc4.hpp"
 #include "tests/fcvi/two_nodes.hpp"
 #include "wire/fcvi/connect_resp1.hpp"
 #include "wire/fcvi/connect_resp2.hpp"
@@ -18,7 +19,7 @@ class ScriptedPeer final : public fc2::ExchangeUser {
   ScriptedPeer(TestFabric& fabric, std::size_t index, std::size_t of)
       : port(fabric.port(index)), address(wire::IpAddress::v4(10, 0, 0, static_cast<std::uint8_t>(of + 1))),
         resolver(port, {.own_addresses = {address}}) {
-    port.set_user(wire::Type::fc_vi, *this);
+    port.set_user(fcvi::fc4, *this);
   }
   using Status = std::optional<wire::fcvi::Reason>;  // none: accepts
 

@@ -1,5 +1,6 @@
 // Connection Setups and the way to the other port: its address, its login and service parameters
 // (FC-VI 5.6, 7.4 to 7.7).
+#include "fcvi/fc4.hpp"
 #include "tests/fcvi/setup_calls.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/login_listener.hpp"
@@ -41,7 +42,7 @@ TEST_F(Setup, idle_connectWhereTheLoginLacksC_logsInAnew) {
                                             .f_ctl = wire::f_ctl::single_frame_request,
                                             .ox_id = {0x4001}},
                                            support::bytes_of(login)));
-  ASSERT_TRUE(server_at_client.logged_in() && !server_at_client.supports_fc_vi());
+  ASSERT_TRUE(server_at_client.logged_in() && !server_at_client.supports(fcvi::fc4));
   listen();
   ask();
   ASSERT_TRUE(offered());

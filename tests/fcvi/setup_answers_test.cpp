@@ -92,11 +92,10 @@ TEST_F(Answers, awaitResp1_noResp1_isDiscarded) {
       resp1.payload.local_attributes = fcvi::to_wire(peer.attributes, 31, false);
       iu = bytes_of_iu(resp1, resp1.size());
     }
-    const std::uint64_t before = discarded(row.reason), of_all = host.port.counters().discarded(),
-                        received = counters().ius_received;
+    const std::uint64_t before = discarded(row.reason), of_all = host.discarded(), received = counters().ius_received;
     send_on(*peer.theirs, iu, RCtl::solicited_control, row.end);
     EXPECT_EQ(discarded(row.reason), before + 1);
-    EXPECT_EQ(host.port.counters().discarded(), of_all + 1);
+    EXPECT_EQ(host.discarded(), of_all + 1);
     EXPECT_EQ(counters().ius_received, received);
     expect_waits();
     await_retry();
@@ -178,7 +177,7 @@ TEST_F(Answers, ourIdRests_thePeersOfThatNumberDoesNot) {
   listen();
   send(rqst_of(peer.rqst->connection_id.value, 0x7001));
   EXPECT_EQ(wait.result, Return::Success);
-  EXPECT_EQ(discarded(Discard::DeadSetup), 0u);
+  EXPECT_EQ(discarded(fcvi::Discard::DeadSetup), 0u);
   EXPECT_EQ(told_by_disconnect(), ScriptedPeer::Status{});
 }
 
@@ -197,9 +196,9 @@ TEST_F(Answers, manyIdsRested_theNextRests) {
   send(rqst_of(id, id));
   fabric.run_for(t2 + ms);
   EXPECT_EQ(host.provider.resting_connection_ids(), 1u);
-  const std::uint64_t before = discarded(Discard::DeadSetup);
+  const std::uint64_t before = discarded(fcvi::Discard::DeadSetup);
   send(rqst_of(id, id));
-  EXPECT_EQ(discarded(Discard::DeadSetup), before + 1);
+  EXPECT_EQ(discarded(fcvi::Discard::DeadSetup), before + 1);
 }
 
 // FC-VI C.5.10.1, VI-ARCH 5.4: T3 passes without RESP3: a connection was made, and is lost.
@@ -292,11 +291,11 @@ TEST_F(Answers, firstIu_noRequest_isDiscarded) {
   listen();
   for (const auto& row : rows) {
     SCOPED_TRACE(row.name);
-    const std::uint64_t before = discarded(row.reason), of_all = host.port.counters().discarded();
+    const std::uint64_t before = discarded(row.reason), of_all = host.discarded();
     log.clear();
     fc2::Exchange* exchange = send(row.iu, row.r_ctl, row.end);
     EXPECT_EQ(discarded(row.reason), before + 1);
-    EXPECT_EQ(host.port.counters().discarded(), of_all + 1);
+    EXPECT_EQ(host.discarded(), of_all + 1);
     EXPECT_EQ(host.port.open_exchanges(), 0u);
     EXPECT_EQ(log.count([](const support::LoggedFrame& f) { return f.outbound; }), 0u);
     if (!row.end.last_of_exchange) peer.port.release(*exchange);
@@ -472,7 +471,7 @@ TEST_F(Answers, strayFrame_ofOurOwn_isNotDenied) {
   for (const bool own : {true, false}) {
     SCOPED_TRACE(own);
     log.clear();
-    const std::uint64_t before = discarded(Discard::UnknownHandle);
+    const std::uint64_t before = discarded(fcvi::Discard::UnknownHandle);
     wire::fcvi::DeviceHeader header{.handle = {0x9999}, .opcode = Opcode::send_rqst, .msg_id = {1}};
     host.port.receive(support::made_frame(
         fabric.pool,
@@ -486,7 +485,7 @@ TEST_F(Answers, strayFrame_ofOurOwn_isNotDenied) {
          .rx_id = wire::RxId::unassigned},
         support::bytes_of(header)));
     settle();
-    EXPECT_EQ(discarded(Discard::UnknownHandle), before + 1);
+    EXPECT_EQ(discarded(fcvi::Discard::UnknownHandle), before + 1);
     EXPECT_EQ(log.sent(wire::els::Command::logo), own ? 0u : 1u);
   }
 }

@@ -97,6 +97,9 @@ class FaultySetup : public WireNodes {
   [[nodiscard]] std::uint64_t discarded(const Host& host, fc2::Discard reason) const {
     return host.port.counters().discarded(reason);
   }
+  [[nodiscard]] std::uint64_t discarded(const Host& host, fcvi::Discard reason) const {
+    return host.provider.counters().discarded(reason);
+  }
   /// The client's tap: its own frames, and what came through to it.
   [[nodiscard]] std::vector<WireFrame> seen(Opcode opcode) {
     std::vector<WireFrame> result;

@@ -38,11 +38,11 @@ struct Twice {
 };
 class Duplicate : public SetupLate, public ::testing::WithParamInterface<Twice> {};
 TEST_P(Duplicate, iu_comesTwice) {
-  const auto discarded_before = client->port.counters().discarded() + server->port.counters().discarded();
+  const auto discarded_before = client->discarded() + server->discarded();
   faults.repeat(GetParam().opcode, GetParam().delay);
   connect_with_faults();
   run_to(GetParam().delay + ms);
-  EXPECT_EQ(client->port.counters().discarded() + server->port.counters().discarded(), discarded_before + 1);
+  EXPECT_EQ(client->discarded() + server->discarded(), discarded_before + 1);
   const auto iu = frames();
   const bool to_client = GetParam().opcode == Opcode::connect_resp1 || GetParam().opcode == Opcode::connect_resp3;
   EXPECT_EQ(iu.size(), to_client ? 5u : 4u);
@@ -66,7 +66,7 @@ TEST_F(SetupLate, firstRqst_afterItsRetry_isDiscarded) {
   connect_with_faults();
   EXPECT_LT(elapsed(), 11 * runtime::second);
   run_to(23 * runtime::second);
-  EXPECT_EQ(discarded(*server, fc2::Discard::DeadSetup), 1u);
+  EXPECT_EQ(discarded(*server, fcvi::Discard::DeadSetup), 1u);
   expect_connection_unhurt();
   expect_nothing_left();
 }
@@ -83,7 +83,7 @@ TEST_F(PatientSetup, firstRqst_whileRetryIsOffered_isDiscarded) {
   ASSERT_TRUE(offered());
   listen_again();
   run_to(53 * runtime::second);
-  EXPECT_EQ(discarded(*server, fc2::Discard::DeadSetup), 1u);
+  EXPECT_EQ(discarded(*server, fcvi::Discard::DeadSetup), 1u);
   accept_offer();
   EXPECT_EQ(asked(), Return::Success);
   settle();
@@ -118,7 +118,7 @@ TEST_F(SetupLate, answeredRqst_afterRetry_isDiscarded) {
   connect_with_faults();
   EXPECT_EQ(server->provider.resting_connection_ids(), 1u);
   run_to(23 * runtime::second);
-  EXPECT_EQ(discarded(*server, fc2::Discard::DeadSetup), 1u);
+  EXPECT_EQ(discarded(*server, fcvi::Discard::DeadSetup), 1u);
   expect_connection_unhurt();
   // C.2 rule 1 b): CSerr lasts until the Disconnect, however long that takes.
   fabric.run_for(60 * runtime::second);
@@ -141,10 +141,10 @@ TEST_F(SetupLate, rqstAndResp2_afterT2_areDiscarded) {
   accept_next();
   EXPECT_EQ(accepted(), Return::Timeout);
   listen_again();
-  const auto before = server->port.counters().discarded();
+  const auto before = server->discarded();
   run_to(36 * runtime::second);
-  EXPECT_EQ(server->port.counters().discarded(), before + 2);
-  EXPECT_EQ(discarded(*server, fc2::Discard::DeadSetup), 1u);
+  EXPECT_EQ(server->discarded(), before + 2);
+  EXPECT_EQ(discarded(*server, fcvi::Discard::DeadSetup), 1u);
   EXPECT_FALSE(second_wait.result.has_value());
   EXPECT_EQ(server_vi->state(), vi::State::Error);
   expect_nothing_left();

@@ -330,7 +330,7 @@ TEST_F(SetupRetry, refusedRetry_handleServesAgain) {
   listen(), ask(runtime::second);
   EXPECT_TRUE(offered());
   EXPECT_EQ(wait.result, Return::Success);
-  EXPECT_EQ(discarded(*server, fc2::Discard::DeadSetup), 0u);
+  EXPECT_EQ(discarded(*server, fcvi::Discard::DeadSetup), 0u);
   server->provider.connect_reject(wait.token, accept);
   EXPECT_EQ(asked(), Return::Reject);
   expect_nothing_left();
@@ -352,7 +352,7 @@ TEST_F(SetupRetry, answeredRqst_afterConnection_isDiscarded) {
   EXPECT_EQ(server_vi->state(), vi::State::Error);
   EXPECT_EQ(server->provider.resting_connection_ids(), 1u);
   run_to(23 * runtime::second);
-  EXPECT_EQ(discarded(*server, fc2::Discard::DeadSetup), 1u);
+  EXPECT_EQ(discarded(*server, fcvi::Discard::DeadSetup), 1u);
   EXPECT_FALSE(second_wait.result.has_value());
   expect_nothing_left();
 }

@@ -82,12 +82,12 @@ TEST_F(Strangers, connected_messageOfAnotherPort_isDiscarded) {
   receive(2), send(1, 100);
   fabric.run_for(runtime::millisecond);
   ASSERT_TRUE(arrived(0, 0, 100));
-  const auto before = server->port.counters().discarded(fc2::Discard::UnknownHandle);
+  const auto before = server->provider.counters().discarded(fcvi::Discard::UnknownHandle);
   ForgedFrame forged = like(data_frame(), 2);
   forged.header.s_id = stranger;
   deliver(forged);
   EXPECT_EQ(received(1), 0u);
-  EXPECT_EQ(server->port.counters().discarded(fc2::Discard::UnknownHandle), before + 1);
+  EXPECT_EQ(server->provider.counters().discarded(fcvi::Discard::UnknownHandle), before + 1);
   EXPECT_EQ(logouts(), 1u);
   send(1, 100);
   fabric.run_for(runtime::millisecond);

@@ -86,7 +86,7 @@ TEST_P(Transfer, connected_transfer_arrives_intact) {
     }
   }
   EXPECT_EQ(unexpected(), 0u);
-  EXPECT_EQ(client->port.counters().discarded() + server->port.counters().discarded(), 0u);
+  EXPECT_EQ(client->discarded() + server->discarded(), 0u);
   EXPECT_EQ(fabric.pool.outstanding(), 0u);
 }
 

@@ -138,6 +138,11 @@ class Host : public vi::Listener {
     return n;
   }
 
+  /// Frames, for all reasons: the port's, and FC-VI's own.
+  [[nodiscard]] std::uint64_t discarded() const {
+    return port.counters().discarded() + provider.counters().discarded();
+  }
+
   fc2::NPort& port;
   wire::IpAddress address;
   farp::Resolver resolver;

@@ -68,7 +68,7 @@ TEST_P(ViRules, receiving_frameOfAThirdPort_movesNothing) {
   fabric.fabric.ingress_of(third)->receive(frame.build(fabric.pool));
   fabric.run_for(runtime::millisecond);
   EXPECT_EQ(*server->bytes(target()), before);
-  EXPECT_EQ(server->port.counters().discarded(fc2::Discard::UnknownHandle), 1u);
+  EXPECT_EQ(server->provider.counters().discarded(fcvi::Discard::UnknownHandle), 1u);
   EXPECT_EQ(server_vi->state(), vi::State::Connected);
   frame.header.s_id = client->port.n_port_id();
   fabric.fabric.ingress_of(client->port)->receive(frame.build(fabric.pool));

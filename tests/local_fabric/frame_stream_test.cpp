@@ -352,7 +352,7 @@ TEST_F(FrameStreamTest, child_of_a_fork_does_not_keep_the_link) {
   int closed[2];
   ASSERT_EQ(::pipe2(closed, O_CLOEXEC), 0);
   const support::Child child([&] {
-    LinkDescriptor::close_all_in_child();
+    runtime::drivers::LinkDescriptor::close_all_in_child();
     const bool told = ::write(closed[1], "x", 1) == 1;
     ::pause();
     return told ? 0 : 1;

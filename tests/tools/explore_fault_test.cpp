@@ -1,6 +1,7 @@
 // Faults of an exploration: what they are called, and what they do to frames.
 #include <gtest/gtest.h>
 
+#include "tests/support/fc4.hpp"
 #include "tests/support/test_fabric.hpp"
 #include "tools/fcvi_sim/explore/fault.hpp"
 #include "wire/fc_header.hpp"
@@ -76,12 +77,17 @@ class Injector : public testing::Test, protected fc2::ExchangeUser {
   Injector() : fabric(2) {
     fabric.bring_up();
     EXPECT_TRUE(fabric.log_in(0, 1));
-    fabric.port(1).set_user(wire::Type::fc_vi, *this);
+    fabric.port(1).set_user(support::fc4, *this);
   }
   /// Sends 1, 2, 3, a microsecond apart, under `faults`; returns what arrives, times from the first sending.
   std::vector<Arrival> arrivals(const FaultList& faults) {
-    FaultInjector injector(fabric.scheduler, faults);
-    for (std::size_t i = 0; i < 2; ++i) injector.watch(fabric.fabric, fabric.port(i));
+    FaultInjector injector(fabric.scheduler, faults, [this](std::size_t link, wire::FcId address) {
+      return fabric.port(link).n_port_id() == address;
+    });
+    for (std::size_t i = 0; i < 2; ++i) {
+      const LinkFaults link = injector.add_link();
+      fabric.fabric.set_faults(fabric.port(i), link.sent, link.received);
+    }
     injector.begin();
     start_ = fabric.scheduler.now();
     for (std::uint8_t number = 1; number <= 3; ++number) {

@@ -5,6 +5,7 @@
 #include "fc2_fabric/node/remote_port.hpp"
 #include "tools/fcvi_sim/explore/explore.hpp"
 #include "tools/fcvi_sim/explore/report.hpp"
+#include "tools/fcvi_sim/network/fc_host.hpp"
 #include "tools/fcvi_sim/scenario/loader.hpp"
 
 namespace sim::explore {
@@ -438,11 +439,12 @@ struct Silent final : fc2::ExchangeUser {
   void exchange_failed(fc2::Exchange&, fc2::ExchangeFailure) override {}
 };
 
+fc2::NPort& port_of(World& world, std::size_t host) { return dynamic_cast<FcHost&>(world.network().host(host)).port(); }
+
 TEST(Invariants, returned_sees_an_exchange_that_stays_open) {
   Silent user;
   const auto leak = [&](World& world) {
-    fc2::NPort& port = world.host(0).port();
-    port.originate(world.host(1).port().n_port_id(), wire::Type::fc_vi, user);
+    port_of(world, 0).originate(port_of(world, 1).n_port_id(), wire::Type::fc_vi, user);
   };
   EXPECT_EQ(broken(one_send(), {.before_rest = leak}), Names{"returned"});
 }
@@ -497,7 +499,7 @@ TEST(Invariants, returned_sees_a_timer_that_runs_on) {
   EXPECT_EQ(violations[0].what, "1 timers still run");
 }
 TEST(Invariants, new_connection_sees_a_port_that_is_gone) {
-  const auto log_out = [](World& world) { world.host(1).port().log_out_of_fabric(); };
+  const auto log_out = [](World& world) { port_of(world, 1).log_out_of_fabric(); };
   EXPECT_THAT(broken(one_send(), {.before_new_connection = log_out}), Contains("new connection"));
 }
 

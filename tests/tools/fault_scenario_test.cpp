@@ -197,7 +197,7 @@ expectations:
   EXPECT_EQ(scenario->expectations.wire_messages[0].message, "ABTS");
   EXPECT_EQ(scenario->expectations.wire_messages[1].fields[0].min, 7U);
   EXPECT_TRUE(scenario->expectations.wire_frames);
-  EXPECT_EQ(scenario->expectations.discard_list->at(0).reason, fc2::Discard::BadCrc);
+  EXPECT_EQ(scenario->expectations.discard_list->at(0).reason, "bad CRC");
   EXPECT_EQ(scenario->expectations.discard_list->at(0).times, 3U);
   EXPECT_TRUE(expect.client_sends->empty());
   EXPECT_EQ(expect.client_receives->at(0).count, 3U);

@@ -27,6 +27,7 @@ class MadeUp final : public HostTransport {
   [[nodiscard]] std::string_view ready_means() const override { return "plugged in"; }
   bool leave() override { return false; }
   [[nodiscard]] std::vector<Held> held() const override { return {{"cables", 2}}; }
+  [[nodiscard]] Tally tally() const override { return {}; }
   [[nodiscard]] bool is_consistent() const override { return sound; }
   void plug_in() { listener_->transport_ready(); }
 

@@ -6,6 +6,8 @@
 
 #include <set>
 
+#include "vipl/devices/fc_names.hpp"
+
 namespace vipl {
 namespace {
 
@@ -17,35 +19,39 @@ NicConfiguration nic(const std::string& name = "VINIC") {
   configuration.name = name;
   return configuration;
 }
+FcNames names_of(const NicConfiguration& configuration, const ProcessFacts& process) {
+  return fc_names(*configuration.fibre_channel(), derive(configuration, process));
+}
 
 // Addresses must never change between versions: processes of two versions share a fabric. By FNV-1a 64 of "node1\0".
 TEST(NodeIdentity, default_address_is_stable) {
   EXPECT_EQ(to_string(default_address("node1")), "fdfc:7669::e6f5:e3c2:20c8:fefc");
-  EXPECT_EQ(derive(nic(), facts("node1")).node_wwn.value, 0x36f5e3c220c8fefcu);
+  EXPECT_EQ(names_of(nic(), facts("node1")).node_name.value, 0x36f5e3c220c8fefcu);
 }
 
 TEST(NodeIdentity, one_short_name_is_one_host) {
   const NodeIdentity a = derive(nic(), facts("node1")), b = derive(nic(), facts("NODE1.example.org", 101));
   EXPECT_EQ(a.addresses, b.addresses);
-  EXPECT_EQ(a.node_wwn, b.node_wwn);
+  EXPECT_EQ(a.node_hash, b.node_hash);
   EXPECT_EQ(b.node_name, "NODE1.example.org");  // as given
   EXPECT_EQ(b.host_name, "box");
-  EXPECT_NE(a.port_name, b.port_name);  // two N_Ports of one node
+  EXPECT_NE(a.nic_hash, b.nic_hash);  // two N_Ports of one node
 }
 
 TEST(NodeIdentity, two_names_are_two_hosts) {
   const NodeIdentity a = derive(nic(), facts("node1")), b = derive(nic(), facts("node2"));
   EXPECT_NE(a.addresses, b.addresses);
-  EXPECT_NE(a.node_wwn, b.node_wwn);
+  EXPECT_NE(a.node_hash, b.node_hash);
   EXPECT_NE(default_address("10.0.0.1"), default_address("10.0.0.2"));  // an address text has no short name
 }
 
 TEST(NodeIdentity, names_are_locally_assigned) {
   const NodeIdentity identity = derive(nic(), facts("node1"));
-  EXPECT_EQ(identity.node_wwn.value >> 60, 3u);
-  EXPECT_EQ(identity.port_name.value >> 60, 3u);
-  EXPECT_NE(identity.node_wwn, identity.port_name);
-  EXPECT_EQ(identity.symbolic_port_name, "vicp[100] VINIC");
+  const FcNames names = fc_names({}, identity);
+  EXPECT_EQ(names.node_name.value >> 60, 3u);
+  EXPECT_EQ(names.port_name.value >> 60, 3u);
+  EXPECT_NE(names.node_name, names.port_name);
+  EXPECT_EQ(identity.nic_of_process, "vicp[100] VINIC");
   ASSERT_EQ(identity.addresses.size(), 1u);
   EXPECT_TRUE(is_default_address(identity.addresses[0]));
 }
@@ -55,9 +61,9 @@ TEST(NodeIdentity, port_name_is_of_process_and_nic) {
   for (const std::string name : {"VINIC", "VINIC1"})
     for (std::uint32_t pid = 1; pid < 1000; ++pid)
       for (std::uint64_t start : {1u, 2u, 1000000u})
-        names.insert(derive(nic(name), facts("node1", pid, start)).port_name);
+        names.insert(names_of(nic(name), facts("node1", pid, start)).port_name);
   EXPECT_EQ(names.size(), 2u * 999u * 3u);
-  EXPECT_EQ(derive(nic(), facts("node1")).port_name, derive(nic(), facts("node1")).port_name);
+  EXPECT_EQ(names_of(nic(), facts("node1")).port_name, names_of(nic(), facts("node1")).port_name);
 }
 
 TEST(NodeIdentity, node_names_of_a_cluster_do_not_collide) {
@@ -74,8 +80,8 @@ TEST(NodeIdentity, configuration_wins) {
   const NodeIdentity identity = derive(configuration, facts("node1"));
   EXPECT_EQ(identity.node_name, "other");
   EXPECT_EQ(identity.addresses, configuration.addresses);
-  EXPECT_EQ(identity.port_name, wire::Wwn{1});
-  EXPECT_EQ(identity.node_wwn, wire::Wwn{2});
+  EXPECT_EQ(names_of(configuration, facts("node1")).port_name, wire::Wwn{1});
+  EXPECT_EQ(names_of(configuration, facts("node1")).node_name, wire::Wwn{2});
   EXPECT_FALSE(is_default_address(identity.addresses[0]));
 }
 

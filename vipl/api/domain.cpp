@@ -7,7 +7,7 @@
 #include <mutex>
 #include <utility>
 
-#include "fc2_fabric/drivers/link_descriptor.hpp"
+#include "runtime/drivers/link_descriptor.hpp"
 #include "vipl/api/objects.hpp"
 #include "vipl/api/real_time.hpp"
 
@@ -24,7 +24,7 @@ FutexLock making;  // the process's domain
 /// In the child of a fork() there are neither our threads nor whoever held our locks. What the parent had is left as it
 /// is, and nothing of the child finds it. Its links end with the parent, whether the child lives on or not.
 void forget_in_child() {
-  fc2::drivers::LinkDescriptor::close_all_in_child();
+  runtime::drivers::LinkDescriptor::close_all_in_child();
   process_domain.store(nullptr);
   thread_domain = nullptr;
   new (&making) FutexLock;

@@ -41,13 +41,8 @@ class Hash {
 
 std::uint64_t hash_of(std::string_view node_name) { return Hash().add(short_name(node_name)).value(); }
 
-/// NAA 3h: locally assigned, 60 bits.
-wire::Wwn local_name(std::uint64_t hash) { return {std::uint64_t{3} << 60 | (hash & ((std::uint64_t{1} << 60) - 1))}; }
-
-wire::Wwn unique_port_name(const NicConfiguration& nic, const std::string& node_name, const ProcessFacts& process) {
-  Hash hash;
-  hash.add(short_name(node_name)).add(process.pid).add(process.start_time).add(nic.name);
-  return local_name(hash.value());
+std::uint64_t hash_of_nic(const NicConfiguration& nic, const std::string& node_name, const ProcessFacts& process) {
+  return Hash().add(short_name(node_name)).add(process.pid).add(process.start_time).add(nic.name).value();
 }
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
@@ -92,13 +87,12 @@ ConfigurationResult<ProcessFacts> read_process_facts() {
 }
 
 NodeIdentity derive(const NicConfiguration& nic, const ProcessFacts& process) {
-  const FcChoices no_choices, &fc = nic.fibre_channel() == nullptr ? no_choices : *nic.fibre_channel();
   NodeIdentity identity;
   identity.node_name = nic.node_name.empty() ? process.node_name : nic.node_name;
   identity.host_name = process.host_name;
-  identity.node_wwn = fc.node_wwn != wire::Wwn{} ? fc.node_wwn : local_name(hash_of(identity.node_name));
-  identity.port_name = fc.port_name != wire::Wwn{} ? fc.port_name : unique_port_name(nic, identity.node_name, process);
-  identity.symbolic_port_name = process.program + "[" + std::to_string(process.pid) + "] " + nic.name;
+  identity.node_hash = hash_of(identity.node_name);
+  identity.nic_hash = hash_of_nic(nic, identity.node_name, process);
+  identity.nic_of_process = process.program + "[" + std::to_string(process.pid) + "] " + nic.name;
   identity.addresses = nic.addresses;
   if (identity.addresses.empty()) identity.addresses.push_back(default_address(identity.node_name));
   return identity;

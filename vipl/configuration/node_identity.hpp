@@ -1,12 +1,11 @@
-// The identity of a NIC on the fabric: node name, host address, Node_Name and Port_Name.
+// The identity of a NIC on its network: node name and host address, whatever the transport; and the numbers that a
+// transport makes names of its own from.
 //
 // A node name makes a host: processes with one name share one address, two names on one machine are two hosts. All of
 // it derives from h, the 64-bit FNV-1a hash of the short name and a zero byte (the name up to the first dot, in lower
 // case; an address text is not cut):
 //   address    fdfc:7669::h, a unique local address (RFC 4193)
-//   Node_Name  NAA 3h (locally assigned), the lower 60 bits of h
-// The Port_Name is NAA 3h too, from a hash over short name, process id, start time and NIC name: each process and NIC
-// is an N_Port of its own.
+// Another hash, over short name, process id, start time and NIC name, tells this process's NIC from every other.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -30,12 +29,12 @@ struct ProcessFacts {
 [[nodiscard]] ConfigurationResult<ProcessFacts> read_process_facts();
 
 struct NodeIdentity {
-  std::string node_name;                   // symbolic node name (RSNN_NN), as given
+  std::string node_name;                   // as given
   std::string host_name;                   // the system's name of this host, usually unique
-  wire::Wwn node_wwn{};                    // Node_Name
-  wire::Wwn port_name{};                   // Port_Name
-  std::string symbolic_port_name;          // RSPN_ID: "vicp[1234] VINIC"
+  std::string nic_of_process;              // for people: "vicp[1234] VINIC"
   std::vector<wire::IpAddress> addresses;  // at least one; the first is the NIC's
+  std::uint64_t node_hash = 0;             // the same for all NICs of the node, in all processes
+  std::uint64_t nic_hash = 0;              // of this NIC in this process
 };
 /// Settings that the configuration leaves open are derived from the process.
 [[nodiscard]] NodeIdentity derive(const NicConfiguration& nic, const ProcessFacts& process);

@@ -24,7 +24,7 @@ class FcDevice::LinkOf {
   }
   std::unique_ptr<FcLink> operator()(const LocalFabricChoices&) const {
     fc2::drivers::LocalFabricOptions options;
-    options.process_name = device_.identity().symbolic_port_name;
+    options.process_name = device_.identity().nic_of_process;
     options.service_idle_seconds = static_cast<int>(process_configuration()->fabric_idle_time / runtime::second);
     options.doorbell = engine_.runtime().doorbell();
     options.connect_limit = device_.configuration().open_timeout;
@@ -33,7 +33,7 @@ class FcDevice::LinkOf {
   std::unique_ptr<FcLink> operator()(const FcoeChoices& fcoe) const {
     const fc2::drivers::CoreAccess access{*engine_.runtime().io(), engine_, engine_.scheduler(),
                                           device_.shared_.pool()};
-    return std::make_unique<FcoeLink>(access, fcoe, device_.identity().port_name);
+    return std::make_unique<FcoeLink>(access, fcoe, device_.names_.port_name);
   }
 
  private:
@@ -65,7 +65,7 @@ class FcDevice::Question final : private farp::DirectoryListener {
 
 FcDevice::FcDevice(FcShared& shared, NicConfiguration configuration, NodeIdentity identity)
     : Device(std::move(configuration), std::move(identity)), shared_(shared),
-      link_(std::visit(LinkOf(*this), choices().link)),
+      names_(fc_names(choices(), this->identity())), link_(std::visit(LinkOf(*this), choices().link)),
       port_(std::make_unique<fc2::NPort>(shared.engine().scheduler(), shared.pool(), port_config())),
       resolver_(std::make_unique<farp::Resolver>(*port_, resolver_config())),
       directory_(
@@ -86,8 +86,8 @@ FcDevice::~FcDevice() {
 fc2::NPortConfig FcDevice::port_config() const {
   fc2::NPortConfig config;
   config.name = name();
-  config.port_name = identity().port_name;
-  config.node_name = identity().node_wwn;
+  config.port_name = names_.port_name;
+  config.node_name = names_.node_name;
   config.log_out_silent_ports = true;  // one that is gone untold would keep connections and VIs for ever (ruling 282)
   link_->limit(config);
   return config;
@@ -96,8 +96,8 @@ fc2::NPortConfig FcDevice::port_config() const {
 farp::ResolverConfig FcDevice::resolver_config() const {
   farp::ResolverConfig config;
   config.own_addresses = addresses();
-  config.symbolic_node_name = identity().node_name;
-  config.symbolic_port_name = identity().symbolic_port_name;
+  config.symbolic_node_name = identity().node_name;       // RSNN_NN
+  config.symbolic_port_name = identity().nic_of_process;  // RSPN_ID
   config.retries = resolver_retries;
   config.farp_timeout = choices().timeouts.farp > 0 ? choices().timeouts.farp : link_->farp_timeout();
   return config;

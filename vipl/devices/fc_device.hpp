@@ -11,6 +11,7 @@
 #include "fcvi/provider.hpp"
 #include "vipl/devices/device.hpp"
 #include "vipl/devices/fc_link.hpp"
+#include "vipl/devices/fc_names.hpp"
 #include "vipl/engine/engine.hpp"
 
 namespace vipl {
@@ -63,6 +64,7 @@ class FcDevice final : public Device, private farp::ReadyListener {
   void warn_of_ulp_timeout();
 
   FcShared& shared_;
+  const FcNames names_;
   bool warned_of_ulp_timeout_ = false;
   std::unique_ptr<FcLink> link_;
   std::unique_ptr<fc2::NPort> port_;

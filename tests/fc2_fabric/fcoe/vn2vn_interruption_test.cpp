@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/fc2_fabric/fcoe/ethernet_world.hpp"
+#include "tests/support/fc4.hpp"
 #include "tests/support/login_listener.hpp"
 #include "tests/support/port_pair.hpp"
 
@@ -33,7 +34,7 @@ class Vn2vnInterruptionTest : public testing::Test {
     EXPECT_TRUE(world.log_in(a.port(), b.port()));
     for (Peer* peer : {&a, &b}) {
       peer->port().add_listener(peer->listener);
-      peer->port().set_user(wire::Type::fc_vi, peer->user);
+      peer->port().set_user(support::fc4, peer->user);
     }
     ask(a, b, 1);
     ask(b, a, 2);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/fc2_fabric/fcoe/ethernet_world.hpp"
+#include "tests/support/port_pair.hpp"
 #include "tests/support/source_dir.hpp"
 #include "tests/wire/capture_file.hpp"
 
@@ -240,6 +241,26 @@ TEST_F(Vn2vnTest, broadcast_reaches_every_node) {
   EXPECT_EQ(a.log.entries.back().destination, wire::group_mac::all_vn2vn);
   EXPECT_EQ(b_frames.size(), 1U);
   EXPECT_EQ(c_frames.size(), 1U);
+}
+
+// FC-BB-6, as RFT_ID: a claim tells the FC-4 TYPEs of those that use the port, and no other.
+TEST_F(Vn2vnTest, claim_tells_the_fc4s_of_the_port) {
+  support::RecordingUser user;
+  const auto claimed_types = [&](const std::vector<wire::Type>& offered) {
+    VnStation& station = add();
+    for (const wire::Type type : offered) station.port.set_user(Fc4{.type = type}, user);
+    EXPECT_TRUE(all_up());
+    const auto claims = station.log.sent(fip::Operation::vn2vn, fip::subcode::claim_notification);
+    EXPECT_FALSE(claims.empty());
+    const auto* features = claims.empty() ? nullptr : claims[0]->fip->find<fip::Fc4Features>();
+    return features == nullptr ? decltype(fip::Fc4Features::types){} : features->types;
+  };
+  decltype(fip::Fc4Features::types) none{}, fc_vi{}, both{};
+  fc_vi[8] = both[8] = 0x01;  // word 2, bit 24: 58h
+  both[2] = 0x01;             // word 0, bit 8: 08h
+  EXPECT_EQ(claimed_types({}), none);
+  EXPECT_EQ(claimed_types({wire::Type::fc_vi}), fc_vi);
+  EXPECT_EQ(claimed_types({wire::Type::fcp, wire::Type::fc_vi}), both);
 }
 
 // Linux asks a neighbour for FLOGI before PLOGI: answered inside FIP, without the F_Port bit; the higher name

@@ -145,15 +145,15 @@ std::optional<Fault> parse_fault(std::string_view text) {
   return read_amount(text.substr(plus + 1), fault) ? std::optional(fault) : std::nullopt;
 }
 
-void FaultInjector::watch(fc2::Switch& fabric, fc2::NPort& port) {
-  Link& link = links_.emplace_back(*this, port, links_.size());
-  fabric.set_faults(port, &link.sent, &link.received);
+LinkFaults FaultInjector::add_link() {
+  Link& link = links_.emplace_back(*this, links_.size());
+  return {&link.sent, &link.received};
 }
 
 // What a port sends is seen on its own link; what a service of the fabric sends, on that of the port which gets it.
 bool FaultInjector::is_first_link(std::size_t link, const fc2::Frame& frame) const {
   const wire::FcHeader header = wire::FcHeader::read(std::span(frame.bytes).first<24>());
-  return header.s_id == links_[link].port.n_port_id() || header.s_id.value >= 0xFFFC00;
+  return has_address_(link, header.s_id) || header.s_id.value >= 0xFFFC00;
 }
 
 FaultInjector::Verdict FaultInjector::judge(std::size_t link, fc2::LinkDirection /*direction*/, const fc2::Frame& frame,

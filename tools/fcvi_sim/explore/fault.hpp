@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "fc2_fabric/link/faults.hpp"
-#include "fc2_fabric/switch/switch.hpp"
+#include "tools/fcvi_sim/network/network.hpp"
 
 namespace sim::explore {
 
@@ -46,11 +46,15 @@ using FrameWitness = std::function<void(std::uint32_t number, const fc2::Frame& 
 /// Decides for the links of all ports. Before begin() and after end() every frame passes unchanged.
 class FaultInjector final : private fc2::FaultPolicy {
  public:
-  FaultInjector(runtime::Scheduler& scheduler, FaultList faults) : scheduler_(scheduler), faults_(std::move(faults)) {}
+  /// That the host of a link has an address now, as Network::has_address.
+  using HasAddress = std::function<bool(std::size_t link, wire::FcId address)>;
+  FaultInjector(runtime::Scheduler& scheduler, FaultList faults, HasAddress has_address)
+      : scheduler_(scheduler), faults_(std::move(faults)), has_address_(std::move(has_address)) {}
   FaultInjector(const FaultInjector&) = delete;
   FaultInjector& operator=(const FaultInjector&) = delete;
 
-  void watch(fc2::Switch& fabric, fc2::NPort& port);
+  /// For the next link, from 0.
+  [[nodiscard]] LinkFaults add_link();
   void begin() { active_ = true; }
   void end() { active_ = false; }
   [[nodiscard]] std::uint32_t frames() const { return frames_; }
@@ -77,10 +81,8 @@ class FaultInjector final : private fc2::FaultPolicy {
     fc2::FaultyDirection faults_;
   };
   struct Link {
-    Link(FaultInjector& injector, fc2::NPort& its, std::size_t index)
-        : port(its), sent(injector, index, fc2::LinkDirection::Sent),
-          received(injector, index, fc2::LinkDirection::Received) {}
-    fc2::NPort& port;
+    Link(FaultInjector& injector, std::size_t index)
+        : sent(injector, index, fc2::LinkDirection::Sent), received(injector, index, fc2::LinkDirection::Received) {}
     Direction sent, received;
   };
 
@@ -94,6 +96,7 @@ class FaultInjector final : private fc2::FaultPolicy {
 
   runtime::Scheduler& scheduler_;
   const FaultList faults_;
+  const HasAddress has_address_;
   std::deque<Link> links_;
   fc2::FaultAction action_;  // of the frame that is being sent
   std::uint32_t frames_ = 0;

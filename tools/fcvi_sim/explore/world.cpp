@@ -4,9 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "fc2_fabric/node/remote_port.hpp"
 #include "tools/fcvi_sim/explore/program.hpp"
-#include "tools/fcvi_sim/run/topology.hpp"
 #include "wire/fc_header.hpp"
 
 namespace sim::explore {
@@ -50,54 +48,33 @@ void World::Until::wake(bool held) {
   world_.driver_.wake(std::exchange(program_, nullptr));
 }
 
-class World::LogoutWatch final : public fc2::PortListener {
- public:
-  LogoutWatch(World& world, FcHost& host) : world_(world), host_(host) { host.port().add_listener(*this); }
-  ~LogoutWatch() { host_.port().remove_listener(*this); }
-  LogoutWatch(const LogoutWatch&) = delete;
-  LogoutWatch& operator=(const LogoutWatch&) = delete;
-
- private:
-  void fabric_logged_in() override {}
-  void fabric_login_failed() override {}
-  void remote_port_logged_in(fc2::RemotePort&) override {}
-  void remote_port_login_failed(fc2::RemotePort&) override {}
-  void remote_port_logged_out(fc2::RemotePort& remote) override {
-    world_.record_.logouts.push_back({world_.scheduler_.now(), host_.name(), world_.name_of(remote.peer())});
-  }
-  World& world_;
-  FcHost& host_;
-};
-
 World::World(const Scenario& scenario, const FaultList& faults, fc2::FramePool& pool, Sabotage sabotage)
     : scenario_(scenario), sabotage_(std::move(sabotage)), pool_(pool), driver_(scheduler_),
-      injector_(scheduler_, faults), switch_(std::make_unique<fc2::Switch>(scheduler_, pool, fabric_config(scenario))) {
+      network_(make_network(scheduler_, pool, scenario, nullptr)),
+      injector_(scheduler_, faults,
+                [this](std::size_t link, wire::FcId address) { return network_->has_address(link, address); }) {
   record_.faults = faults;
   record_.in_order = scenario.in_order;
   const bool class_2 =
       std::any_of(scenario.ports.begin(), scenario.ports.end(), [](const PortSpec& port) { return port.class_2; });
-  const fc2::SwitchConfig fabric = fabric_config(scenario);
-  record_.frame_lifetime = class_2 ? fabric.e_d_tov : fabric.r_a_tov;
-  Random random(scenario.seed, "ports");
+  record_.frame_lifetime = network_->frame_lifetime(class_2);
   for (std::size_t i = 0; i < scenario.ports.size(); ++i) {
-    hosts_.push_back(std::make_unique<FcHost>(scheduler_, pool, scenario.ports[i], random));
-    nodes_.push_back(std::make_unique<Node>(driver_, *hosts_[i], i));
-    switch_->attach(hosts_[i]->port(), scenario.ports[i].link);
-    injector_.watch(*switch_, hosts_[i]->port());
-    logout_watches_.emplace_back(*this, *hosts_[i]);
+    nodes_.push_back(std::make_unique<Node>(driver_, network_->host(i), i));
+    network_->attach(i);
+    network_->watch(i, nullptr, injector_.add_link());
   }
+  network_->set_peer_listener(*this);
   driver_.set_observer([this] { observe(); });
 }
 
 // Links first: every call that is under way ends, and its program and operation are still there to hear it.
 World::~World() {
-  switch_.reset();
+  network_->unplug();
   driver_.abandon();
 }
 
-std::string World::name_of(wire::FcId n_port_id) const {
-  const auto host = host_of(hosts_, n_port_id);
-  return host ? hosts_[*host]->name() : std::string();
+void World::peer_lost(std::size_t host, std::optional<std::size_t> peer) {
+  record_.logouts.push_back({scheduler_.now(), nodes_[host]->name(), peer ? nodes_[*peer]->name() : std::string()});
 }
 
 void World::log_in() {
@@ -108,7 +85,7 @@ void World::log_in() {
   driver_.spawn(ready(*this));
   run_programs();
   record_.timers_before = scheduler_.pending_count();
-  record_.r_a_tov = hosts_.front()->port().r_a_tov();
+  record_.r_a_tov = network_->frame_lifetime(false);
   for (const PortSpec& port : scenario_.ports)  // the longest of all: what one end may have to wait for
     record_.ulp_timeout = std::max(record_.ulp_timeout, port.ulp_timeout != 0 ? port.ulp_timeout : record_.r_a_tov);
 }
@@ -215,8 +192,10 @@ void World::collect() {
     for (Pair& pair : pairs_)
       for (const auto& end : pair.ends) end->finish();
   for (const auto& node : nodes_) record_.holdings.push_back({node->name(), node->held()});
-  for (const auto& host : hosts_) record_.unexpected_events += host->port().counters().unexpected_events;
-  record_.unexpected_events += switch_->counters().unexpected_events;
+  for (const auto& node : nodes_) record_.unexpected_events += node->host_transport().tally().unexpected_events;
+  network_->visit_switches([this](const std::string&, const HostTransport::Tally& tally) {
+    record_.unexpected_events += tally.unexpected_events;
+  });
   record_.frames_held = pool_.outstanding();
   record_.timers_after = scheduler_.pending_count();
   for (const ConnectionRecord& connection : record_.connections)
@@ -265,11 +244,11 @@ void World::witness(std::uint32_t number, const fc2::Frame& frame, const Fault* 
   if (ladder_ == nullptr) return;
   std::size_t port = 0;
   bool outbound = false;
-  for (std::size_t i = 0; i < hosts_.size(); ++i) {
-    if (hosts_[i]->port().n_port_id() == header.s_id) {
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if (network_->has_address(i, header.s_id)) {
       port = i;
       outbound = true;
-    } else if (hosts_[i]->port().n_port_id() == header.d_id && !outbound)
+    } else if (network_->has_address(i, header.d_id) && !outbound)
       port = i;
   }
   if (fault != nullptr)

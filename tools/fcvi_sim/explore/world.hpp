@@ -7,10 +7,9 @@
 #include <memory>
 #include <vector>
 
-#include "fc2_fabric/switch/switch.hpp"
 #include "tools/fcvi_sim/explore/probe.hpp"
 #include "tools/fcvi_sim/picture/ladder.hpp"
-#include "tools/fcvi_sim/run/fc_host.hpp"
+#include "tools/fcvi_sim/network/network.hpp"
 
 namespace sim::explore {
 
@@ -24,7 +23,7 @@ struct Sabotage {
   std::function<void(Record&)> record = {};
 };
 
-class World {
+class World final : private PeerListener {
  public:
   /// `pool` serves one run after another. All references outlive the world.
   World(const Scenario& scenario, const FaultList& faults, fc2::FramePool& pool, Sabotage sabotage);
@@ -38,7 +37,7 @@ class World {
   // --- for the programs
   [[nodiscard]] Driver& driver() { return driver_; }
   [[nodiscard]] Node& node(std::size_t port) { return *nodes_[port]; }
-  [[nodiscard]] FcHost& host(std::size_t port) { return *hosts_[port]; }
+  [[nodiscard]] Network& network() { return *network_; }
   /// The operation lives as long as the world, so that a second return of the call would show.
   template <class Base>
   struct Call;
@@ -57,10 +56,9 @@ class World {
     ConnectionRecord* record;
     std::unique_ptr<Probe> ends[2];
   };
-  class LogoutWatch;
   void log_in();
-  /// Empty: not one of the scenario's ports.
-  [[nodiscard]] std::string name_of(wire::FcId n_port_id) const;
+  // PeerListener
+  void peer_lost(std::size_t host, std::optional<std::size_t> peer) override;
   Pair& make_pair(const WorkloadSpec& workload, std::uint32_t salt);
   void spawn(Pair& pair);
   void run_programs();
@@ -79,14 +77,12 @@ class World {
   Driver driver_;
   Record record_;
   std::vector<std::unique_ptr<vi::Operation>> operations_;  // providers know them until the end
-  FcHosts hosts_;
-  std::vector<std::unique_ptr<Node>> nodes_;  // on hosts_
-  std::list<LogoutWatch> logout_watches_;
+  std::unique_ptr<Network> network_;
+  std::vector<std::unique_ptr<Node>> nodes_;  // on its hosts
   FaultInjector injector_;
   std::list<Until*> waiting_;
   std::list<Pair> pairs_;
   std::list<WorkloadSpec> new_workloads_;
-  std::unique_ptr<fc2::Switch> switch_;
   Ladder* ladder_ = nullptr;
   std::vector<std::pair<const Probe*, std::string_view>> shown_states_;
 };

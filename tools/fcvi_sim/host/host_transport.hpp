@@ -1,5 +1,7 @@
-// What a simulated host needs of its transport. Who makes one knows which it is: run/fc_host.hpp for Fibre Channel.
+// What a simulated host needs of its transport. Who makes one knows which it is: network/fc_host.hpp for
+// Fibre Channel.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +42,18 @@ class HostTransport {
     std::size_t count = 0;
   };
   [[nodiscard]] virtual std::vector<Held> held() const = 0;
+  /// What it counted since it began.
+  struct Tally {
+    struct Discarded {
+      std::string_view reason;  // its name: scenario/discard_names.hpp
+      std::uint64_t times = 0;
+    };
+    std::vector<Discarded> discarded;     // reasons that there were
+    std::uint64_t unexpected_events = 0;  // a machine had no row
+    std::uint64_t kept_bytes = 0;         // the most at once of what overtook other frames
+    std::uint64_t pool_refusals = 0;      // frames that found no room there
+  };
+  [[nodiscard]] virtual Tally tally() const = 0;
   /// What the members of its owners say agrees (state_machines/consistency.hpp). Between events.
   [[nodiscard]] virtual bool is_consistent() const = 0;
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fc2_fabric/link/faults.hpp"
+#include "tools/fcvi_sim/network/network.hpp"
 #include "tools/fcvi_sim/scenario/random.hpp"
 #include "tools/fcvi_sim/scenario/scenario.hpp"
 #include "tools/faults/rules.hpp"
@@ -38,9 +39,10 @@ class FaultInjector {
   FaultInjector(const FaultInjector&) = delete;
   FaultInjector& operator=(const FaultInjector&) = delete;
 
-  /// The rules, for the port's link; nullptr where the scenario has no faults.
-  [[nodiscard]] fc2::FaultyLink* rules_for(std::size_t port) {
-    return scenario_.faults.empty() ? nullptr : &links_[port];
+  /// The rules, for the port's link; none where the scenario has no faults.
+  [[nodiscard]] LinkFaults rules_for(std::size_t port) {
+    if (scenario_.faults.empty()) return {};
+    return {&links_[port].sent, &links_[port].received};
   }
   /// The times of the scenario count from now.
   void start_clock();

@@ -35,7 +35,7 @@ struct RunResult {
   std::map<std::string_view, std::uint64_t> ius;  // by name
   std::uint64_t iu_count = 0, frame_count = 0, byte_count = 0;
   std::uint64_t discards = 0, asynchronous_errors = 0, unexpected_events = 0;
-  std::vector<std::string> discard_reasons;  // "client: WrongSequence 3"
+  std::vector<std::string> discard_reasons;  // as discard_text()
   std::vector<std::uint64_t> kept_bytes;     // by port: the most of its reorder pool at once
   std::vector<std::uint64_t> pool_refusals;  // by port: frames that found no room in it
   runtime::TimeNs duration = 0;              // simulated
@@ -49,8 +49,8 @@ struct RunResult {
 };
 
 /// "client: wrong sequence 3"
-inline std::string discard_text(const std::string& name, fc2::Discard reason, std::uint64_t times) {
-  return name + ": " + std::string(to_string(reason)) + " " + std::to_string(times);
+inline std::string discard_text(const std::string& name, std::string_view reason, std::uint64_t times) {
+  return name + ": " + std::string(reason) + " " + std::to_string(times);
 }
 
 }  // namespace sim

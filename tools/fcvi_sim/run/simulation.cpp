@@ -11,23 +11,21 @@ constexpr runtime::TimeNs logout_poll = runtime::microsecond,
                           logout_limit = 25 * runtime::second;  // R_A_TOV twice, and some
 }  // namespace
 
-Simulation::Simulation(const Scenario& scenario, const ContentStore& contents, Outputs outputs)
+Simulation::Simulation(const Scenario& scenario, const ContentStore& contents, Outputs outputs, NetworkMaker make)
     : scenario_(scenario), contents_(contents), outputs_(outputs), watches_states_(states_matter()),
       start_(scheduler_.now()), observer_(result_, scenario, outputs.ladder), driver_(scheduler_),
+      network_(make(scheduler_, pool_, scenario, outputs.capture)),
       faults_(
-          scheduler_, scenario, *this, [this](wire::FcId id) { return host_of(hosts_, id); },
+          scheduler_, scenario, *this, [this](wire::FcId id) { return network_->host_with(id); },
           [this](const FaultSpec& fault, std::size_t port, fc2::LinkDirection direction, const fc2::Frame& frame) {
             observer_.fault(scheduler_.now(), fault, port, direction == fc2::LinkDirection::Sent, frame);
-          }),
-      topology_(Topology::make(scheduler_, pool_, scenario, hosts_, outputs.capture)) {
+          }) {
   result_.workloads.resize(scenario.workloads.size());
   for (std::size_t i = 0; i < scenario.workloads.size(); ++i)
     result_.workloads[i].transfers.resize(scenario.workloads[i].transfers.size());
-  Random random(scenario.seed, "ports");
   for (std::size_t i = 0; i < scenario.ports.size(); ++i) {
     const PortSpec& spec = scenario.ports[i];
-    hosts_.push_back(std::make_unique<FcHost>(scheduler_, pool_, spec, random));
-    nodes_.push_back(std::make_unique<Node>(driver_, *hosts_[i], i));
+    nodes_.push_back(std::make_unique<Node>(driver_, network_->host(i), i));
     fc2::FrameTap* capture = nullptr;
     if (outputs.capture != nullptr && spec.capture) capture = &outputs.capture->add_interface(spec.name);
     taps_.push_back(&observer_.tap(i, capture));
@@ -43,17 +41,17 @@ Simulation::Simulation(const Scenario& scenario, const ContentStore& contents, O
 
 // Links go down first: every call that is under way ends, and its program is still there to hear it.
 Simulation::~Simulation() {
-  for (std::size_t port = 0; port < hosts_.size(); ++port)
-    if (topology_->is_attached(port)) topology_->watch(port, nullptr, nullptr);
-  topology_.reset();
+  for (std::size_t port = 0; port < nodes_.size(); ++port)
+    if (network_->is_attached(port)) network_->watch(port, nullptr, {});
+  network_->unplug();
   driver_.abandon();
 }
 
 // --- ports -------------------------------------------------------------------------------------------------------
 
 void Simulation::attach(std::size_t port) {
-  topology_->attach(port);
-  topology_->watch(port, taps_[port], faults_.rules_for(port));
+  network_->attach(port);
+  network_->watch(port, taps_[port], faults_.rules_for(port));
 }
 
 namespace {
@@ -63,32 +61,30 @@ bool is_of_switches(const PortEvent& event) {
 }  // namespace
 
 void Simulation::take_down(const PortEvent& event) {
-  if (is_of_switches(event)) return topology_->switch_event(event, false);
-  if (!topology_->is_attached(event.port)) return;
+  if (is_of_switches(event)) return network_->switch_event(event, false);
+  if (!network_->is_attached(event.port)) return;
   if (event.kind == PortEvent::Kind::Cut)
-    topology_->link_event(event.port, event.kind, false);
+    network_->link_event(event.port, event.kind, false);
   else
-    topology_->detach(event.port);
+    network_->detach(event.port);
 }
 
 void Simulation::bring_up(const PortEvent& event) {
-  if (is_of_switches(event)) return topology_->switch_event(event, true);
-  if (!topology_->is_attached(event.port))
+  if (is_of_switches(event)) return network_->switch_event(event, true);
+  if (!network_->is_attached(event.port))
     attach(event.port);
   else if (event.kind == PortEvent::Kind::Cut)
-    topology_->link_event(event.port, event.kind, true);
+    network_->link_event(event.port, event.kind, true);
 }
 
 void Simulation::link_event(const PortEvent& event) {
-  if (!topology_->is_attached(event.port)) return;
-  topology_->link_event(event.port, event.kind, false);
+  if (!network_->is_attached(event.port)) return;
+  network_->link_event(event.port, event.kind, false);
   if (event.kind == PortEvent::Kind::Replug)
-    topology_->watch(event.port, taps_[event.port], faults_.rules_for(event.port));
+    network_->watch(event.port, taps_[event.port], faults_.rules_for(event.port));
 }
 
-void Simulation::log_out(std::size_t port, std::size_t peer, bool implicit) {
-  hosts_[port]->log_out_from(*hosts_[peer], implicit);
-}
+void Simulation::log_out(std::size_t port, std::size_t peer, bool implicit) { network_->log_out(port, peer, implicit); }
 
 // --- programs ----------------------------------------------------------------------------------------------------
 
@@ -137,11 +133,11 @@ Task<> Simulation::log_out_of_fabric() {
   co_await driver_.sleep(time_to_settle());
   std::vector<std::uint64_t> replies;
   std::vector<bool> leaves;  // not so where a link went down and did not come back in time
-  for (std::size_t port = 0; port < hosts_.size(); ++port) {
+  for (std::size_t port = 0; port < nodes_.size(); ++port) {
     replies.push_back(observer_.f_port_replies(port));
-    leaves.push_back(hosts_[port]->leave());
+    leaves.push_back(network_->host(port).leave());
   }
-  for (std::size_t port = 0; port < hosts_.size(); ++port)
+  for (std::size_t port = 0; port < nodes_.size(); ++port)
     while (leaves[port] && observer_.f_port_replies(port) == replies[port]) co_await driver_.sleep(logout_poll);
 }
 
@@ -241,25 +237,24 @@ void Simulation::collect_last_states() {
 
 void Simulation::collect() {
   result_.duration = scheduler_.now() - start_;
-  const auto add = [this](const std::string& name, const fc2::Counters& counters) {
-    result_.discards += counters.discarded();
-    result_.unexpected_events += counters.unexpected_events;
-    for (int reason = 0; reason < static_cast<int>(fc2::Discard::Count); ++reason) {
-      const auto which = static_cast<fc2::Discard>(reason);
-      if (counters.discarded(which) != 0)
-        result_.discard_reasons.push_back(discard_text(name, which, counters.discarded(which)));
+  const auto add = [this](const std::string& name, const HostTransport::Tally& tally) {
+    result_.unexpected_events += tally.unexpected_events;
+    for (const HostTransport::Tally::Discarded& discarded : tally.discarded) {
+      result_.discards += discarded.times;
+      result_.discard_reasons.push_back(discard_text(name, discarded.reason, discarded.times));
     }
   };
-  for (const auto& host : hosts_) {
-    add(host->name(), host->port().counters());
-    result_.kept_bytes.push_back(host->provider().reorder_peak_bytes());
-    result_.pool_refusals.push_back(host->provider().counters().reorder_pool_full);
+  for (const auto& node : nodes_) {
+    const HostTransport::Tally tally = node->host_transport().tally();
+    add(node->name(), tally);
+    result_.kept_bytes.push_back(tally.kept_bytes);
+    result_.pool_refusals.push_back(tally.pool_refusals);
   }
   collect_errors();
   collect_completions();
   collect_last_states();
   result_.faults = faults_.times();
-  topology_->visit_counters(add);
+  network_->visit_switches(add);
 }
 
 }  // namespace sim

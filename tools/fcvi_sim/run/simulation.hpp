@@ -1,4 +1,4 @@
-// One run of a scenario: fabric, hosts, programs, virtual time.
+// One run of a scenario: network, hosts, programs, virtual time.
 #pragma once
 #include <map>
 #include <memory>
@@ -8,12 +8,12 @@
 #include "fc2_fabric/frame/capture.hpp"
 #include "tools/fcvi_sim/host/content.hpp"
 #include "tools/fcvi_sim/host/driver.hpp"
-#include "tools/fcvi_sim/run/fault_injector.hpp"
-#include "tools/fcvi_sim/picture/ladder.hpp"
 #include "tools/fcvi_sim/host/node.hpp"
+#include "tools/fcvi_sim/network/network.hpp"
+#include "tools/fcvi_sim/picture/ladder.hpp"
+#include "tools/fcvi_sim/run/fault_injector.hpp"
 #include "tools/fcvi_sim/run/observer.hpp"
 #include "tools/fcvi_sim/run/results.hpp"
-#include "tools/fcvi_sim/run/topology.hpp"
 
 namespace sim {
 
@@ -27,8 +27,9 @@ struct Outputs {
 
 class Simulation final : private PortControl {
  public:
-  /// All references outlive the simulation.
-  Simulation(const Scenario& scenario, const ContentStore& contents, Outputs outputs);
+  using NetworkMaker = decltype(&make_network);
+  /// All references outlive the simulation. `make`: for tests, another network than the scenario's own.
+  Simulation(const Scenario& scenario, const ContentStore& contents, Outputs outputs, NetworkMaker make = make_network);
   ~Simulation();
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
@@ -77,12 +78,11 @@ class Simulation final : private PortControl {
   runtime::TimeNs ready_at_ = 0;  // when the programs began
   Observer observer_;
   Driver driver_;
-  FcHosts hosts_;
-  std::vector<std::unique_ptr<Node>> nodes_;                                // on hosts_
+  std::unique_ptr<Network> network_;
+  std::vector<std::unique_ptr<Node>> nodes_;                                // on its hosts
   std::map<std::pair<std::size_t, std::string>, std::string_view> states_;  // as last seen, by port and workload
   FaultInjector faults_;
   std::vector<fc2::FrameTap*> taps_;  // by port
-  std::unique_ptr<Topology> topology_;
 };
 
 }  // namespace sim

@@ -1,4 +1,5 @@
 // The parts of a scenario that say what must happen.
+#include "tools/fcvi_sim/scenario/discard_names.hpp"
 #include "tools/fcvi_sim/scenario/message_names.hpp"
 #include "tools/fcvi_sim/scenario/parts_loader.hpp"
 #include "tools/fcvi_sim/scenario/status_text.hpp"
@@ -63,12 +64,10 @@ std::vector<CompletionExpectation> read_completions(const Tree& tree, std::strin
   return completions;
 }
 
-fc2::Discard read_discard(const Tree& tree, std::string_view key) {
-  std::vector<std::string_view> known;
-  for (int code = 0; code < static_cast<int>(fc2::Discard::Count); ++code) {
-    known.push_back(to_string(static_cast<fc2::Discard>(code)));
-    if (tree.scalar == known.back()) return static_cast<fc2::Discard>(code);
-  }
+std::string_view read_discard(const Tree& tree, std::string_view key) {
+  const std::vector<std::string_view> known = known_discard_names();
+  for (const std::string_view name : known)
+    if (tree.scalar == name) return name;
   fail_choice(tree, key, known);
 }
 

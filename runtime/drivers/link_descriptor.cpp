@@ -1,11 +1,11 @@
-#include "fc2_fabric/drivers/link_descriptor.hpp"
+#include "runtime/drivers/link_descriptor.hpp"
 
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
 
-namespace fc2::drivers {
+namespace runtime::drivers {
 namespace {
 
 constexpr int none = -1;
@@ -40,4 +40,4 @@ LinkDescriptor::LinkDescriptor(int descriptor) : descriptor_(descriptor) { table
 LinkDescriptor::~LinkDescriptor() { table.exchange_one(descriptor_, none); }
 void LinkDescriptor::close_all_in_child() { table.close_all(); }
 
-}  // namespace fc2::drivers
+}  // namespace runtime::drivers

@@ -1,4 +1,4 @@
-#include "tools/fcvi_sim/run/topology.hpp"
+#include "tools/fcvi_sim/network/fc_topology.hpp"
 
 #include <array>
 #include <deque>
@@ -38,16 +38,16 @@ fc2::LoopPlace loop_place(const PortSpec& spec) {
   return {.is_private = spec.is_private, .bb_credit = spec.link.bb_credit, .processing_ns = spec.link.processing_ns};
 }
 
-void watch_on(fc2::Loop& loop, fc2::NPort& port, fc2::FrameTap* tap, fc2::FaultyLink* faults) {
+void watch_on(fc2::Loop& loop, fc2::NPort& port, fc2::FrameTap* tap, LinkFaults faults) {
   loop.tap(port, tap);
-  if (faults != nullptr) loop.set_faults(port, &faults->sent, &faults->received);
+  if (faults.sent != nullptr) loop.set_faults(port, faults.sent, faults.received);
 }
 
-class FabricTopology final : public Topology {
+class FabricTopology final : public FcTopology {
  public:
   FabricTopology(runtime::Scheduler& scheduler, fc2::FramePool& pool, const Scenario& scenario, const FcHosts& hosts,
                  fc2::Capture* capture)
-      : Topology(scenario, hosts), fabric_(scheduler, pool, scenario.fabric), places_(scenario.ports.size()) {
+      : FcTopology(scenario, hosts), fabric_(scheduler, pool, scenario.fabric), places_(scenario.ports.size()) {
     for (std::size_t i = 0; i < scenario.switches.size(); ++i) add_switch(scenario, i);
     for (const SwitchLinkSpec& spec : scenario.switch_links) {
       fc2::InterSwitchLink& link = fabric_.connect(fabric_.at(spec.from), fabric_.at(spec.to), spec.link);
@@ -102,12 +102,12 @@ class FabricTopology final : public Topology {
   [[nodiscard]] bool is_attached(std::size_t host) const override {
     return places_[host].at != nullptr || places_[host].ring != nullptr;
   }
-  void watch(std::size_t host, fc2::FrameTap* tap, fc2::FaultyLink* faults) override {
+  void watch(std::size_t host, fc2::FrameTap* tap, LinkFaults faults) override {
     const Place& place = places_[host];
     if (!is_attached(host)) return;
     if (place.ring != nullptr) return watch_on(*place.ring->loop, port(host), tap, faults);
     place.at->tap(port(host), tap);
-    if (faults != nullptr) place.at->set_faults(port(host), &faults->sent, &faults->received);
+    if (faults.sent != nullptr) place.at->set_faults(port(host), faults.sent, faults.received);
   }
   void link_event(std::size_t host, PortEvent::Kind kind, bool over) override {
     const Place& place = places_[host];
@@ -147,16 +147,16 @@ class FabricTopology final : public Topology {
 };
 
 // Plugged in when both ports are there, and unplugged when one of them goes.
-class PointToPointTopology final : public Topology {
+class PointToPointTopology final : public FcTopology {
  public:
   PointToPointTopology(runtime::Scheduler& scheduler, const Scenario& scenario, const FcHosts& hosts)
-      : Topology(scenario, hosts), scheduler_(scheduler) {}
+      : FcTopology(scenario, hosts), scheduler_(scheduler) {}
 
  private:
   struct Place {
     bool there = false;
     fc2::FrameTap* tap = nullptr;
-    fc2::FaultyLink* faults = nullptr;
+    LinkFaults faults = {};
   };
 
   // Who comes first has the link's end a.
@@ -174,7 +174,7 @@ class PointToPointTopology final : public Topology {
     places_[host] = {};
   }
   [[nodiscard]] bool is_attached(std::size_t host) const override { return places_[host].there; }
-  void watch(std::size_t host, fc2::FrameTap* tap, fc2::FaultyLink* faults) override {
+  void watch(std::size_t host, fc2::FrameTap* tap, LinkFaults faults) override {
     places_[host].tap = tap;
     places_[host].faults = faults;
     if (pair_) watch(host);
@@ -190,7 +190,7 @@ class PointToPointTopology final : public Topology {
     const Place& place = places_[host];
     end.output().tap_sender(place.tap);
     far_end.output().tap_receiver(place.tap);
-    end.output().set_fault(place.faults == nullptr ? nullptr : &place.faults->sent);
+    end.output().set_fault(place.faults.sent);
   }
 
   runtime::Scheduler& scheduler_;
@@ -199,16 +199,16 @@ class PointToPointTopology final : public Topology {
   std::optional<fc2::PointToPoint> pair_;
 };
 
-class LoopTopology final : public Topology {
+class LoopTopology final : public FcTopology {
  public:
   LoopTopology(runtime::Scheduler& scheduler, fc2::FramePool& pool, const Scenario& scenario, const FcHosts& hosts)
-      : Topology(scenario, hosts), loop_(scheduler, pool, loop_config(scenario.ports.front().link)) {}
+      : FcTopology(scenario, hosts), loop_(scheduler, pool, loop_config(scenario.ports.front().link)) {}
 
  private:
   void attach(std::size_t host) override { fc2::attach(loop_, port(host), loop_place(spec(host))); }
   void detach(std::size_t host) override { loop_.detach(port(host)); }
   [[nodiscard]] bool is_attached(std::size_t host) const override { return loop_.station_of(port(host)) != nullptr; }
-  void watch(std::size_t host, fc2::FrameTap* tap, fc2::FaultyLink* faults) override {
+  void watch(std::size_t host, fc2::FrameTap* tap, LinkFaults faults) override {
     watch_on(loop_, port(host), tap, faults);
   }
   void link_event(std::size_t host, PortEvent::Kind kind, bool) override {
@@ -229,8 +229,8 @@ fc2::SwitchConfig fabric_config(const Scenario& scenario) {
   return config;
 }
 
-std::unique_ptr<Topology> Topology::make(runtime::Scheduler& scheduler, fc2::FramePool& pool, const Scenario& scenario,
-                                         const FcHosts& hosts, fc2::Capture* capture) {
+std::unique_ptr<FcTopology> FcTopology::make(runtime::Scheduler& scheduler, fc2::FramePool& pool,
+                                             const Scenario& scenario, const FcHosts& hosts, fc2::Capture* capture) {
   switch (scenario.topology) {
     case TopologyKind::Fabric: return std::make_unique<FabricTopology>(scheduler, pool, scenario, hosts, capture);
     case TopologyKind::PointToPoint: return std::make_unique<PointToPointTopology>(scheduler, scenario, hosts);

@@ -1,4 +1,4 @@
-#include "tools/fcvi_sim/run/fc_host.hpp"
+#include "tools/fcvi_sim/network/fc_host.hpp"
 
 #include "fc2_fabric/node/remote_port.hpp"
 
@@ -43,6 +43,14 @@ farp::ResolverConfig resolver_config(const PortSpec& spec) {
   return config;
 }
 
+template <class Reason, class Counters>
+void add_discards(HostTransport::Tally& tally, const Counters& counters) {
+  for (int i = 0; i < static_cast<int>(Reason::Count); ++i) {
+    const auto reason = static_cast<Reason>(i);
+    if (counters.discarded(reason) != 0) tally.discarded.push_back({to_string(reason), counters.discarded(reason)});
+  }
+}
+
 }  // namespace
 
 FcHost::FcHost(runtime::Scheduler& scheduler, fc2::FramePool& pool, const PortSpec& spec, Random& random)
@@ -68,6 +76,20 @@ std::vector<HostTransport::Held> FcHost::held() const {
           {"FCVI_CONNECTION_IDs that rest", provider_.resting_connection_ids()}};
 }
 
+HostTransport::Tally tally_of(const fc2::Counters& counters) {
+  HostTransport::Tally tally{.discarded = {}, .unexpected_events = counters.unexpected_events};
+  add_discards<fc2::Discard>(tally, counters);
+  return tally;
+}
+
+HostTransport::Tally FcHost::tally() const {
+  Tally tally = tally_of(port_.counters());
+  add_discards<fcvi::Discard>(tally, provider_.counters());
+  tally.kept_bytes = provider_.reorder_peak_bytes();
+  tally.pool_refusals = provider_.counters().reorder_pool_full;
+  return tally;
+}
+
 void FcHost::log_out_from(const FcHost& peer, bool implicit) {
   fc2::RemotePort* remote = port_.find_remote_port(peer.port_.n_port_id());
   if (remote == nullptr) return;
@@ -75,12 +97,6 @@ void FcHost::log_out_from(const FcHost& peer, bool implicit) {
     remote->implicit_logout();
   else
     remote->log_out();
-}
-
-std::optional<std::size_t> host_of(const FcHosts& hosts, wire::FcId n_port_id) {
-  for (std::size_t host = 0; host < hosts.size(); ++host)
-    if (hosts[host]->port().n_port_id() == n_port_id) return host;
-  return std::nullopt;
 }
 
 }  // namespace sim

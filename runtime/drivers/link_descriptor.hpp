@@ -1,7 +1,7 @@
 // The sockets of this process's links, so that the child of a fork() can close its copies.
 #pragma once
 
-namespace fc2::drivers {
+namespace runtime::drivers {
 
 /// Registers the descriptor, which it does not own, for its own lifetime. Destroy it before the descriptor is closed.
 class LinkDescriptor {
@@ -19,4 +19,4 @@ class LinkDescriptor {
   int descriptor_;
 };
 
-}  // namespace fc2::drivers
+}  // namespace runtime::drivers

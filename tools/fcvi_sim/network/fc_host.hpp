@@ -1,7 +1,6 @@
 // The transport of a host on Fibre Channel: an N_Port with its resolver and FC-VI provider.
 #pragma once
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "farp/resolver.hpp"
@@ -26,11 +25,11 @@ class FcHost final : public HostTransport, private farp::ReadyListener {
   [[nodiscard]] std::string_view ready_means() const override { return "logged in and registered"; }
   bool leave() override;
   [[nodiscard]] std::vector<Held> held() const override;
+  [[nodiscard]] Tally tally() const override;
   [[nodiscard]] bool is_consistent() const override { return port_.is_consistent() && provider_.is_consistent(); }
 
   /// For who plugs it in or takes note of its frames.
   fc2::NPort& port() { return port_; }
-  [[nodiscard]] const fcvi::Provider& provider() const { return provider_; }
   /// Nothing happens where there is no such login.
   void log_out_from(const FcHost& peer, bool implicit);
 
@@ -46,6 +45,8 @@ class FcHost final : public HostTransport, private farp::ReadyListener {
 
 /// By position in the scenario's ports.
 using FcHosts = std::vector<std::unique_ptr<FcHost>>;
-[[nodiscard]] std::optional<std::size_t> host_of(const FcHosts& hosts, wire::FcId n_port_id);
+
+/// Of a port or a switch.
+[[nodiscard]] HostTransport::Tally tally_of(const fc2::Counters& counters);
 
 }  // namespace sim

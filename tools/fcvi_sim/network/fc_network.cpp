@@ -1,0 +1,65 @@
+#include "tools/fcvi_sim/network/fc_network.hpp"
+
+namespace sim {
+
+class FcNetwork::LogoutWatch final : public fc2::PortListener {
+ public:
+  LogoutWatch(FcNetwork& network, std::size_t host, PeerListener& listener)
+      : network_(network), host_(host), listener_(listener) {
+    port().add_listener(*this);
+  }
+  ~LogoutWatch() { port().remove_listener(*this); }
+  LogoutWatch(const LogoutWatch&) = delete;
+  LogoutWatch& operator=(const LogoutWatch&) = delete;
+
+ private:
+  [[nodiscard]] fc2::NPort& port() { return network_.hosts_[host_]->port(); }
+  void fabric_logged_in() override {}
+  void fabric_login_failed() override {}
+  void remote_port_logged_in(fc2::RemotePort&) override {}
+  void remote_port_login_failed(fc2::RemotePort&) override {}
+  void remote_port_logged_out(fc2::RemotePort& remote) override {
+    listener_.peer_lost(host_, network_.host_with(remote.peer()));
+  }
+  FcNetwork& network_;
+  const std::size_t host_;
+  PeerListener& listener_;
+};
+
+FcNetwork::FcNetwork(runtime::Scheduler& scheduler, fc2::FramePool& pool, const Scenario& scenario,
+                     fc2::Capture* capture)
+    : scenario_(scenario), topology_(FcTopology::make(scheduler, pool, scenario, hosts_, capture)) {
+  Random random(scenario.seed, "ports");
+  for (const PortSpec& spec : scenario.ports) hosts_.push_back(std::make_unique<FcHost>(scheduler, pool, spec, random));
+}
+
+FcNetwork::~FcNetwork() = default;
+
+std::optional<std::size_t> FcNetwork::host_with(wire::FcId address) const {
+  for (std::size_t host = 0; host < hosts_.size(); ++host)
+    if (has_address(host, address)) return host;
+  return std::nullopt;
+}
+
+void FcNetwork::set_peer_listener(PeerListener& listener) {
+  logout_watches_.clear();
+  for (std::size_t host = 0; host < hosts_.size(); ++host) logout_watches_.emplace_back(*this, host, listener);
+}
+
+// FC-VI B.2.6.1 rule 8e: in class 2 what is not acknowledged within E_D_TOV.
+runtime::TimeNs FcNetwork::frame_lifetime(bool class_2) const {
+  const fc2::SwitchConfig fabric = fabric_config(scenario_);
+  return class_2 ? fabric.e_d_tov : fabric.r_a_tov;
+}
+
+void FcNetwork::visit_switches(const TallyVisitor& visit) const {
+  topology_->visit_counters(
+      [&](const std::string& name, const fc2::Counters& counters) { visit(name, tally_of(counters)); });
+}
+
+std::unique_ptr<Network> make_network(runtime::Scheduler& scheduler, fc2::FramePool& pool, const Scenario& scenario,
+                                      fc2::Capture* capture) {
+  return std::make_unique<FcNetwork>(scheduler, pool, scenario, capture);
+}
+
+}  // namespace sim

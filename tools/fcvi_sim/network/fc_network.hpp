@@ -1,0 +1,50 @@
+// Hosts on Fibre Channel: their N_Ports, and a fabric, link or loop that joins them.
+#pragma once
+#include <list>
+
+#include "tools/fcvi_sim/network/fc_host.hpp"
+#include "tools/fcvi_sim/network/fc_topology.hpp"
+#include "tools/fcvi_sim/network/network.hpp"
+
+namespace sim {
+
+class FcNetwork final : public Network {
+ public:
+  /// See make_network().
+  FcNetwork(runtime::Scheduler& scheduler, fc2::FramePool& pool, const Scenario& scenario, fc2::Capture* capture);
+  ~FcNetwork() override;
+
+  [[nodiscard]] HostTransport& host(std::size_t host) override { return *hosts_[host]; }
+  [[nodiscard]] bool has_address(std::size_t host, wire::FcId address) const override {
+    return hosts_[host]->port().n_port_id() == address;
+  }
+  [[nodiscard]] std::optional<std::size_t> host_with(wire::FcId address) const override;
+
+  void attach(std::size_t host) override { topology_->attach(host); }
+  void detach(std::size_t host) override { topology_->detach(host); }
+  [[nodiscard]] bool is_attached(std::size_t host) const override { return topology_->is_attached(host); }
+  void watch(std::size_t host, fc2::FrameTap* tap, LinkFaults faults) override { topology_->watch(host, tap, faults); }
+  void unplug() override { topology_.reset(); }
+
+  void link_event(std::size_t host, PortEvent::Kind kind, bool over) override {
+    topology_->link_event(host, kind, over);
+  }
+  void switch_event(const PortEvent& event, bool over) override { topology_->switch_event(event, over); }
+  void log_out(std::size_t host, std::size_t peer, bool implicit) override {
+    hosts_[host]->log_out_from(*hosts_[peer], implicit);
+  }
+
+  void set_peer_listener(PeerListener& listener) override;
+  [[nodiscard]] runtime::TimeNs frame_lifetime(bool class_2) const override;
+  void visit_switches(const TallyVisitor& visit) const override;
+
+ private:
+  class LogoutWatch;
+
+  const Scenario& scenario_;
+  FcHosts hosts_;
+  std::list<LogoutWatch> logout_watches_;  // of the peer listener, by host
+  std::unique_ptr<FcTopology> topology_;   // before the hosts go
+};
+
+}  // namespace sim

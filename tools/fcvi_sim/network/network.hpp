@@ -1,0 +1,79 @@
+// The network of a scenario: a transport for each host, and what joins them. A run knows no more of it than this: hosts
+// of another transport are another Network, beside FcNetwork.
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "fc2_fabric/frame/capture.hpp"
+#include "fc2_fabric/link/channel.hpp"
+#include "tools/fcvi_sim/host/host_transport.hpp"
+#include "tools/fcvi_sim/scenario/scenario.hpp"
+
+namespace sim {
+
+/// Of one link, as its host sees the directions. Each may be nullptr.
+struct LinkFaults {
+  fc2::FrameFault *sent = nullptr, *received = nullptr;
+};
+
+class PeerListener {
+ public:
+  /// What all connections of `host` with `peer` stood on is gone: its login ended. No peer: it is not a host of the
+  /// scenario.
+  virtual void peer_lost(std::size_t host, std::optional<std::size_t> peer) = 0;
+
+ protected:
+  ~PeerListener() = default;
+};
+
+/// Hosts are positions in the scenario's ports. No host is attached at first.
+class Network {
+ public:
+  virtual ~Network() = default;
+  Network(const Network&) = delete;
+  Network& operator=(const Network&) = delete;
+
+  /// Lives as long as the network.
+  [[nodiscard]] virtual HostTransport& host(std::size_t host) = 0;
+  /// It sends frames with that source address now.
+  [[nodiscard]] virtual bool has_address(std::size_t host, wire::FcId address) const = 0;
+  /// The first that has it; none: it is no host's.
+  [[nodiscard]] virtual std::optional<std::size_t> host_with(wire::FcId address) const = 0;
+
+  // --- links
+  virtual void attach(std::size_t host) = 0;
+  virtual void detach(std::size_t host) = 0;
+  [[nodiscard]] virtual bool is_attached(std::size_t host) const = 0;
+  /// At the host's end of its link, until it goes. `tap` may be nullptr. Point-to-point, what befalls a frame is its
+  /// sender's.
+  virtual void watch(std::size_t host, fc2::FrameTap* tap, LinkFaults faults) = 0;
+  /// All at once, for good. Hosts stay, and hear that their links went down.
+  virtual void unplug() = 0;
+
+  // --- what befalls it: events that the scenario's topology has (the loader saw to it)
+  virtual void link_event(std::size_t host, PortEvent::Kind kind, bool over) = 0;
+  /// SwitchDown and SwitchLinkDown.
+  virtual void switch_event(const PortEvent& event, bool over) = 0;
+  /// Nothing happens where there is no such login.
+  virtual void log_out(std::size_t host, std::size_t peer, bool implicit) = 0;
+
+  // --- what it tells
+  /// Called from inside events. It outlives the network.
+  virtual void set_peer_listener(PeerListener& listener) = 0;
+  /// The longest that a frame may be under way; class 2: until it is taken for lost.
+  [[nodiscard]] virtual runtime::TimeNs frame_lifetime(bool class_2) const = 0;
+  using TallyVisitor = std::function<void(const std::string& name, const HostTransport::Tally& tally)>;
+  /// Of what is no host: switches, by name.
+  virtual void visit_switches(const TallyVisitor& visit) const = 0;
+
+ protected:
+  Network() = default;
+};
+
+/// What the scenario asks for. All references outlive it; `capture` may be nullptr and gets the links between switches.
+std::unique_ptr<Network> make_network(runtime::Scheduler& scheduler, fc2::FramePool& pool, const Scenario& scenario,
+                                      fc2::Capture* capture);
+
+}  // namespace sim

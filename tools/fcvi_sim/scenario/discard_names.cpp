@@ -1,0 +1,24 @@
+#include "tools/fcvi_sim/scenario/discard_names.hpp"
+
+#include "fc2_fabric/frame/counters.hpp"
+#include "fcvi/counters.hpp"
+
+namespace sim {
+namespace {
+
+template <class Reason>
+void add_reasons(std::vector<std::string_view>& names) {
+  for (int reason = 0; reason < static_cast<int>(Reason::Count); ++reason)
+    names.push_back(to_string(static_cast<Reason>(reason)));
+}
+
+}  // namespace
+
+std::vector<std::string_view> known_discard_names() {
+  std::vector<std::string_view> names;
+  add_reasons<fc2::Discard>(names);
+  add_reasons<fcvi::Discard>(names);
+  return names;
+}
+
+}  // namespace sim
