@@ -83,16 +83,22 @@ fc2::FrameSource::Next MessageSender::next_frame(fc2::Frame& frame) {
     if (vi == nullptr || !vi->can_transmit()) return Next::Exhausted;
     if (!sending_) {
       const Begun begun = start_next(frame);
-      if (begun == Begun::SentWhole) return Next::Made;
+      if (begun == Begun::SentWhole) return made();
       if (begun == Begun::Nothing) return Next::Exhausted;
     }
     Message& message = open_.back();
     if (!sequence_.is_open() && !begin_sequence(message)) return Next::Blocked;
     if (!sequence_.may_send()) return Next::Blocked;
-    if (fill(frame, message)) return Next::Made;
+    if (fill(frame, message)) return made();
     if (message.bytes_moved == 0) give_up_unsent(message);
     process(message, mo::LocalProtectionError{});  // its memory is gone; the next message may go on
   }
+}
+
+// Not asked in vain for what is not there.
+fc2::FrameSource::Next MessageSender::made() const {
+  const bool more = sending_ || (endpoint_.vi != nullptr && endpoint_.vi->has_send_to_begin());
+  return more ? Next::Made : Next::MadeLast;
 }
 
 MessageSender::Begun MessageSender::start_next(fc2::Frame& frame) {

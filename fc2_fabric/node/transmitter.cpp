@@ -70,6 +70,10 @@ bool Transmitter::pull() {
     const FrameSource::Next next = source.next_frame(*frame);
     asked_ = nullptr;
     switch (next) {
+      case FrameSource::Next::MadeLast:
+        withdraw(source);
+        output_->send(std::move(frame));
+        return true;
       case FrameSource::Next::Made:
         if (source.transmitter_ == this) round_ = source.following_;
         output_->send(std::move(frame));
