@@ -63,9 +63,14 @@ class MessageSender final : public fc2::FrameSource,
   // fc2::FrameSource
   Next next_frame(fc2::Frame& frame) override;
   [[nodiscard]] wire::FcId destination() const override { return endpoint_.peer_port; }
-  bool start_next();
+  [[nodiscard]] Next made() const;
+  enum class Begun : std::uint8_t { Nothing, Message, SentWhole };
+  Begun start_next(fc2::Frame& frame);
+  [[nodiscard]] bool may_go_whole(const vi::SendWork& work) const;
+  bool send_whole(fc2::Frame& frame, vi::SendWork& work);
+  void open_message(const vi::SendWork& work);
   bool start_exchange(Message& message);
-  void write_device_header(const Message& message);
+  void write_device_header(const vi::SendWork& work, wire::MsgId msg_id);
   [[nodiscard]] bool begin_sequence(Message& message);
   bool fill(fc2::Frame& frame, Message& message);
   void give_up_unsent(Message& message);

@@ -28,6 +28,11 @@ inline bool is_aligned(const std::byte* host) {
          caught::load(from + offsetof(ControlSegment, immediate_data), segment.immediate_data) &&
          caught::load(from + offsetof(ControlSegment, length_bytes), segment.length_bytes);
 }
+/// Of these only what says how long the descriptor is, and for what.
+[[nodiscard]] inline bool load_shape(const std::byte* from, ControlSegment& segment) {
+  return caught::load(from + offsetof(ControlSegment, segment_count), segment.segment_count) &&
+         caught::load(from + offsetof(ControlSegment, control), segment.control);
+}
 [[nodiscard]] inline bool load_segment(const std::byte* from, Segment& segment) {
   return caught::load(from + offsetof(Segment, address), segment.address) &&
          caught::load(from + offsetof(Segment, handle), segment.handle) &&

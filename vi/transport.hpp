@@ -19,6 +19,7 @@ struct Capabilities {
   ReliabilityLevels levels = all_levels;
   ReliabilityLevels rdma_read_levels = reliable_levels;  // a VI of another level must not enable it
   std::size_t max_addresses = 1;                         // that one NIC can have
+  bool needs_receives_at_once = false;                   // receive_posted() must not wait for the next event
 };
 
 /// Why the connection of a VI ended, for people.
@@ -66,6 +67,8 @@ class Listener {
   /// Descriptors of this queue that the consumer has taken, and its program has not dequeued: they count for VI Overrun
   /// (VI-DG 3.8.1). Asked at each post.
   [[nodiscard]] virtual std::uint64_t taken_count(const Vi& /*vi*/, bool /*receive_queue*/) const { return 0; }
+  /// The VI's state (VI-ARCH 5) is another one now.
+  virtual void state_changed(Vi& /*vi*/) {}
   /// VI-DG 3.8.1. `descriptor_address` is 0 where no descriptor is concerned; `op_code` as in the status
   /// field.
   virtual void asynchronous_error(Vi* vi, CompletionQueue* queue, std::uint64_t descriptor_address,

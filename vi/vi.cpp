@@ -13,16 +13,6 @@ namespace {
 
 namespace endpoint = machines::vi_endpoint;
 
-// The operation code of a descriptor on the send queue (VI-DG 5.2, status bits 18:16); 11b has none of its
-// own.
-std::uint32_t send_op_code(std::uint16_t control) {
-  switch (control & control::op_mask) {
-    case control::op_rdma_write: return status::op_rdma_write;
-    case control::op_rdma_read: return status::op_rdma_read;
-    default: return status::op_send;
-  }
-}
-
 SendKind send_kind(std::uint16_t control) {
   switch (control & control::op_mask) {
     case control::op_rdma_write: return SendKind::RdmaWrite;
@@ -83,9 +73,9 @@ bool Vi::is_consistent() const {
 
 // --- consumer side ---------------------------------------------------------------------------------------
 
-Return Vi::post_send(std::uint64_t address, wire::MemHandle handle) {
+Return Vi::post_send(const PostedDescriptor& found) {
   const WorkQueue::Index index = send_.tail();
-  if (!post(send_, address, handle)) return Return::Success;
+  if (!post(send_, found)) return Return::Success;
   if (transmission_enabled_) {
     nic_.transport().send_posted(*this);
   } else {
@@ -96,9 +86,9 @@ Return Vi::post_send(std::uint64_t address, wire::MemHandle handle) {
   return Return::Success;
 }
 
-Return Vi::post_receive(std::uint64_t address, wire::MemHandle handle) {
+Return Vi::post_receive(const PostedDescriptor& found) {
   const WorkQueue::Index index = receive_.tail();
-  if (!post(receive_, address, handle)) return Return::Success;
+  if (!post(receive_, found)) return Return::Success;
   if (state() == State::Error) {
     finish(receive_, index, status::flushed, {.length_bytes = 0});  // VI-ARCH 5.4
     fail_by_status(0);
@@ -109,34 +99,20 @@ Return Vi::post_receive(std::uint64_t address, wire::MemHandle handle) {
   return Return::Success;
 }
 
-bool Vi::post(WorkQueue& queue, std::uint64_t address, wire::MemHandle handle) {
+bool Vi::post(WorkQueue& queue, const PostedDescriptor& found) {
   const bool receive_queue = &queue == &receive_;
-  WorkQueue::Entry entry{
-      .address = address, .handle = handle, .status = receive_queue ? status::op_receive : status::op_send};
-  find_memory(entry);
-  std::byte* host = descriptor_memory(entry, sizeof(ControlSegment));
-  ControlSegment segment;
   const std::uint64_t taken = nic_.listener().taken_count(*this, receive_queue);
-  const bool room = queue.has_room(taken);
-  const auto take = [&] {
-    return consumer_memory::load_control_segment(host, segment) &&
-           (!room || consumer_memory::store_status(host, 0));  // VI-DG 5.5
-  };
-  bool bad =
-      address % descriptor_alignment_bytes != 0 || host == nullptr || !nic_.memory().access(host, sizeof segment, take);
-  if (!bad) {
-    if (!receive_queue) entry.status = send_op_code(segment.control);
-    // A count above the limit is a length error when processed (VI-DG 5.2), not a bad address.
-    bad = segment.segment_count <= nic_.limits().max_segments_per_descriptor &&
-          whole_descriptor(entry, segment.segment_count) == nullptr;
-  }
-  if (!bad && queue.post(entry, taken)) return true;
-  if (bad) {
-    report(ErrorCode::PostDesc, ResourceCode::Descriptor, address, entry.status);
-  } else {
-    report(ErrorCode::ViOverrun, ResourceCode::Vi, address, entry.status);
-  }
-  fail(bad ? Failure::Unreadable : Failure::Nic);
+  const bool stands =
+      found.valid && found.tag == attributes_.ptag && found.entry.generation == nic_.memory().generation();
+  if (stands && queue.post(found.entry, taken)) [[likely]]
+    return true;
+  const auto& [address, handle, code, host, host_bytes, generation] = found.entry;
+  const PostRules rules{nic_.memory(), attributes_.ptag, nic_.limits().max_segments_per_descriptor};
+  const PostedDescriptor anew = judge_post(rules, receive_queue, address, handle, queue.has_room(taken));
+  if (anew.valid && queue.post(anew.entry, taken)) return true;
+  report(anew.valid ? ErrorCode::ViOverrun : ErrorCode::PostDesc,
+         anew.valid ? ResourceCode::Vi : ResourceCode::Descriptor, address, anew.entry.status);
+  fail(anew.valid ? Failure::Nic : Failure::Unreadable);
   return false;
 }
 
@@ -359,15 +335,6 @@ void Vi::flush_descriptors() {
   completion_unwritable_ = false;  // all is stopped already
 }
 
-void Vi::find_memory(WorkQueue::Entry& entry) const {
-  const MemoryTable::Grant granted =
-      nic_.memory().grant(entry.handle, entry.address, attributes_.ptag, Access::LocalWrite);
-  if (granted.host == nullptr || !consumer_memory::is_aligned(granted.host)) return;
-  entry.host = granted.host;
-  entry.host_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(granted.length_bytes, 0xFFFFFFFF));
-  entry.generation = nic_.memory().generation();
-}
-
 std::byte* Vi::translated_memory(const WorkQueue::Entry& entry, std::uint64_t length_bytes) const {
   std::byte* host =
       nic_.memory().translate(entry.handle, entry.address, length_bytes, attributes_.ptag, Access::LocalWrite);
@@ -424,6 +391,8 @@ bool Vi::read_remote(wire::MemHandle handle, std::uint64_t address, std::span<st
 }
 
 // --- effects of the endpoint machine ---------------------------------------------------------------------
+
+void Vi::tell_state() { nic_.listener().state_changed(*this); }
 
 void Vi::unexpected(std::string_view, std::string_view, std::string_view) { ++unexpected_events_; }
 

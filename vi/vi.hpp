@@ -11,6 +11,7 @@
 #include "vi/data_cursor.hpp"
 #include "vi/descriptor.hpp"
 #include "vi/memory.hpp"
+#include "vi/posted_descriptor.hpp"
 #include "vi/transport.hpp"
 #include "vi/work_queue.hpp"
 
@@ -62,8 +63,12 @@ class Vi final : private machines::vi_endpoint::Context {
   /// VI Overrun; the descriptor is not posted, and a VI of any level and in any state moves to Error
   /// (VI-DG 3.8.1, 6.3.1). By state (VI-ARCH 5): sends on an unconnected VI, and anything in Error, complete
   /// at once with Descriptor Flushed.
-  Return post_send(std::uint64_t address, wire::MemHandle handle);
-  Return post_receive(std::uint64_t address, wire::MemHandle handle);
+  Return post_send(std::uint64_t address, wire::MemHandle handle) { return post_send(unjudged(address, handle)); }
+  Return post_receive(std::uint64_t address, wire::MemHandle handle) { return post_receive(unjudged(address, handle)); }
+  /// The same for a descriptor that the posting thread has judged; it is judged anew where that stands no more. Its
+  /// status is zero by then.
+  Return post_send(const PostedDescriptor& found);
+  Return post_receive(const PostedDescriptor& found);
   /// VipSendDone / VipRecvDone: Success or DescriptorError with the descriptor's address; NotDone;
   /// DescriptorError with address 0 when the queue is empty.
   Return send_done(std::uint64_t& address) { return dequeue(send_, address); }
@@ -91,7 +96,9 @@ class Vi final : private machines::vi_endpoint::Context {
   template <class Event>
   EndpointOutcome endpoint_event(const Event& event) {
     outcome_ = {};
+    const State before = state();
     endpoint_.process(event, *this);
+    if (state() != before) tell_state();
     FCVI_ASSERT_CONSISTENT(*this);
     return outcome_;
   }
@@ -109,6 +116,8 @@ class Vi final : private machines::vi_endpoint::Context {
   /// and protection (VI-DG 5.2); a bad descriptor waits for all before it, then is completed in error here,
   /// and at a reliable level takes the VI to Error. Call it again after each complete_send.
   std::optional<SendWork> begin_send();
+  /// begin_send() may find one.
+  [[nodiscard]] bool has_send_to_begin() const { return transmission_enabled_ && send_.has_unprocessed(); }
   /// Completes a begun send: error bits of status:: or 0. A length is reported on success only. Sends and
   /// RDMA Writes are completed in posting order, and so are RDMA Reads (VI-ARCH 6.3.1.1). At a reliable level
   /// an error takes the VI to Error: by ConnectionLost if it has transport_error, else by LocalError. Nothing
@@ -167,14 +176,17 @@ class Vi final : private machines::vi_endpoint::Context {
   enum class Failure { Descriptor, Transport, Unreadable, Nic };
 
   /// False: refused, and the consumer was told.
-  bool post(WorkQueue& queue, std::uint64_t address, wire::MemHandle handle);
+  bool post(WorkQueue& queue, const PostedDescriptor& found);
+  static PostedDescriptor unjudged(std::uint64_t address, wire::MemHandle handle) {
+    return {.entry = {.address = address, .handle = handle}};
+  }
+  void tell_state();
   Return dequeue(WorkQueue& queue, std::uint64_t& address);
   std::uint32_t read_send(const WorkQueue::Entry& entry, const ControlSegment& control, SendWork& work) const;
   std::uint32_t read_receive(const WorkQueue::Entry& entry, std::uint64_t message_bytes, ReceiveWork& work) const;
   /// False: the descriptor's memory is gone.
   bool read_control_segment(const WorkQueue::Entry& entry, ControlSegment& segment) const;
   /// Host address of a posted descriptor's first bytes; nullptr when its memory is gone.
-  void find_memory(WorkQueue::Entry& entry) const;
   [[nodiscard]] std::byte* descriptor_memory(const WorkQueue::Entry& entry, std::uint64_t length_bytes) const;
   [[nodiscard]] std::byte* translated_memory(const WorkQueue::Entry& entry, std::uint64_t length_bytes) const;
   [[nodiscard]] std::byte* whole_descriptor(const WorkQueue::Entry& entry, std::uint32_t segment_count) const;

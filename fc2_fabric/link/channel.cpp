@@ -27,7 +27,25 @@ void Channel::send(FramePtr frame) {
   deliver(std::move(frame));
 }
 
+inline void Channel::pass(TimeNs now, FramePtr frame) {
+  if (buffers_ != nullptr) buffers_->take(*frame);
+  if (receiver_tap_ != nullptr) receiver_tap_->frame_passed(now, *frame, false);
+  receiver_.receive(std::move(frame));
+}
+
+// No event, and the frame is still in the cache of who wrote it.
+inline bool Channel::arrives_at_once(const Frame& frame) const {
+  return config_.burst_frames > 1 && !passing_ && flying_.empty() && frame.arrival <= scheduler_.now();
+}
+
 void Channel::deliver(FramePtr frame) {
+  if (arrives_at_once(*frame)) {
+    passing_ = true;
+    scheduler_.count_more(1);
+    pass(scheduler_.now(), std::move(frame));
+    passing_ = false;
+    return;
+  }
   const bool first = flying_.empty() || frame->arrival < flying_.front()->arrival;
   if (first && pending()) scheduler_.cancel(*this);
   if (first) scheduler_.schedule(*this, frame->arrival);
@@ -41,12 +59,6 @@ void Channel::clear() {
   free_at_ = 0;
 }
 
-inline void Channel::pass(TimeNs now, FramePtr frame) {
-  if (buffers_ != nullptr) buffers_->take(*frame);
-  if (receiver_tap_ != nullptr) receiver_tap_->frame_passed(now, *frame, false);
-  receiver_.receive(std::move(frame));
-}
-
 inline void Channel::hand_over(TimeNs now) {
   FramePtr frame = flying_.pop();
   if (!flying_.empty()) scheduler_.schedule(*this, flying_.front()->arrival);
@@ -55,7 +67,9 @@ inline void Channel::hand_over(TimeNs now) {
 
 void Channel::hand_over_burst(TimeNs now) {
   unsigned left = config_.burst_frames;
+  passing_ = true;
   for (; left != 0 && !flying_.empty() && flying_.front()->arrival <= now; --left) pass(now, flying_.pop());
+  passing_ = false;
   scheduler_.count_more(config_.burst_frames - left - 1);
   if (flying_.empty())
     scheduler_.cancel(*this);  // what came in meanwhile is gone, too
@@ -64,7 +78,7 @@ void Channel::hand_over_burst(TimeNs now) {
 }
 
 void Channel::fire(TimeNs now) {
-  if (config_.burst_frames > 1 && flying_.size() > 1) return hand_over_burst(now);
+  if (config_.burst_frames > 1) return hand_over_burst(now);
   hand_over(now);
 }
 

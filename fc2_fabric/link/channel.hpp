@@ -15,7 +15,8 @@ struct LinkConfig {
   TimeNs processing_ns = 0;            // of the N_Port: how long it works at each frame before the buffer is free again
   TimeNs link_timeout = 2 * second;    // without credit for so long: Link Reset (LR_TOV, as E_D_TOV)
   /// Frames of one arrival time that one event hands over. More than one, in real time: nothing else happens between
-  /// them, and their receiver neither takes down nor destroys the link while it receives.
+  /// them, their receiver neither takes down nor destroys the link while it receives, and what arrives now is handed
+  /// over from within send().
   std::uint16_t burst_frames = 1;
 };
 
@@ -69,6 +70,7 @@ class Channel final : public FrameOutput, private Event {
  private:
   void fire(TimeNs now) override;
   void hand_over(TimeNs now);
+  [[nodiscard]] bool arrives_at_once(const Frame& frame) const;
   void pass(TimeNs now, FramePtr frame);
   void hand_over_burst(TimeNs now);
   [[nodiscard]] TimeNs transmission_time(std::size_t size_bytes) const;
@@ -81,7 +83,8 @@ class Channel final : public FrameOutput, private Event {
   FrameFault* fault_ = nullptr;
   BufferCredit* credit_ = nullptr;
   ReceiveBuffers* buffers_ = nullptr;
-  FrameQueue flying_;  // in order of arrival
+  FrameQueue flying_;      // in order of arrival
+  bool passing_ = false;  // a frame of a burst is being received: another waits for it to be over
 };
 
 }  // namespace fc2

@@ -43,9 +43,22 @@ Exchange* ExchangeTable::originate(wire::FcId d_id, wire::Type type, ExchangeUse
   // FC-LS: a FLOGI is sent without an address, on a loop with the AL_PA alone.
   const bool addressed = port_.online() || d_id != wire::well_known::f_port;
   exchange->open(true, addressed ? port_.n_port_id() : wire::FcId{port_.al_pa()}, d_id, fc4s_.of(type), &user);
-  exchange->ox_id_ = {exchange_id(port_.config().first_ox_id, exchange->slot_)};
+  exchange->ox_id_ = own_ox_id(*exchange);
   exchange->process(ex::Originated{});
   return exchange;
+}
+
+wire::OxId ExchangeTable::own_ox_id(const Exchange& exchange) const {
+  return {exchange_id(port_.config().first_ox_id, exchange.slot_)};
+}
+
+std::optional<wire::OxId> ExchangeTable::pass_ox_id() {
+  Exchange* exchange = take(true);
+  if (exchange == nullptr) return std::nullopt;
+  --open_[true];
+  put_back(*exchange);
+  FCVI_ASSERT_CONSISTENT(*this);
+  return own_ox_id(*exchange);
 }
 
 /// A quarter is kept for answers to message data, and no peer has more than half: whoever opens exchanges and does not
@@ -123,9 +136,13 @@ void ExchangeTable::recycle(Exchange& exchange) {
   exchange.forget_sequence();
   exchange.forget_remote();
   exchange.machine_ = {};
+  put_back(exchange);
+  FCVI_ASSERT_CONSISTENT(*this);
+}
+
+void ExchangeTable::put_back(Exchange& exchange) {
   (free_++ == 0 ? longest_free_ : latest_free_->next_free_) = &exchange;
   latest_free_ = &exchange;
-  FCVI_ASSERT_CONSISTENT(*this);
 }
 
 bool ExchangeTable::is_consistent() const {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -22,6 +23,9 @@ class ExchangeTable {
 
   // --- for users (see NPort) -----------------------------------------------------------------------------------
   Exchange* originate(wire::FcId d_id, wire::Type type, ExchangeUser& user);
+  /// For an exchange that begins and ends at once (OneFrameExchange): the OX_ID that originate() would have given, which
+  /// rests from now on. nullopt: there is none.
+  std::optional<wire::OxId> pass_ox_id();
   Exchange* open_for_reply(const ReceivedFrame& frame, DataFrameUser& user);
   void abort(Exchange& exchange);
   void abort_and_report(Exchange& exchange, ExchangeUser& listener);
@@ -70,6 +74,8 @@ class ExchangeTable {
   [[nodiscard]] bool may_open(std::size_t opened_by_peer) const;
   [[nodiscard]] wire::FcId local_address(const wire::FcHeader& of_peer) const;
   Exchange* take(bool originator);
+  void put_back(Exchange& exchange);
+  [[nodiscard]] wire::OxId own_ox_id(const Exchange& exchange) const;
 
   const PortServices& port_;
   RemotePorts& remote_ports_;

@@ -9,6 +9,7 @@
 #include "fc2_fabric/frame/frame_receiver.hpp"
 #include "fc2_fabric/node/exchange.hpp"
 #include "fc2_fabric/node/n_port_config.hpp"
+#include "fc2_fabric/node/one_frame_exchange.hpp"
 #include "fc2_fabric/node/port_listener.hpp"
 #include "fc2_fabric/node/port_services.hpp"
 #include "fc2_fabric/node/transmitter.hpp"
@@ -118,6 +119,8 @@ class NPort final : public FrameReceiver, private PortListener, private Attachme
   // --- exchanges -----------------------------------------------------------------------------------------------
   /// nullptr when max_exchanges of ours are open.
   Exchange* originate(wire::FcId d_id, wire::Type type, ExchangeUser& user);
+  /// For a whole exchange of one data frame to that port: see there.
+  std::optional<OneFrameExchange> begin_one_frame_exchange(RemotePort& remote);
   /// A responder exchange for a data frame's exchange, to answer on. nullptr when max_exchanges of peers are open.
   Exchange* open_for_reply(const ReceivedFrame& frame, DataFrameUser& user);
   /// Sends one IU, split into frames; `device_header` (0, 16, 32 or 64 bytes) and `cs_ctl` stand in each. With

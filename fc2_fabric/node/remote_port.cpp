@@ -96,7 +96,7 @@ wire::SeqId RemotePort::next_free() {
 }
 
 std::optional<wire::SeqId> RemotePort::take_seq_id() {
-  if (open_sequences_ == max_open_sequences) return std::nullopt;
+  if (!has_free_seq_id()) return std::nullopt;
   const wire::SeqId id = next_free();
   seq_ids_.set(id.value);
   ++open_sequences_;

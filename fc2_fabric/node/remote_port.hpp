@@ -78,6 +78,7 @@ class RemotePort final
 
   /// For a sequence of message data. Empty when all but the reserve are open (FC-VI 4.1).
   std::optional<wire::SeqId> take_seq_id();
+  [[nodiscard]] bool has_free_seq_id() const { return open_sequences_ != max_open_sequences; }
   void give_back_seq_id(wire::SeqId id);
   /// For a sequence that is sent whole before anything else: open and closed at once (class 3).
   wire::SeqId control_seq_id();

@@ -1,9 +1,9 @@
 #include "fc2_fabric/node/sequence_sender.hpp"
 
-#include <cstring>
 #include <utility>
 
 #include "fc2_fabric/node/exchange_table.hpp"
+#include "fc2_fabric/node/one_frame_exchange.hpp"
 #include "fc2_fabric/node/remote_ports.hpp"
 #include "state_machines/consistency.hpp"
 
@@ -72,16 +72,12 @@ void SequenceSender::stamp(Frame& frame, std::size_t data_bytes, std::uint32_t r
   wire::FcHeader header = header_;
   header.seq_cnt = {exchange_->send_seq_cnt_++};
   header.parameter = relative_offset;
-  const std::size_t fill = wire::fill_bytes_for(data_bytes);
-  std::memset(frame.data_field().data() + data_bytes, 0, fill);
-  header.f_ctl |= static_cast<std::uint32_t>(fill);
   if (end != nullptr) {
     header.f_ctl |= wire::f_ctl::end_sequence;
     if (end->last_of_exchange) header.f_ctl |= wire::f_ctl::last_sequence;
     if (end->transfer_initiative) header.f_ctl |= wire::f_ctl::sequence_initiative;
   }
-  header.write(frame.bytes);
-  frame.size_bytes = static_cast<std::uint16_t>(frame_header_bytes + data_bytes + fill);
+  put_header(frame, header, data_bytes);
   const bool first = std::exchange(first_frame_, false);
   frame.sof = first ? wire::Sof::i3 : wire::Sof::n3;
   frame.eof = end != nullptr ? wire::Eof::t : wire::Eof::n;

@@ -37,6 +37,7 @@ void Transmitter::send(FramePtr frame) {
 }
 
 void Transmitter::submit(FrameSource& source) {
+  if (&source == asked_) return;  // it is asked on until it has no more
   if (source.transmitter_ != nullptr) return wake();
   source.transmitter_ = this;
   ++round_size_;
@@ -53,6 +54,7 @@ void Transmitter::submit(FrameSource& source) {
 void Transmitter::withdraw(FrameSource& source) {
   if (source.transmitter_ != this) return;
   source.transmitter_ = nullptr;
+  if (&source == asked_) asked_ = nullptr;
   --round_size_;
   if (round_ == &source) round_ = source.following_ == &source ? nullptr : source.following_;
   source.previous_->following_ = source.following_;
@@ -64,7 +66,14 @@ bool Transmitter::pull() {
   for (std::size_t to_ask = round_size_; to_ask > 0 && round_ != nullptr; --to_ask) {
     FrameSource& source = *round_;
     FramePtr frame = output_->make_frame(pool_, source.destination());
-    switch (source.next_frame(*frame)) {
+    asked_ = &source;
+    const FrameSource::Next next = source.next_frame(*frame);
+    asked_ = nullptr;
+    switch (next) {
+      case FrameSource::Next::MadeLast:
+        withdraw(source);
+        output_->send(std::move(frame));
+        return true;
       case FrameSource::Next::Made:
         if (source.transmitter_ == this) round_ = source.following_;
         output_->send(std::move(frame));

@@ -13,6 +13,7 @@ class FrameSource {
  public:
   enum class Next {
     Made,       // `frame` is complete
+    MadeLast,   // the same, and there is no more: leaves the round until submitted again
     Exhausted,  // nothing to send: leaves the round until submitted again
     Blocked,    // has work, but must wait (for a SEQ_ID): stays in the round
   };
@@ -69,7 +70,8 @@ class Transmitter final : private Event, private OutputListener {
   FrameQueue waiting_;
   FrameSource* round_ = nullptr;  // ring; next to be asked
   std::size_t round_size_ = 0;
-  bool blocked_ = false;  // a source of the round was blocked when it was asked
+  bool blocked_ = false;           // a source of the round was blocked when it was asked
+  FrameSource* asked_ = nullptr;   // its next_frame() runs: it need not be woken
   std::uint64_t frames_sent_ = 0;
 };
 

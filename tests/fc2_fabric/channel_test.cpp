@@ -98,9 +98,10 @@ TEST_F(ChannelTest, unlimited_delivers_after_latency) {
 
 // In bursts, one event hands over the frames of one time, as many as a burst has, and counts as their number.
 TEST_F(ChannelTest, bursts_hand_over_what_arrived) {
-  Channel channel(scheduler, {.burst_frames = 4}, log);
+  Channel channel(scheduler, {.latency_ns = 10, .burst_frames = 4}, log);
   for (std::uint8_t i = 0; i < 6; ++i) channel.send(make_frame(pool, 60, i));
-  ASSERT_TRUE(scheduler.run_next(scheduler.now()));
+  EXPECT_EQ(log.size(), 0U);
+  ASSERT_TRUE(scheduler.run_next(never));
   EXPECT_EQ(log.size(), 4U);
   EXPECT_EQ(scheduler.fired_count(), 4U);
   ASSERT_TRUE(scheduler.run_next(scheduler.now()));
@@ -120,27 +121,65 @@ TEST_F(ChannelTest, bursts_leave_later_frames) {
   for (std::uint8_t i = 0; i < 3; ++i) EXPECT_EQ(log.frames()[i].at, start + 1000 * (i + 1));
 }
 
-// What is sent while a burst is handed over belongs to it while there is room; a link that breaks meanwhile loses all.
-TEST_F(ChannelTest, bursts_take_in_and_lose_what_is_sent_meanwhile) {
-  struct Receiver final : FrameReceiver {
-    void receive(FramePtr frame) override {
-      ++received;
-      if (received == 3 || received == 9) channel->send(std::move(frame));
-      if (received == 4) channel->clear();
-    }
-    Channel* channel = nullptr;
-    int received = 0;
-  } receiver;
+// Sends from within what it is told, as often as it is told to.
+struct SendingReceiver final : FrameReceiver {
+  void receive(FramePtr frame) override {
+    EXPECT_FALSE(std::exchange(receiving, true)) << "a frame within another";
+    ++received;
+    if (sends != 0) --sends, channel->send(std::move(frame));
+    if (received == clears_at) channel->clear();
+    receiving = false;
+  }
+  Channel* channel = nullptr;
+  int received = 0, sends = 0, clears_at = 0;
+  bool receiving = false;
+};
+
+// Where links have bursts and nothing takes time, a frame is handed over from within send(): it counts as an event, and
+// leaves none behind.
+TEST_F(ChannelTest, bursts_pass_at_once_what_takes_no_time) {
+  Channel channel(scheduler, {.burst_frames = 4}, log);
+  for (std::uint8_t i = 0; i < 6; ++i) {
+    channel.send(make_frame(pool, 60, i));
+    ASSERT_EQ(log.size(), i + 1U);
+    EXPECT_EQ(log.frames()[i].header.d_id.value, i);
+  }
+  EXPECT_EQ(scheduler.fired_count(), 6U);
+  EXPECT_TRUE(scheduler.idle());
+  EXPECT_EQ(pool.outstanding(), 0U);
+}
+
+// What is sent while a frame is received comes after it, in a burst; and so does what is sent next.
+TEST_F(ChannelTest, bursts_never_pass_a_frame_within_another) {
+  SendingReceiver receiver;
   Channel channel(scheduler, {.burst_frames = 8}, receiver);
   receiver.channel = &channel;
-  for (std::uint8_t i = 0; i < 3; ++i) channel.send(make_frame(pool, 60, i));
-  ASSERT_TRUE(scheduler.run_next(scheduler.now()));
-  EXPECT_EQ(receiver.received, 4);
+  receiver.sends = 3;
+  channel.send(make_frame(pool, 60));
+  EXPECT_EQ(receiver.received, 1);
+  channel.send(make_frame(pool, 60));
+  EXPECT_EQ(receiver.received, 1) << "the one before it is still on its way";
+  scheduler.run_until(scheduler.now());
+  EXPECT_EQ(receiver.received, 5);
+  EXPECT_EQ(scheduler.fired_count(), 5U);
+  EXPECT_TRUE(scheduler.idle());
+  EXPECT_EQ(pool.outstanding(), 0U);
+}
+
+// A link that breaks while a burst is handed over loses the rest, and goes on.
+TEST_F(ChannelTest, bursts_of_a_link_that_breaks_are_lost) {
+  SendingReceiver receiver;
+  Channel channel(scheduler, {.latency_ns = 10, .burst_frames = 8}, receiver);
+  receiver.channel = &channel;
+  receiver.clears_at = 3;
+  for (std::uint8_t i = 0; i < 5; ++i) channel.send(make_frame(pool, 60, i));
+  ASSERT_TRUE(scheduler.run_next(never));
+  EXPECT_EQ(receiver.received, 3);
   EXPECT_TRUE(scheduler.idle());
   for (std::uint8_t i = 0; i < 5; ++i) channel.send(make_frame(pool, 60, i));
-  scheduler.run_until(scheduler.now());
-  EXPECT_EQ(receiver.received, 10);
-  EXPECT_EQ(scheduler.fired_count(), 10U);
+  scheduler.run_until(scheduler.now() + 10);
+  EXPECT_EQ(receiver.received, 8);
+  EXPECT_EQ(scheduler.fired_count(), 8U);
   EXPECT_TRUE(scheduler.idle());
   EXPECT_EQ(pool.outstanding(), 0U);
 }

@@ -63,6 +63,19 @@ TEST(MessageOriginator, Queued_one_frame_send) {
   EXPECT_EQ(rig.after(LastFrameSent{false, false}), "Completed: complete(Success)");
 }
 
+// fcvi::MessageSender counts on it where it runs no machine (send_whole): whatever else holds, this is all that the
+// table does.
+TEST(MessageOriginator, Queued_whole_message_completes_and_nothing_else) {
+  for (const bool reliable : {false, true})
+    for (const bool reports : {false, true}) {
+      Rig rig;
+      rig.set(Recorded::ClearToSendKnob);
+      if (reliable) rig.set(Recorded::ReliableKnob);
+      if (reports) rig.set(Recorded::ReportsTransportErrorsKnob);
+      EXPECT_EQ(rig.after(LastFrameSent{.read = false, .needs_response = false}), "Completed: complete(Success)");
+    }
+}
+
 TEST(MessageOriginator, Sending_many_frames) {
   Rig rig;
   rig.set(Recorded::ClearToSendKnob);

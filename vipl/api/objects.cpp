@@ -36,13 +36,12 @@ std::size_t ViObject::submit(bool receive_queue) {
   std::size_t count = 0;
   for (WorkPort::Submission submission; queue.next(submission); ++count) {
     if (model == nullptr) continue;  // destroyed meanwhile
-    const wire::MemHandle region{submission.memory};
     const auto before = model->posted_count(receive_queue);
     const bool overrun = trace::errors() && model->is_full(receive_queue);
     if (receive_queue)
-      model->post_receive(submission.address, region);
+      model->post_receive(submission);
     else
-      model->post_send(submission.address, region);
+      model->post_send(submission);
     if (model->posted_count(receive_queue) != before) continue;
     if (trace::errors()) nic->tell_refusal(*this, receive_queue, submission, overrun);
     queue.refuse();
@@ -155,6 +154,12 @@ bool NicObject::completed(vi::Vi& vi, bool receive_queue, std::uint64_t descript
   return true;
 }
 
+// In Error each is flushed at once (VI-ARCH 5.4).
+void NicObject::state_changed(vi::Vi& vi) {
+  if (auto* const object = static_cast<ViObject*>(vi.consumer_context))
+    object->receives_wait.store(vi.state() != vi::State::Error && !model_->capabilities().needs_receives_at_once);
+}
+
 std::uint64_t NicObject::taken_count(const vi::Vi& vi, bool receive_queue) const {
   auto* const object = static_cast<ViObject*>(vi.consumer_context);
   return object == nullptr ? 0 : object->port(receive_queue).waiting_count();
@@ -189,8 +194,8 @@ void NicObject::tell_failure(const ViObject& object, bool receive_queue, std::ui
 void NicObject::tell_refusal(const ViObject& object, bool receive_queue, const WorkPort::Submission& submission,
                              bool overrun) {
   const FailedDescriptor failed{
-      *object.model, model_->memory(), model_->limits(), receive_queue, submission.address, {}, overrun};
-  trace::tell(fmt::format("VI {}: {}", object.handle, explain_post(failed, wire::MemHandle{submission.memory})));
+      *object.model, model_->memory(), model_->limits(), receive_queue, submission.entry.address, {}, overrun};
+  trace::tell(fmt::format("VI {}: {}", object.handle, explain_post(failed, submission.entry.handle)));
 }
 
 void NicObject::tell_error(const VIP_ERROR_DESCRIPTOR& error, std::string_view cause) {

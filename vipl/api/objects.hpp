@@ -46,6 +46,9 @@ class ViObject final : public Part, public Bell {
   vi::Vi* model = nullptr;  // until closed
   /// Of its NIC. For threads in a MemoryGate::Reader that have checked there that the port is the right one.
   std::atomic<const vi::MemoryTable*> memory{nullptr};
+  std::atomic<std::uint32_t> tag{0}, max_segments{0};  // by which posts are judged
+  /// Receives that are posted now wait for a message: nothing has to be done for them before.
+  std::atomic<bool> receives_wait{false};
   std::atomic<VIP_NIC_HANDLE> nic_handle{nullptr};
   /// VipConnectPeerRequest, until its result is taken.
   std::shared_ptr<Pending<vi::ConnectOperation>> peer_request;
@@ -125,6 +128,7 @@ class NicObject final : public Object, public std::enable_shared_from_this<NicOb
   void release_all();
   // vi::Listener
   bool completed(vi::Vi& vi, bool receive_queue, std::uint64_t descriptor_address, bool error) override;
+  void state_changed(vi::Vi& vi) override;
   [[nodiscard]] std::uint64_t taken_count(const vi::Vi& vi, bool receive_queue) const override;
   void asynchronous_error(vi::Vi* vi, vi::CompletionQueue* queue, std::uint64_t descriptor_address,
                           std::uint32_t op_code, vi::ResourceCode resource, vi::ErrorCode error) override;

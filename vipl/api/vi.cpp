@@ -24,6 +24,9 @@ void* adopt(const std::shared_ptr<ViObject>& object, NicObject& nic, vi::Vi& mod
             QueueObject* receive_queue) {
   object->model = &model;
   object->memory = &nic.model().memory();
+  object->tag = model.attributes().ptag.value;
+  object->max_segments = nic.model().limits().max_segments_per_descriptor;
+  object->receives_wait = !nic.model().capabilities().needs_receives_at_once;
   object->nic_handle = nic.handle;
   void* handle = nic.adopt(object);
   if (handle == nullptr) return nullptr;
@@ -78,7 +81,9 @@ VIP_RETURN set_attributes(VIP_VI_HANDLE handle, const VIP_VI_ATTRIBUTES* wanted)
   if (vi->model->state() != vi::State::Idle) return VIP_INVALID_STATE;
   vi::ViAttributes attributes;
   if (const VIP_RETURN result = vipl::from_api(*vi->nic, *wanted, attributes); result != VIP_SUCCESS) return result;
-  return to_api(vi->nic->model().set_vi_attributes(*vi->model, attributes));
+  const vi::Return result = vi->nic->model().set_vi_attributes(*vi->model, attributes);
+  vi->tag = vi->model->attributes().ptag.value;
+  return to_api(result);
 }
 
 VIP_RETURN query(VIP_VI_HANDLE handle, VIP_VI_STATE* state, VIP_VI_ATTRIBUTES* attributes, VIP_BOOLEAN* send_empty,

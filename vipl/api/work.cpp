@@ -1,11 +1,14 @@
 // VI-DG 3.5.1 to 3.5.6, 3.5.9, 3.5.10: work queues. None of these waits for the engine's lock.
-#include "vi/consumer_memory.hpp"
+#include <optional>
+
+#include "vi/posted_descriptor.hpp"
 #include "vipl/api/call.hpp"
 #include "vipl/api/conversions.hpp"
 #include "vipl/engine/waiting.hpp"
 
 using vipl::api;
 using vipl::Domain;
+using vipl::Engine;
 using vipl::Taken;
 using vipl::ViObject;
 using vipl::WorkPort;
@@ -14,21 +17,16 @@ namespace {
 
 using Handler = WorkPort::Handler;
 
-/// VI-DG 5.5: a program that polls the status sees zero from now on. A descriptor at a wrong place is not touched, nor
-/// one whose memory is gone: the engine will report Post Descriptor Error. False: the VI is gone.
-bool clear_status(Domain& domain, ViObject& vi, bool receive_queue, void* owner, std::uint64_t address,
-                  VIP_MEM_HANDLE memory) {
+/// As the engine would judge it, which need not look again. VI-DG 5.5: a program that polls the status sees zero from now
+/// on. Where the descriptor is not valid the engine will report Post Descriptor Error. nullopt: the VI is gone.
+std::optional<vi::PostedDescriptor> judge(Domain& domain, ViObject& vi, bool receive_queue, void* owner,
+                                          std::uint64_t address, VIP_MEM_HANDLE memory) {
   const vipl::MemoryGate::Reader reader(domain.memory_gate());
-  if (!vi.port(receive_queue).is_owned_by(owner)) return false;
-  if (address % vi::descriptor_alignment_bytes != 0) return true;
-  const vi::MemoryTable& table = *vi.memory.load();
-  std::byte* host =
-      table.translate(wire::MemHandle{memory}, address, sizeof(vi::ControlSegment), {}, vi::Access::LocalWrite);
-  if (host == nullptr) return true;
+  if (!vi.port(receive_queue).is_owned_by(owner)) return std::nullopt;
   const vipl::MemoryFaults::Section section;
-  static_cast<void>(
-      table.access(host, sizeof(vi::ControlSegment), [=] { return vi::consumer_memory::store_status(host, 0); }));
-  return true;
+  constexpr auto relaxed = std::memory_order_relaxed;
+  return vi::judge_post({*vi.memory.load(relaxed), vi::Ptag{vi.tag.load(relaxed)}, vi.max_segments.load(relaxed)},
+                        receive_queue, address, wire::MemHandle{memory}, true);
 }
 
 VIP_RETURN post(VIP_VI_HANDLE handle, VIP_DESCRIPTOR* descriptor, VIP_MEM_HANDLE memory, bool receive_queue) {
@@ -36,14 +34,20 @@ VIP_RETURN post(VIP_VI_HANDLE handle, VIP_DESCRIPTOR* descriptor, VIP_MEM_HANDLE
   ViObject* vi = domain == nullptr ? nullptr : domain->find<ViObject>(handle);
   if (vi == nullptr)
     return VIP_INVALID_PARAMETER;  // an address that is not valid is a Post Descriptor Error (3.8.1), NULL too
-  const std::uint64_t address = vipl::address_of(descriptor);
-  if (!clear_status(*domain, *vi, receive_queue, handle, address, memory)) return VIP_INVALID_PARAMETER;
-  switch (vi->port(receive_queue).post(handle, {address, memory})) {
-    case WorkPort::Posted::Success: domain->engine().ring(*vi); return VIP_SUCCESS;
-    case WorkPort::Posted::Gone: return VIP_INVALID_PARAMETER;
-    case WorkPort::Posted::Full: return VIP_ERROR_RESOURCE;
+  const auto found = judge(*domain, *vi, receive_queue, handle, vipl::address_of(descriptor), memory);
+  if (!found) return VIP_INVALID_PARAMETER;
+  const WorkPort::Posted posted = vi->port(receive_queue).post(handle, *found);
+  if (posted == WorkPort::Posted::Gone) return VIP_INVALID_PARAMETER;
+  if (posted == WorkPort::Posted::Full) return VIP_ERROR_RESOURCE;
+  Engine& engine = domain->engine();
+  if (!receive_queue || !found->valid || posted == WorkPort::Posted::Overrun) {
+    engine.ring(*vi);
+    return VIP_SUCCESS;
   }
-  return VIP_INVALID_PARAMETER;
+  engine.ring_later(*vi);
+  // After that: the engine says that they wait no more before it looks at the bells for the last time.
+  if (!vi->receives_wait.load()) engine.ring(*vi);
+  return VIP_SUCCESS;
 }
 
 VIP_RETURN to_api(Taken taken, VIP_RETURN not_done) {

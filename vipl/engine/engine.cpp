@@ -42,12 +42,16 @@ void Engine::end() {
 // --- data plane ------------------------------------------------------------------------------------------
 
 void Engine::ring(Bell& bell) {
+  ring_later(bell);
+  after_unlock(false);
+}
+
+void Engine::ring_later(Bell& bell) {
   // The server clears the mark first and then looks: it sees this submission, or the mark was clear.
   if (!bell.rung_.exchange(true)) {
     bell.next_ = rung_.load();
     while (!rung_.compare_exchange_weak(bell.next_, &bell)) {}
   }
-  after_unlock(false);
 }
 
 bool Engine::help() {

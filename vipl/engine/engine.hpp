@@ -48,6 +48,8 @@ class Engine final : public runtime::CoreGuard {
   // --- data plane, any thread, never waits ---------------------------------------------------------------
   /// Work was submitted to `bell`.
   void ring(Bell& bell);
+  /// The same for work that matters only when something else happens: it is done before that, and nothing is done now.
+  void ring_later(Bell& bell);
   /// For a caller with nothing else to do: runs a slice if there is work that no thread is running. False:
   /// there was none.
   bool help();

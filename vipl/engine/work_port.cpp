@@ -58,7 +58,7 @@ WorkPort::Posted WorkPort::post(void* owner, const Submission& submission) {
   submissions_.make_room();
   posted_.store(posted + 1);  // first: it is counted before it can be dequeued
   submissions_.push(submission);
-  return Posted::Success;
+  return outstanding < limit_ ? Posted::Success : Posted::Overrun;
 }
 
 Taken WorkPort::take(void* owner, Completion& completion) {

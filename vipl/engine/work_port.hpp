@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "vi/posted_descriptor.hpp"
 #include "vipl/engine/completion_port.hpp"
 
 namespace vipl {
@@ -12,17 +13,19 @@ namespace vipl {
 /// this queue. The object outlives its VI (pool.hpp): calls name the owner that they mean.
 class WorkPort {
  public:
-  struct Submission {
-    std::uint64_t address;
-    std::uint32_t memory;
-  };
+  using Submission = vi::PostedDescriptor;
   struct Completion {
     std::uint64_t address;
     bool error;
   };
   using Item = Completion;
   using Handler = void (*)(VIP_PVOID context, VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi, VIP_DESCRIPTOR* descriptor);
-  enum class Posted { Success, Gone, Full };
+  enum class Posted {
+    Success,
+    Overrun,  // taken, but there are more than the queue may have: the model says so, or they are just being dequeued
+    Gone,
+    Full,  // far too many
+  };
 
   explicit WorkPort(Engine& engine) : engine_(engine) {}
 
