@@ -83,7 +83,7 @@ class Channel final : public FrameOutput, private Event {
   FrameFault* fault_ = nullptr;
   BufferCredit* credit_ = nullptr;
   ReceiveBuffers* buffers_ = nullptr;
-  FrameQueue flying_;      // in order of arrival
+  FrameQueue flying_;     // in order of arrival
   bool passing_ = false;  // a frame of a burst is being received: another waits for it to be over
 };
 

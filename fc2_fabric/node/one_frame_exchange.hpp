@@ -10,9 +10,9 @@ namespace fc2 {
 class ExchangeTable;
 class RemotePort;
 
-/// One Sequence of one frame that its originator sends in class 3, and nothing comes back (FC-FS; FC-VI 5.2.1: a Send or
-/// RDMA Write that fits a frame). Leaves behind what Exchange and SequenceSender would leave, and its frame is theirs, but
-/// no Exchange is opened, and no machine runs: it is over before anything can happen to it.
+/// One Sequence of one frame that its originator sends in class 3, and nothing comes back (FC-FS; FC-VI 5.2.1: a Send
+/// or RDMA Write that fits a frame). Leaves behind what Exchange and SequenceSender would leave, and its frame is
+/// theirs, but no Exchange is opened, and no machine runs: it is over before anything can happen to it.
 /// tests/fc2_fabric/one_frame_exchange_test.cpp shows that both are equal.
 class OneFrameExchange {
  public:
@@ -21,9 +21,8 @@ class OneFrameExchange {
     const Fc4& fc4;
     std::uint8_t df_ctl = 0, cs_ctl = 0;
   };
-  /// Takes an OX_ID and a SEQ_ID, which are free again when the frame is stamped. nullopt, and nothing has happened: what
-  /// a Sequence would wait for (SequenceSender::begin) or there are as many exchanges as may be. Pre: `remote` is none that
-  /// class 2 is used with.
+  /// Takes an OX_ID and a SEQ_ID, which are free again when the frame is stamped. nullopt: a Sequence would have to
+  /// wait (SequenceSender::begin), or there are as many exchanges as may be; nothing has happened. Pre: not for class 2.
   static std::optional<OneFrameExchange> begin(ExchangeTable& table, RemotePort& remote);
 
   /// As SequenceSender::stamp(), with 0 in the Parameter field.

@@ -70,8 +70,8 @@ class Transmitter final : private Event, private OutputListener {
   FrameQueue waiting_;
   FrameSource* round_ = nullptr;  // ring; next to be asked
   std::size_t round_size_ = 0;
-  bool blocked_ = false;           // a source of the round was blocked when it was asked
-  FrameSource* asked_ = nullptr;   // its next_frame() runs: it need not be woken
+  bool blocked_ = false;          // a source of the round was blocked when it was asked
+  FrameSource* asked_ = nullptr;  // its next_frame() runs: it need not be woken
   std::uint64_t frames_sent_ = 0;
 };
 

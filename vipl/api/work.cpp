@@ -17,8 +17,8 @@ namespace {
 
 using Handler = WorkPort::Handler;
 
-/// As the engine would judge it, which need not look again. VI-DG 5.5: a program that polls the status sees zero from now
-/// on. Where the descriptor is not valid the engine will report Post Descriptor Error. nullopt: the VI is gone.
+/// As the engine would judge it, which need not look again. VI-DG 5.5: a program that polls the status sees zero from
+/// now on. Where the descriptor is not valid the engine will report Post Descriptor Error. nullopt: the VI is gone.
 std::optional<vi::PostedDescriptor> judge(Domain& domain, ViObject& vi, bool receive_queue, void* owner,
                                           std::uint64_t address, VIP_MEM_HANDLE memory) {
   const vipl::MemoryGate::Reader reader(domain.memory_gate());
