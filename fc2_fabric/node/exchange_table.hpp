@@ -23,8 +23,8 @@ class ExchangeTable {
 
   // --- for users (see NPort) -----------------------------------------------------------------------------------
   Exchange* originate(wire::FcId d_id, wire::Type type, ExchangeUser& user);
-  /// For an exchange that begins and ends at once (OneFrameExchange): the OX_ID that originate() would have given, which
-  /// rests from now on. nullopt: there is none.
+  /// For an exchange that begins and ends at once (OneFrameExchange): the OX_ID that originate() would have given,
+  /// which rests from now on. nullopt: there is none.
   std::optional<wire::OxId> pass_ox_id();
   Exchange* open_for_reply(const ReceivedFrame& frame, DataFrameUser& user);
   void abort(Exchange& exchange);

@@ -22,7 +22,7 @@ class OneFrameExchange {
     std::uint8_t df_ctl = 0, cs_ctl = 0;
   };
   /// Takes an OX_ID and a SEQ_ID, which are free again when the frame is stamped. nullopt: a Sequence would have to
-  /// wait (SequenceSender::begin), or there are as many exchanges as may be; nothing has happened. Pre: not for class 2.
+  /// wait (SequenceSender::begin), or there are as many exchanges as may be; nothing has happened. Pre: not class 2.
   static std::optional<OneFrameExchange> begin(ExchangeTable& table, RemotePort& remote);
 
   /// As SequenceSender::stamp(), with 0 in the Parameter field.
