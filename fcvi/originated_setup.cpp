@@ -127,12 +127,8 @@ bool OriginatedSetup::target_logged_in() const {
 void OriginatedSetup::give_up(vi::Return result) {
   if (peer_ != nullptr) return leave();
   const bool retry_failed = machine_.is<co::AwaitRetryLogin>();  // 8.2 c): at every level
-  if (result == vi::Return::NotReachable && (retry_failed || connection_->is_reliable()))
-    connection_->feed(ve::SetupFailed{});
-  else if (result == vi::Return::Timeout)
-    connection_->feed(ve::ConnectTimedOut{});
-  else
-    connection_->feed(ve::SetupRefused{});
+  vi::end_request(result, retry_failed || connection_->is_reliable(),
+                  [this](const auto& event) { connection_->feed(event); });
   end(result);
 }
 
