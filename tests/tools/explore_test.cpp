@@ -142,7 +142,7 @@ TEST(Invariants, hold_without_sabotage) {
 }
 
 TEST(Invariants, consistency_sees_an_owner_that_contradicts_itself) {
-  const Sabotage told{.record = [](Record& record) { record.inconsistent = "client"; }};
+  const Sabotage told{.record = [](Record& record) { record.inconsistent = "port client"; }};
   EXPECT_EQ(broken(one_send(), told), Names{"consistency"});
 }
 // A VI that does not know its connection, while it is connected.
@@ -157,6 +157,18 @@ TEST(Invariants, consistency_sees_a_lost_connection) {
                            made->endpoint_event(machines::vi_endpoint::SetupRefused{});  // and is Idle, and receives
                          }};
   EXPECT_THAT(broken(one_send(), cut), Contains("consistency"));
+}
+
+// A link that takes frames while it is cut: its ends are asked as well.
+TEST(Invariants, consistency_sees_a_link) {
+  const auto cut = [](bool takes_frames) {
+    return Sabotage{.before_new_connection = [takes_frames](World& world) {
+      world.link_of(0).cut();
+      if (takes_frames) world.link_of(0).a.output().resume(fc2::FrameOutput::Pause::Link);
+    }};
+  };
+  EXPECT_THAT(broken(one_send(), cut(false)), ::testing::Not(Contains("consistency")));
+  EXPECT_THAT(broken(one_send(), cut(true)), Contains("consistency"));
 }
 
 /// Changes the last byte of the first message data that passes, behind the CRC.

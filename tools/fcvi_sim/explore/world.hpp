@@ -38,6 +38,8 @@ class World {
   // --- for the programs
   [[nodiscard]] Driver& driver() { return driver_; }
   [[nodiscard]] Node& node(std::size_t port) { return *nodes_[port]; }
+  /// The N_Port's link, for who sabotages a run.
+  [[nodiscard]] fc2::Link& link_of(std::size_t port) { return *switch_->link_of(hosts_[port]->port()); }
   [[nodiscard]] FcHost& host(std::size_t port) { return *hosts_[port]; }
   /// The operation lives as long as the world, so that a second return of the call would show.
   template <class Base>

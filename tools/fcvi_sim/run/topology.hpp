@@ -33,6 +33,8 @@ class Topology {
   virtual void watch(std::size_t host, fc2::FrameTap* tap, fc2::FaultyLink* faults) = 0;
   /// One that the topology has (the loader saw to it).
   virtual void link_event(std::size_t host, PortEvent::Kind kind, bool over) = 0;
+  /// Of its links and switches, between events.
+  [[nodiscard]] virtual bool is_consistent() const = 0;
   /// SwitchDown and SwitchLinkDown, of a fabric.
   virtual void switch_event(const PortEvent& /*event*/, bool /*over*/) {}
   /// Of its switches, by name.
