@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "fc2_fabric/node/remote_port.hpp"
+#include "state_machines/consistency.hpp"
+#include "state_machines/row_effects.hpp"
 #include "wire/ct/accept.hpp"
 #include "wire/ct/gid_ipp.hpp"
 
@@ -16,15 +18,26 @@ AddressEntry::~AddressEntry() { forget_query(); }
 template <class E>
 void AddressEntry::process(const E& event) {
   machine_.process(event, *this);
-  settle();
+  static_assert(fsm::most_pending<ar::Def, ar::BroadcastFarp, ar::ReportResolved, ar::ReportFailed> <=
+                decltype(effects_)::capacity);
+  effects_.drain([this](Effect effect) { carry_out(effect); });
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 template void AddressEntry::process(const ar::ResolveRequested&);
 template void AddressEntry::process(const ar::Invalidated&);
 
-void AddressEntry::settle() {
-  if (std::exchange(own_address_found_, false)) farp_reply_received(port_.n_port_id());
-  const Report report = std::exchange(report_, Report::None);
-  if (report != Report::None) owner_.settled(*this, report == Report::Resolved);
+void AddressEntry::carry_out(Effect effect) {
+  switch (effect) {
+    case Effect::OwnAddressFound: return farp_reply_received(port_.n_port_id());
+    case Effect::ReportResolved: return owner_.settled(*this, true);
+    case Effect::ReportFailed: return owner_.settled(*this, false);
+  }
+}
+
+/// The timer runs and a query may be open while an answer is awaited; addresses are there once it came.
+bool AddressEntry::is_consistent() const {
+  const bool asks = pending() == !idle() && (query_ == nullptr || machine_.is<ar::QueryingNameServer>());
+  return effects_.empty() && answer_.empty() && asks && (n_port_ids_.empty() || machine_.is<ar::Resolved>());
 }
 
 void AddressEntry::farp_reply_received(wire::FcId id) {
@@ -94,7 +107,7 @@ void AddressEntry::exchange_failed(fc2::Exchange&, fc2::ExchangeFailure failure)
 void AddressEntry::broadcast_farp() {
   ++tries_;
   owner_.send_farp_request(address_);
-  own_address_found_ = port_.online() && owner_.is_own(address_);
+  if (port_.online() && owner_.is_own(address_)) effects_.push(Effect::OwnAddressFound);
 }
 
 void AddressEntry::start_farp_timer() {

@@ -1,11 +1,13 @@
 // One host address in the cache: drives machines::address_resolution.
 #pragma once
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "farp/resolver.hpp"
 #include "fc2_fabric/node/n_port.hpp"
 #include "state_machines/address_resolution.hpp"
+#include "state_machines/outbox.hpp"
 
 namespace farp {
 class AddressEntry;
@@ -41,11 +43,15 @@ class AddressEntry final : private machines::address_resolution::Context,
     namespace ar = machines::address_resolution;
     return !machine_.is_any_of<ar::QueryingNameServer, ar::AwaitFarpReply>();
   }
+  /// Between its members, whenever none of its functions runs.
+  [[nodiscard]] bool is_consistent() const;
 
  private:
+  /// What is left to do when the machine has come to rest. OwnAddressFound: our broadcast does not come back to us.
+  enum class Effect : std::uint8_t { OwnAddressFound, ReportResolved, ReportFailed };
   template <class E>
   void process(const E& event);
-  void settle();
+  void carry_out(Effect effect);
   void take_answer(std::span<const std::uint8_t> iu);
   bool make_room();
 
@@ -62,18 +68,17 @@ class AddressEntry final : private machines::address_resolution::Context,
   void start_farp_timer() override;
   void stop_timer() override { port_.scheduler().cancel(*this); }
   void reset_retries() override { tries_ = 0; }
-  void store_addresses() override { n_port_ids_ = std::move(answer_); }
+  void store_addresses() override { n_port_ids_ = std::exchange(answer_, {}); }
   void add_address() override;
   void forget_addresses() override { n_port_ids_.clear(); }
   void forget_query() override;
-  void report_resolved() override { report_ = Report::Resolved; }
-  void report_failed() override { report_ = Report::Failed; }
+  void report_resolved() override { effects_.push(Effect::ReportResolved); }
+  void report_failed() override { effects_.push(Effect::ReportFailed); }
   void count_stale() override { port_.counters().discard(fc2::Discard::UnexpectedIu); }
   [[nodiscard]] bool name_server_available() const override;
   [[nodiscard]] bool retries_left() const override { return tries_ <= config_.retries; }
   void unexpected(std::string_view machine, std::string_view state, std::string_view event) override;
 
-  enum class Report : std::uint8_t { None, Resolved, Failed };
   EntryOwner& owner_;
   fc2::NPort& port_;
   const ResolverConfig& config_;
@@ -83,8 +88,7 @@ class AddressEntry final : private machines::address_resolution::Context,
   std::vector<wire::FcId> answer_;  // of GID_IPP, while its event is processed
   wire::FcId replied_{};            // of FARP-REPLY, likewise
   fc2::Exchange* query_ = nullptr;  // GID_IPP, unanswered
-  bool own_address_found_ = false;  // our broadcast does not come back to us
-  Report report_ = Report::None;    // set by effects, consumed by settle()
+  fsm::Outbox<Effect, 1> effects_;
   int tries_ = 0;
 };
 

@@ -28,6 +28,7 @@ class Resolver::Core final : public fc2::PortListener, public fc2::ElsUser, publ
   void forget(ResolveListener& listener);
   void invalidate(const wire::IpAddress& address);
   void invalidate_all();
+  [[nodiscard]] bool is_consistent() const;
 
  private:
   struct Waiter {
@@ -168,6 +169,15 @@ void Resolver::Core::forget(ResolveListener& listener) {
   std::erase_if(answers_, [&](const Answer& answer) { return answer.listener == &listener; });
 }
 
+/// Entries are known by age, each once; who waits, waits for one that is being resolved.
+bool Resolver::Core::is_consistent() const {
+  const bool entries =
+      std::all_of(entries_.begin(), entries_.end(), [](const auto& entry) { return entry.second.is_consistent(); });
+  const bool waits =
+      std::none_of(waiters_.begin(), waiters_.end(), [](const Waiter& one) { return one.entry->idle(); });
+  return entries && waits && oldest_.size() == entries_.size() && answers_.empty() && !telling_;
+}
+
 // --- validity: FC-VI 7.7 -----------------------------------------------------------------------------------------
 
 void Resolver::Core::invalidate(const wire::IpAddress& address) {
@@ -300,5 +310,6 @@ void Resolver::resolve(const wire::IpAddress& address, ResolveListener& listener
 void Resolver::forget(ResolveListener& listener) { core_->forget(listener); }
 void Resolver::invalidate(const wire::IpAddress& address) { core_->invalidate(address); }
 void Resolver::invalidate_all() { core_->invalidate_all(); }
+bool Resolver::is_consistent() const { return core_->is_consistent(); }
 
 }  // namespace farp

@@ -58,6 +58,8 @@ class Resolver {
   /// The mapping may be wrong (7.7, or a connection attempt found no such port).
   void invalidate(const wire::IpAddress& address);
   void invalidate_all();
+  /// Between its members, whenever none of its functions runs. Linear.
+  [[nodiscard]] bool is_consistent() const;
 
  private:
   class Core;

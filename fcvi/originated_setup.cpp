@@ -61,7 +61,7 @@ void OriginatedSetup::go_on(PortWalk walk) {
 }
 
 bool OriginatedSetup::waits_for(const wire::IpAddress& address) const {
-  return phase_ == Phase::Resolving && remote_.host == address;
+  return is_resolving() && remote_.host == address;
 }
 
 void OriginatedSetup::resolved(std::span<const wire::FcId> n_port_ids) {
@@ -75,12 +75,11 @@ void OriginatedSetup::not_resolved() { give_up(vi::Return::NotReachable); }
 /// nothing.
 void OriginatedSetup::try_next_port() {
   services_.scheduler.cancel(login_patience_);
-  phase_ = Phase::Resolving;
+  walk_.leave();
   owner_.resolve(remote_.host);
 }
 
 void OriginatedSetup::log_in() {
-  phase_ = Phase::LoggingIn;
   fc2::RemotePort& remote = services_.port.remote_port(target());
   if (target() == services_.port.n_port_id() || remote.logged_in()) return begin_setup();
   if (walk_.others_wait()) services_.scheduler.schedule_after(login_patience_, login_patience);
@@ -89,7 +88,6 @@ void OriginatedSetup::log_in() {
 
 /// Its login goes on without us.
 void OriginatedSetup::login_is_late() {
-  if (phase_ != Phase::LoggingIn) return;
   walk_.login_is_late();
   try_next_port();
 }
@@ -104,7 +102,6 @@ void OriginatedSetup::begin_setup() {
   const bool self = target() == services_.port.n_port_id();
   fc2::RemotePort& remote = services_.port.remote_port(target());
   if (!self && !remote.supports(fc4)) return asked_parameters_anew(remote) ? void() : try_next_port();
-  phase_ = Phase::SettingUp;
   connection_->set_peer_port(target());
   process(co::SetupRequested{});
 }
@@ -128,12 +125,8 @@ bool OriginatedSetup::target_logged_in() const {
 void OriginatedSetup::give_up(vi::Return result) {
   if (peer_ != nullptr) return leave();
   const bool retry_failed = machine_.is<co::AwaitRetryLogin>();  // 8.2 c): at every level
-  if (result == vi::Return::NotReachable && (retry_failed || connection_->is_reliable()))
-    connection_->feed(ve::SetupFailed{});
-  else if (result == vi::Return::Timeout)
-    connection_->feed(ve::ConnectTimedOut{});
-  else
-    connection_->feed(ve::SetupRefused{});
+  vi::end_request(result, retry_failed || connection_->is_reliable(),
+                  [this](const auto& event) { connection_->feed(event); });
   end(result);
 }
 
@@ -181,19 +174,22 @@ void OriginatedSetup::carry_out(Effect effect) {
 }
 
 void OriginatedSetup::release_all() {
-  phase_ = Phase::Over;
-  if (connection_ != nullptr) connection_->setup_released(*this);
+  if (connection_ != nullptr) std::exchange(connection_, nullptr)->setup_released(*this);
+  retire();
+}
+
+void OriginatedSetup::retire() {
+  services_.scheduler.cancel(login_patience_);
   owner_.retire(*this);
 }
 
-/// Before its first IU the machine is at rest, and no exchange is open; once it is over nothing is. Who still has a
-/// call that waits has its endpoint, too.
+/// While the machine is at rest no exchange is open, and nothing waits for one. Who still has a call that waits has its
+/// endpoint, too. One port is asked at a time, and it is the one whose login is waited for, or that has the exchange.
 bool OriginatedSetup::is_consistent() const {
-  const bool at_rest = machine_.is_any_of<co::Idle, co::AwaitRetryLogin>();
-  const bool in_phase = phase_ == Phase::SettingUp || (exchange_ == nullptr && !t3_.pending());
-  const bool before = (phase_ != Phase::Resolving && phase_ != Phase::LoggingIn) || (at_rest && connection_ != nullptr);
-  const bool asks = !login_patience_.pending() || phase_ == Phase::LoggingIn || phase_ == Phase::Over;
-  return outbox_.empty() && in_phase && before && asks && (peer_ == nullptr || connection_ != nullptr);
+  const bool rests = !is_at_rest() || (exchange_ == nullptr && !t3_.pending());
+  const bool calls = connection_ != nullptr || (peer_ == nullptr && !t1_.pending());
+  const bool asks = is_at_rest() || walk_.is_asking();
+  return outbox_.empty() && rests && calls && asks && (!login_patience_.pending() || is_logging_in());
 }
 
 /// This exchange goes on to its RESP3; the call and the endpoint, still Pending Connect, go to the next port.
@@ -226,9 +222,7 @@ void OriginatedSetup::leave() {
 void OriginatedSetup::detach() {
   std::exchange(connection_, nullptr)->detach_setup();
   peer_ = nullptr;
-  if (phase_ == Phase::SettingUp) return;
-  phase_ = Phase::Over;
-  owner_.retire(*this);
+  if (is_at_rest()) retire();
 }
 
 /// A logout by the peer's own PLOGI is a new login already, and no partition however often it comes.
@@ -237,20 +231,19 @@ bool OriginatedSetup::login_renewable() const {
 }
 
 void OriginatedSetup::log_in_again() {
-  phase_ = Phase::Resolving;
   walk_.ask_again(!target_logged_in());
   connection_->set_peer_port({});               // nothing of it is lost with the old login
   if (peer_ != nullptr) peer_->nobody_waits();  // may go on without this set-up
-  if (phase_ == Phase::Resolving) try_next_port();
+  if (is_searching()) try_next_port();
 }
 
 void OriginatedSetup::withdraw() {
-  if (phase_ == Phase::SettingUp) process(co::SupersededByPeer{});
+  if (!is_at_rest()) process(co::SupersededByPeer{});
   detach();
 }
 
 void OriginatedSetup::t1_expired() {
-  if (phase_ == Phase::SettingUp) return process(co::T1Expired{});
+  if (!is_at_rest()) return process(co::T1Expired{});
   give_up(vi::Return::Timeout);
 }
 
@@ -262,7 +255,7 @@ void OriginatedSetup::t3_expired() {
 void OriginatedSetup::disconnect_requested() {
   if (co::owns_endpoint(machine_))
     process(co::DisconnectRequested{});
-  else if (phase_ != Phase::SettingUp)
+  else if (is_at_rest())
     end(vi::Return::ErrorResource);
 }
 
@@ -277,7 +270,7 @@ void OriginatedSetup::endpoint_errored() {
 
 bool OriginatedSetup::port_logged_out() {
   assert(exchange_ == nullptr);  // it failed with the login
-  if (phase_ != Phase::SettingUp) return false;
+  if (is_at_rest()) return false;
   machine_.process(co::PortLoggedOut{}, *this);
   const bool goes_on = outbox_.contains({Effect::Kind::RenewLogin, {}});
   settle();

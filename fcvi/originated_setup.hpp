@@ -28,9 +28,9 @@ class OriginatedSetup final : public EndpointSetup,
   void port_logged_in(wire::FcId port);
   void port_login_failed(wire::FcId port);
   [[nodiscard]] bool waits_for(const wire::IpAddress& address) const;
-  [[nodiscard]] bool waits_for(wire::FcId port) const { return phase_ == Phase::LoggingIn && target() == port; }
+  [[nodiscard]] bool waits_for(wire::FcId port) const { return is_logging_in() && target() == port; }
 
-  [[nodiscard]] bool is_resolving() const { return phase_ == Phase::Resolving; }
+  [[nodiscard]] bool is_resolving() const { return is_searching() && !walk_.is_asking(); }
   [[nodiscard]] wire::FcId target() const { return walk_.current(); }
 
   /// Peer to peer: goes on without the endpoint, and ends its exchange in order.
@@ -50,8 +50,6 @@ class OriginatedSetup final : public EndpointSetup,
  private:
   using Resp2 = machines::connect_originator::Resp2;
   using ConnectOutcome = machines::connect_originator::ConnectOutcome;
-  enum class Phase : std::uint8_t { Resolving, LoggingIn, SettingUp, Over };
-
   /// What the machine's actions ask for, once it has come to rest.
   struct Effect {
     enum class Kind : std::uint8_t { Finish, MoveOn, Leave, RenewLogin, AbortFinished, Release };
@@ -64,7 +62,16 @@ class OriginatedSetup final : public EndpointSetup,
   void process(const E& event);
   void settle();
   void carry_out(Effect effect);
+  /// No exchange is open: not yet, or not any more.
+  [[nodiscard]] bool is_at_rest() const {
+    namespace co = machines::connect_originator;
+    return machine_.is_any_of<co::Idle, co::AwaitRetryLogin>();
+  }
+  /// Before the CONNECT_RQST: resolves the address, or logs in.
+  [[nodiscard]] bool is_searching() const { return is_at_rest() && connection_ != nullptr; }
+  [[nodiscard]] bool is_logging_in() const { return is_searching() && walk_.is_asking(); }
   void release_all();
+  void retire();
   void nobody_waits_there();
   void try_next_port();
   void log_in();
@@ -121,13 +128,12 @@ class OriginatedSetup final : public EndpointSetup,
   const Services& services_;
   SetupOwner& owner_;
   const std::uint64_t number_;
-  Connection* connection_;  // nullptr once the call goes on without this set-up
+  Connection* connection_;  // nullptr once the call goes on without this set-up, or this is over
   vi::NetAddress local_, remote_;
   runtime::TimeNs deadline_;
   vi::ConnectOperation* operation_;  // until the call returned
   SetupListener* peer_;              // whose set-up this is; nullptr for VipConnectRequest, and after it is over
   machines::connect_originator::Machine machine_;
-  Phase phase_ = Phase::Resolving;
   PortWalk walk_;
   fc2::Exchange* exchange_ = nullptr;
   wire::ConnectionId connection_id_ = wire::ConnectionId::unassigned;

@@ -13,7 +13,8 @@ std::optional<wire::FcId> PortWalk::next(std::span<const wire::FcId> ports) {
     first = std::find_if(ports.begin(), ports.end(), is_unasked);
   }
   unasked_ = 0;
-  if (first == ports.end()) return std::nullopt;
+  asking_ = first != ports.end();
+  if (!asking_) return std::nullopt;
   unasked_ = static_cast<std::size_t>(std::count_if(first + 1, ports.end(), is_unasked));
   renewed_ = renewed_ && current_ == *first;
   current_ = *first;
@@ -31,6 +32,7 @@ bool PortWalk::another_may_match() const {
 }
 
 void PortWalk::ask_again(bool renewed) {
+  leave();
   renewed_ = renewed_ || renewed;
   std::erase_if(asked_, [&](const Asked& asked) { return asked.port == current_; });
 }

@@ -22,11 +22,15 @@ class PortWalk {
 
   /// {} before the first.
   [[nodiscard]] wire::FcId current() const { return current_; }
+  /// current() is being asked. False: next() is to say whom.
+  [[nodiscard]] bool is_asking() const { return asking_; }
   /// current() is not the last one: it must not keep us from the others for long.
   [[nodiscard]] bool others_wait() const { return unasked_ != 0 || has(Result::Late); }
 
   // --- what became of current() ----------------------------------------------------------------------------------
   void login_is_late() { note(Result::Late); }
+  /// It is not asked any more.
+  void leave() { asking_ = false; }
   /// The newest RESP1 counts (FC-VI 8.5.4: there may be a retry).
   void resp1_received(bool no_match) { note(no_match ? Result::NoMatch : Result::None); }
   /// Its newest RESP1 said no match, and others_wait().
@@ -55,6 +59,7 @@ class PortWalk {
   std::size_t unasked_ = 0;   // ports of the last resolution that wait behind current()
   wire::FcId current_{};
   wire::FcId parameters_of_{};  // whose were asked for anew last
+  bool asking_ = false;
   bool renewed_ = false;
 };
 

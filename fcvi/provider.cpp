@@ -58,10 +58,8 @@ bool Provider::Parts::is_own(const wire::IpAddress& host) const {
 /// VipConnectRequest and VipConnectPeerRequest: the VI is Pending Connect, or nullptr and why not.
 Connection* Provider::Parts::begin_request(vi::Vi& vi, const vi::NetAddress& local, vi::TimeNs timeout_ns,
                                            vi::Return& refusal) {
-  refusal = vi::Return::InvalidParameter;
-  if (timeout_ns <= 0 || !is_own(local.host)) return nullptr;
-  refusal = vi::Return::InvalidState;
-  if (vi.state() != vi::State::Idle) return nullptr;
+  refusal = vi.may_request(is_own(local.host), timeout_ns);
+  if (refusal != vi::Return::Success) return nullptr;
   refusal = vi::Return::ErrorResource;
   Connection* connection = connections.open(vi);
   if (connection != nullptr) connection->feed(machines::vi_endpoint::ConnectRequested{});
@@ -134,10 +132,7 @@ void Provider::withdraw(vi::ConnectWaitOperation& operation) { parts_->connectio
 void Provider::disconnect(vi::Vi& vi, vi::Operation& operation) {
   if (auto* connection = static_cast<Connection*>(vi.transport_context))
     return connection->request_disconnect(operation);
-  const auto outcome =
-      vi.endpoint_event(machines::vi_endpoint::DisconnectRequested{});  // VI-DG 3.3.5: Idle; flushes the receives
-  if (outcome.disconnect_requested)
-    vi.endpoint_event(machines::vi_endpoint::DisconnectAnswered{});  // of no connection: nobody to ask
+  vi.disconnect();  // of no connection: nobody to ask
   operation.done(vi::Return::Success);
 }
 

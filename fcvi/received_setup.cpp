@@ -82,10 +82,7 @@ bool ReceivedSetup::is_consistent() const {
 
 void ReceivedSetup::matched(vi::ConnectWaitOperation& waiting, const vi::ViAttributes& attributes) {
   process(cr::RqstMatched{});
-  waiting.remote_address = local_address(request_.payload);
-  waiting.remote_attributes = attributes;
-  waiting.token = offer_;
-  waiting.done(vi::Return::Success);
+  waiting.matched(offer_, local_address(request_.payload), attributes);
 }
 
 void ReceivedSetup::matched(SetupListener& request) {

@@ -71,10 +71,8 @@ void SetupBook::accept(vi::ConnectionToken token, vi::Vi& vi, vi::Operation& ope
   ReceivedSetup* setup = offers_.find(token);
   if (setup == nullptr) return operation.done(accept_without_offer(token, vi));
   const auto remote = from_wire(setup->request().payload.local_attributes);
-  if (vi.state() != vi::State::Idle) return operation.done(vi::Return::InvalidState);
   // VI-DG 3.3.2: ReliabilityLevel, MaxTransferSize and QoS must match; the offer stays valid if they do not.
-  if (const auto conflict = conflict_between(vi.attributes(), *remote); conflict != vi::Return::Success)
-    return operation.done(conflict);
+  if (const auto refusal = vi.may_accept(*remote); refusal != vi::Return::Success) return operation.done(refusal);
   Connection* connection = connections_.open(vi);
   if (connection == nullptr) return operation.done(vi::Return::ErrorResource);
   setup->accept(*connection, operation);

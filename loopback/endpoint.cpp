@@ -11,71 +11,54 @@ namespace ve = machines::vi_endpoint;
 
 bool Endpoint::is_consistent() const {
   const bool connected = (vi_.state() == vi::State::Connected) == (peer_ != nullptr);
-  const bool pending = (vi_.state() == vi::State::ConnectPending) == setup_.has_value();
+  const bool pending = (vi_.state() == vi::State::ConnectPending) == request_.has_value();
   const bool mutual = peer_ == nullptr || peer_->peer_ == this;
-  const bool times = (!timeout_.pending() || setup_) && (!search_.pending() || waits_for_peer());
-  return connected && pending && mutual && times && mover_.is_consistent();
+  const bool times = (!timeout_.pending() || request_) && (!search_.pending() || waits_for_peer());
+  const bool told = vi_.state() != vi::State::Idle || end_cause_.text.empty();
+  return connected && pending && mutual && times && told && mover_.is_consistent();
 }
 
 // --- set-ups -----------------------------------------------------------------------------------------------------
 
-void Endpoint::begin_setup(const vi::NetAddress& local, const vi::NetAddress& remote, vi::TimeNs timeout_ns,
-                           vi::ConnectOperation& operation, bool peer_to_peer) {
-  end_cause_ = {};
-  setup_ = Setup{.local = local, .remote = remote, .operation = &operation, .peer_to_peer = peer_to_peer};
+/// Of a peer the call itself must return before.
+void Endpoint::connect(const Request& request, vi::TimeNs timeout_ns) {
+  request_ = request;
   vi_.endpoint_event(ve::ConnectRequested{});
   if (timeout_ns != runtime::never) hub_.scheduler().schedule_after(timeout_, timeout_ns);
-}
-
-void Endpoint::connect(const vi::NetAddress& local, const vi::NetAddress& remote, vi::TimeNs timeout_ns,
-                       vi::ConnectOperation& operation) {
-  begin_setup(local, remote, timeout_ns, operation, false);
-  if (!hub_.has_host(remote.host)) return end_setup(vi::Return::NotReachable);
-  if (!offer_request()) end_setup(vi::Return::NoMatch);
+  if (request.peer_to_peer) {
+    hub_.add_peer(*this);
+    return hub_.scheduler().schedule(search_, hub_.scheduler().now());
+  }
+  if (!hub_.has_host(request.remote.host)) return refuse(vi::Return::NotReachable);
+  if (!offer_request()) refuse(vi::Return::NoMatch);
 }
 
 /// VI-DG 3.3.1. False: nobody waits for it.
 bool Endpoint::offer_request() {
   if (hub_.offers().full()) return false;
-  setup_->token = hub_.offers().add(*this);  // first: without memory for it the waiter goes on waiting
-  vi::ConnectWaitOperation* waiting = hub_.points().take(setup_->remote);
-  if (waiting == nullptr) return false;  // take_setup() removes the offer
-  waiting->remote_address = setup_->local;
-  waiting->remote_attributes = vi_.attributes();
-  waiting->remote_attributes.ptag = {};  // a tag means something to its own NIC only
-  waiting->token = setup_->token;
-  waiting->done(vi::Return::Success);
+  request_->token = hub_.offers().add(*this);  // first: without memory for it the waiter goes on waiting
+  vi::ConnectWaitOperation* waiting = hub_.points().take(request_->remote);
+  if (waiting == nullptr) return false;  // take_operation() removes the offer
+  waiting->matched(request_->token, request_->local, vi_.attributes());
   return true;
 }
 
 void Endpoint::accepted_by(Endpoint& server) {
-  server.end_cause_ = {};
   server.vi_.endpoint_event(ve::AcceptRequested{});
   connected(server);
 }
 
-void Endpoint::connect_peer(const vi::NetAddress& local, const vi::NetAddress& remote, vi::TimeNs timeout_ns,
-                            vi::ConnectOperation& operation) {
-  begin_setup(local, remote, timeout_ns, operation, true);
-  hub_.add_peer(*this);
-  hub_.scheduler().schedule(search_, hub_.scheduler().now());  // the call itself must return before
-}
-
 bool Endpoint::is_asked_for_by(const Endpoint& other) const {
-  return vi::PeerKey::of(other.setup_->remote) == vi::PeerKey::asked_by(setup_->local, setup_->remote);
-}
-
-void Endpoint::look_for_peer() {
-  if (Endpoint* other = hub_.find_peer(*this)) meet(*other);
-  FCVI_ASSERT_CONSISTENT(*this);
+  return vi::PeerKey::of(other.request_->remote) == vi::PeerKey::asked_by(request_->local, request_->remote);
 }
 
 /// VI-DG 3.3.6, 6.7: two requests that ask for each other meet; whether they fit is the result of both.
-void Endpoint::meet(Endpoint& other) {
-  const vi::Return conflict = conflict_between(vi_.attributes(), other.vi_.attributes());
-  if (conflict == vi::Return::Success) return connected(other);
-  other.end_setup(conflict);
-  end_setup(conflict);
+void Endpoint::look_for_peer() {
+  Endpoint* other = hub_.find_peer(*this);
+  if (other == nullptr) return;
+  const vi::Return conflict = conflict_between(vi_.attributes(), other->vi_.attributes());
+  if (conflict == vi::Return::Success) return connected(*other);
+  for (Endpoint* end : {other, this}) end->refuse(conflict);
 }
 
 /// Both VIs before either call returns.
@@ -83,81 +66,58 @@ void Endpoint::connected(Endpoint& other) {
   peer_ = &other;
   other.peer_ = this;
   for (Endpoint* end : {this, &other}) end->vi_.endpoint_event(ve::SetupSucceeded{});
-  for (Endpoint* end : {this, &other}) {
-    if (!end->setup_) continue;  // the server's call has an operation of its own
-    vi::ConnectOperation& operation = end->take_setup();
-    operation.remote_attributes = end->peer_->vi_.attributes();
-    operation.remote_attributes.ptag = {};
-    operation.done(vi::Return::Success);
-  }
+  for (Endpoint* end : {this, &other})
+    if (end->request_)  // the server's call has an operation of its own
+      end->take_operation().connected(end->peer_->vi_.attributes());
 }
 
-vi::ConnectOperation& Endpoint::take_setup() {
+vi::ConnectOperation& Endpoint::take_operation() {
   hub_.scheduler().cancel(timeout_);
   hub_.scheduler().cancel(search_);
-  hub_.offers().remove(setup_->token);
-  if (setup_->peer_to_peer) hub_.remove_peer(*this);
-  vi::ConnectOperation& operation = *setup_->operation;
-  setup_.reset();
-  return operation;
+  hub_.offers().remove(request_->token);
+  if (waits_for_peer()) hub_.remove_peer(*this);
+  return *std::exchange(request_, std::nullopt)->operation;
 }
 
-void Endpoint::end_setup(vi::Return result) {
-  vi::ConnectOperation& operation = take_setup();
-  if (result == vi::Return::Timeout)
-    vi_.endpoint_event(ve::ConnectTimedOut{});
-  else if (result == vi::Return::NotReachable && is_reliable(vi_.attributes().reliability))
-    vi_.endpoint_event(ve::SetupFailed{});  // VI-DG 3.3.4
-  else
-    vi_.endpoint_event(ve::SetupRefused{});
+void Endpoint::refuse(vi::Return result) {
+  vi::ConnectOperation& operation = take_operation();
+  vi::end_request(result, is_reliable(vi_.attributes().reliability),
+                  [this](const auto& event) { vi_.endpoint_event(event); });
   operation.done(result);
-}
-
-void Endpoint::time_expired() {
-  end_setup(vi::Return::Timeout);
   FCVI_ASSERT_CONSISTENT(*this);
-}
-
-void Endpoint::withdraw_setup() {
-  if (setup_) take_setup().done(vi::Return::ErrorResource);
 }
 
 // --- the end -----------------------------------------------------------------------------------------------------
 
-void Endpoint::unlink() {
+void Endpoint::unlink(vi::EndCause here, vi::EndCause at_peer) {
+  end_cause_ = here;
+  peer_->end_cause_ = at_peer;
   for (Endpoint* end : {peer_, this}) {
     end->mover_.stop();
     end->peer_ = nullptr;
   }
 }
 
-void Endpoint::lost(vi::EndCause cause) {
-  if (vi_.state() != vi::State::Connected) return;
-  if (end_cause_.text.empty()) end_cause_ = cause;
-  vi_.endpoint_event(ve::ConnectionLost{});
+void Endpoint::lost() {
+  if (vi_.state() == vi::State::Connected) vi_.endpoint_event(ve::ConnectionLost{});
 }
 
 void Endpoint::disconnect() {
-  withdraw_setup();
-  Endpoint* other = peer_;
-  if (other != nullptr) unlink();
-  // The peer is in this process: it has answered.
-  if (vi_.endpoint_event(ve::DisconnectRequested{}).disconnect_requested) vi_.endpoint_event(ve::DisconnectAnswered{});
+  leave({}, {"the peer disconnected", true});
+  vi_.disconnect();  // the peer is in this process: it has answered
   end_cause_ = {};
-  if (other != nullptr) other->lost({"the peer disconnected", true});
 }
 
 void Endpoint::stopped() {
-  if (peer_ != nullptr && end_cause_.text.empty()) end_cause_ = {"a descriptor of this VI failed before"};
-  leave({"the peer ended the connection: a descriptor failed there"});
+  leave({"a descriptor of this VI failed before"}, {"the peer ended the connection: a descriptor failed there"});
 }
 
-void Endpoint::leave(vi::EndCause told_to_peer) {
-  withdraw_setup();
+void Endpoint::leave(vi::EndCause here, vi::EndCause at_peer) {
+  if (request_) take_operation().done(vi::Return::ErrorResource);
   if (peer_ == nullptr) return;
   Endpoint& other = *peer_;
-  unlink();
-  other.lost(told_to_peer);
+  unlink(here, at_peer);
+  other.lost();
 }
 
 }  // namespace loopback

@@ -15,6 +15,11 @@ std::uint32_t MessageMover::Message::remote_op_code() const {
   return work.kind == vi::SendKind::Send ? status::op_receive : status::op_remote_rdma_write;
 }
 
+void MessageMover::Message::complete_receive(vi::Vi& peer, std::uint32_t error_bits) const {
+  const auto immediate = work.has_immediate ? std::optional(work.immediate_data) : std::nullopt;
+  peer.complete_receive(*receive, error_bits, remote_op_code(), work.length_bytes, immediate);
+}
+
 void MessageMover::wake() {
   runtime::Scheduler& scheduler = endpoint_.hub().scheduler();
   if (endpoint_.peer() != nullptr && !turn_.pending()) scheduler.schedule(turn_, scheduler.now());
@@ -47,11 +52,11 @@ void MessageMover::move() {
 void MessageMover::move_chunk() {
   const std::uint64_t left = message_->work.length_bytes - message_->bytes_moved;
   const auto chunk = endpoint_.hub().chunk(static_cast<std::size_t>(std::min<std::uint64_t>(left, chunk_bytes)));
-  if (message_->is_read()) return read_chunk(chunk);
-  if (!message_->work.data.gather(chunk)) return fail_here();
+  if (!message_->is_read() && !message_->work.data.gather(chunk)) return fail_here();
   auto refusal = message_->bytes_moved == 0 ? begin_at_peer() : std::nullopt;
-  if (!refusal) refusal = put(chunk);
-  return refusal ? refuse(*refusal) : advance(chunk.size());
+  if (!refusal) refusal = pass(chunk);
+  if (refusal) return refuse(*refusal);
+  return message_->is_read() && !message_->work.data.scatter(chunk) ? fail_here() : advance(chunk.size());
 }
 
 /// The receive descriptor first, then the target (VI-ARCH 2.5.3 knows one error of a message).
@@ -64,28 +69,24 @@ std::optional<MessageMover::Refusal> MessageMover::begin_at_peer() {
     if (message_->receive->error_bits != 0) return Refusal::Descriptor;
   }
   if (work.kind == vi::SendKind::Send) return std::nullopt;
-  const bool granted = peer.remote_memory(work.remote_handle, work.remote_address, work.length_bytes,
-                                          vi::Access::RemoteWrite) != nullptr;
+  const vi::Access access = message_->is_read() ? vi::Access::RemoteRead : vi::Access::RemoteWrite;
+  const bool granted =
+      peer.remote_memory(work.remote_handle, work.remote_address, work.length_bytes, access) != nullptr;
   return granted ? std::nullopt : std::optional(Refusal::Protection);
 }
 
-std::optional<MessageMover::Refusal> MessageMover::put(std::span<const std::uint8_t> chunk) {
+/// To the peer's memory, or from it.
+std::optional<MessageMover::Refusal> MessageMover::pass(std::span<std::uint8_t> chunk) {
   const vi::SendWork& work = message_->work;
-  const bool placed =
-      work.kind == vi::SendKind::Send
-          ? message_->receive->data.scatter(chunk)
-          : endpoint_.peer()->vi().write_remote(work.remote_handle, work.remote_address + message_->bytes_moved, chunk);
-  return placed ? std::nullopt : std::optional(Refusal::Protection);
-}
-
-void MessageMover::read_chunk(std::span<std::uint8_t> chunk) {
-  vi::SendWork& work = message_->work;
-  vi::Vi& peer = endpoint_.peer()->vi();
-  const bool granted =
-      peer.remote_memory(work.remote_handle, work.remote_address, work.length_bytes, vi::Access::RemoteRead) != nullptr;
-  if (!granted || !peer.read_remote(work.remote_handle, work.remote_address + message_->bytes_moved, chunk))
-    return refuse(Refusal::Protection);
-  return work.data.scatter(chunk) ? advance(chunk.size()) : fail_here();
+  const vi::Vi& peer = endpoint_.peer()->vi();
+  const std::uint64_t address = work.remote_address + message_->bytes_moved;
+  bool passed = false;
+  switch (work.kind) {
+    case vi::SendKind::Send: passed = message_->receive->data.scatter(chunk); break;
+    case vi::SendKind::RdmaWrite: passed = peer.write_remote(work.remote_handle, address, chunk); break;
+    case vi::SendKind::RdmaRead: passed = peer.read_remote(work.remote_handle, address, chunk); break;
+  }
+  return passed ? std::nullopt : std::optional(Refusal::Protection);
 }
 
 void MessageMover::advance(std::size_t bytes) {
@@ -102,11 +103,7 @@ void MessageMover::complete() {
   const Message message = *std::exchange(message_, std::nullopt);
   const bool receiver_first = endpoint_.vi().attributes().reliability == vi::ReliabilityLevel::ReliableReception;
   if (!receiver_first) endpoint_.vi().complete_send(message.work, 0);
-  if (message.receive && endpoint_.peer() != nullptr) {
-    const auto immediate = message.work.has_immediate ? std::optional(message.work.immediate_data) : std::nullopt;
-    endpoint_.peer()->vi().complete_receive(*message.receive, 0, message.remote_op_code(), message.work.length_bytes,
-                                            immediate);
-  }
+  if (message.receive && endpoint_.peer() != nullptr) message.complete_receive(endpoint_.peer()->vi(), 0);
   if (receiver_first) endpoint_.vi().complete_send(message.work, 0);
 }
 
@@ -117,8 +114,7 @@ void MessageMover::fail_here() {
   Endpoint* const peer = endpoint_.peer();
   endpoint_.vi().complete_send(message.work, status::protection_error);
   if (message.receive && endpoint_.peer() == peer)
-    peer->vi().complete_receive(*message.receive, status::transport_error | status::partial_error,
-                                message.remote_op_code(), 0, std::nullopt);
+    message.complete_receive(peer->vi(), status::transport_error | status::partial_error);
 }
 
 /// Unreliable Delivery: dropped, the connection persists. Reliable Delivery: it ends, but the message was sent.
@@ -131,24 +127,22 @@ void MessageMover::refuse(Refusal refusal) {
     return endpoint_.vi().complete_send(message.work, 0);
   }
   Endpoint& peer = *endpoint_.peer();
-  endpoint_.unlink();
-  peer.set_end_cause({"the peer sent a message that could not be received here"});
-  endpoint_.set_end_cause({"the peer could not receive a message"});
+  endpoint_.unlink({"the peer could not receive a message"},
+                   {"the peer sent a message that could not be received here"});
   tell_peer(peer.vi(), message, refusal);
   const bool of_target = refusal == Refusal::Protection && message.work.kind != vi::SendKind::Send;
   const bool told = message.is_read() || level == vi::ReliabilityLevel::ReliableReception;
   const std::uint32_t bits = of_target ? status::rdma_protection_error : status::remote_descriptor_error;
   endpoint_.vi().complete_send(message.work, told ? bits : 0);
-  peer.lost({});
-  endpoint_.lost({});
+  peer.lost();
+  endpoint_.lost();
 }
 
 /// By its descriptor, if it has one to do with it; else asynchronously (VI-DG 3.8.1).
 void MessageMover::tell_peer(vi::Vi& peer, const Message& message, Refusal refusal) {
   if (message.receive) {
     const std::uint32_t found = message.receive->error_bits;
-    return peer.complete_receive(*message.receive, found != 0 ? found : status::protection_error,
-                                 message.remote_op_code(), 0, std::nullopt);
+    return message.complete_receive(peer, found != 0 ? found : status::protection_error);
   }
   const vi::ErrorCode of_memory = message.is_read() ? vi::ErrorCode::RdmaRProt : vi::ErrorCode::RdmaWProt;
   peer.report(refusal == Refusal::QueueEmpty ? vi::ErrorCode::RecvQEmpty : of_memory, vi::ResourceCode::Vi, 0,

@@ -30,6 +30,7 @@ class MessageMover {
     [[nodiscard]] bool takes_receive() const { return work.kind == vi::SendKind::Send || work.has_immediate; }
     /// As the peer's descriptor and its errors tell it (VI-DG 5.2).
     [[nodiscard]] std::uint32_t remote_op_code() const;
+    void complete_receive(vi::Vi& peer, std::uint32_t error_bits) const;
   };
   /// What the peer has against a message.
   enum class Refusal : std::uint8_t { QueueEmpty, Descriptor, Protection };
@@ -37,8 +38,7 @@ class MessageMover {
   void move();
   void move_chunk();
   [[nodiscard]] std::optional<Refusal> begin_at_peer();
-  [[nodiscard]] std::optional<Refusal> put(std::span<const std::uint8_t> chunk);
-  void read_chunk(std::span<std::uint8_t> chunk);
+  [[nodiscard]] std::optional<Refusal> pass(std::span<std::uint8_t> chunk);
   void advance(std::size_t bytes);
   void complete();
   void fail_here();

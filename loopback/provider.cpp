@@ -46,25 +46,22 @@ bool Provider::is_own(const wire::IpAddress& host) const {
   return std::find(addresses_.begin(), addresses_.end(), host) != addresses_.end();
 }
 
-vi::Return Provider::refusal_of(const vi::Vi& vi, const vi::NetAddress& local, vi::TimeNs timeout_ns) const {
-  if (timeout_ns <= 0 || !is_own(local.host)) return vi::Return::InvalidParameter;
-  return vi.state() == vi::State::Idle ? vi::Return::Success : vi::Return::InvalidState;
+vi::Return Provider::request(vi::Vi& vi, const Endpoint::Request& request, vi::TimeNs timeout_ns) {
+  const vi::Return refusal = vi.may_request(is_own(request.local.host), timeout_ns);
+  if (refusal == vi::Return::Success) of(vi).connect(request, timeout_ns);
+  FCVI_ASSERT_CONSISTENT(*this);
+  return refusal;
 }
 
 void Provider::connect_request(vi::Vi& vi, const vi::NetAddress& local, const vi::NetAddress& remote,
                                vi::TimeNs timeout_ns, vi::ConnectOperation& operation) {
-  const vi::Return refusal = refusal_of(vi, local, timeout_ns);
-  if (refusal != vi::Return::Success) return operation.done(refusal);
-  of(vi).connect(local, remote, timeout_ns, operation);
-  FCVI_ASSERT_CONSISTENT(*this);
+  const vi::Return refusal = request(vi, {local, remote, &operation}, timeout_ns);
+  if (refusal != vi::Return::Success) operation.done(refusal);
 }
 
 vi::Return Provider::connect_peer_request(vi::Vi& vi, const vi::NetAddress& local, const vi::NetAddress& remote,
                                           vi::TimeNs timeout_ns, vi::ConnectOperation& operation) {
-  const vi::Return refusal = refusal_of(vi, local, timeout_ns);
-  if (refusal == vi::Return::Success) of(vi).connect_peer(local, remote, timeout_ns, operation);
-  FCVI_ASSERT_CONSISTENT(*this);
-  return refusal;
+  return request(vi, {local, remote, &operation, true}, timeout_ns);
 }
 
 void Provider::connect_wait(const vi::NetAddress& local, vi::TimeNs timeout_ns, vi::ConnectWaitOperation& operation) {
@@ -81,10 +78,9 @@ void Provider::connect_accept(vi::ConnectionToken token, vi::Vi& vi, vi::Operati
 vi::Return Provider::accept(vi::ConnectionToken token, vi::Vi& vi) {
   Endpoint* client = hub_.offers().find(token);
   if (client == nullptr) return hub_.offers().refusal_of(token);
-  if (vi.state() != vi::State::Idle) return vi::Return::InvalidState;
-  const vi::Return conflict = conflict_between(vi.attributes(), client->vi().attributes());
-  if (conflict == vi::Return::Success) client->accepted_by(of(vi));
-  return conflict;
+  const vi::Return refusal = vi.may_accept(client->vi().attributes());
+  if (refusal == vi::Return::Success) client->accepted_by(of(vi));
+  return refusal;
 }
 
 /// VI-DG 6.7: to reject a request whose client gave up is a success: both agree that it failed.

@@ -47,7 +47,7 @@ class Provider final : public vi::Transport {
  private:
   static Endpoint& of(const vi::Vi& vi) { return *static_cast<Endpoint*>(vi.transport_context); }
   [[nodiscard]] bool is_own(const wire::IpAddress& host) const;
-  [[nodiscard]] vi::Return refusal_of(const vi::Vi& vi, const vi::NetAddress& local, vi::TimeNs timeout_ns) const;
+  vi::Return request(vi::Vi& vi, const Endpoint::Request& request, vi::TimeNs timeout_ns);
   [[nodiscard]] vi::Return accept(vi::ConnectionToken token, vi::Vi& vi);
 
   Hub& hub_;

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Reports function and file lengths; fails on a function above 70 lines (docs/architecture.md, style).
+"""Reports function and file lengths; fails on a function above 70 lines (docs/architecture.md, style), and on a folder
+that has more code than it may: `loopback` shows what a transport needs, and stays small.
 
 A function counts from the line of its name to that of its closing brace. Constant tables inside a function, and tables
 anywhere else (arrays, transition tables, enums), do not count: they are data. Lambdas count within their function.
@@ -25,6 +26,7 @@ FOLDERS = ["runtime", "wire", "state_machines", "fc2_fabric", "farp", "vi", "fcv
 LONGEST_FUNCTION = 70
 LOOK_AGAIN_FUNCTION = 40
 LOOK_AGAIN_FILE = 500
+FOLDER_CODE_LINES = {"loopback": 500}  # fewer than these: lines that are neither blank nor comment, in .hpp and .cpp
 
 
 class Function(NamedTuple):
@@ -152,6 +154,21 @@ def functions(text: str) -> list:
     return found
 
 
+def code_lines(text: str) -> int:
+    return sum(1 for line in cpp_source.strip(text).splitlines() if line.strip())
+
+
+def too_long_folders(root: Path) -> list:
+    errors = []
+    for folder, limit in FOLDER_CODE_LINES.items():
+        files = cpp_source.files(root, [folder])
+        count = sum(code_lines(file.read_text(encoding="utf-8", errors="replace")) for file in files)
+        print(f"{folder}/ has {count} lines of code")
+        if count >= limit:
+            errors.append(f"{folder}/ has {count} lines of code; it must have fewer than {limit}")
+    return errors
+
+
 def report(root: Path, verbose: bool) -> list:
     errors, everything, file_lengths = [], [], []
     for file in cpp_source.files(root, FOLDERS):
@@ -175,7 +192,7 @@ def report(root: Path, verbose: bool) -> list:
             errors.append(f"{where} has {length} lines; {LONGEST_FUNCTION} is the end")
         elif verbose and length > LOOK_AGAIN_FUNCTION:
             print(f"look again: {where} has {length} lines")
-    return errors
+    return errors + too_long_folders(root)
 
 
 SELF_TEST = """
@@ -264,6 +281,15 @@ def self_test() -> list:
                 failed = bool(report(Path(name), False))
             if failed != wrong:
                 failures.append(f"self test: a function of {lines} lines should {'fail' if wrong else 'pass'}")
+    for lines, wrong in ((FOLDER_CODE_LINES["loopback"] - 1, False), (FOLDER_CODE_LINES["loopback"], True)):
+        with tempfile.TemporaryDirectory() as name:
+            (Path(name) / "loopback").mkdir()
+            text = "// what it is\n\n" + "int a;  // one of many\n" * lines + "/* the\n end */\n"
+            (Path(name) / "loopback" / "many.cpp").write_text(text)
+            with contextlib.redirect_stdout(io.StringIO()):
+                failed = bool(report(Path(name), False))
+            if failed != wrong:
+                failures.append(f"self test: a folder of {lines} lines of code should {'fail' if wrong else 'pass'}")
     return failures
 
 

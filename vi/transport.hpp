@@ -39,6 +39,11 @@ class Operation {
 /// VipConnectRequest, VI-DG 3.3.4. Valid on Success.
 class ConnectOperation : public Operation {
  public:
+  /// done(Success), with what the peer's VI has.
+  void connected(const ViAttributes& remote) {
+    remote_attributes = shown(remote);
+    done(Return::Success);
+  }
   ViAttributes remote_attributes;
 };
 
@@ -50,6 +55,13 @@ struct ConnectionToken {
 /// VipConnectWait, VI-DG 3.3.1. Valid on Success.
 class ConnectWaitOperation : public Operation {
  public:
+  /// done(Success), with the client's request.
+  void matched(ConnectionToken offer, const NetAddress& client, const ViAttributes& remote) {
+    remote_address = client;
+    remote_attributes = shown(remote);
+    token = offer;
+    done(Return::Success);
+  }
   NetAddress remote_address;  // LocalAddr of the matching request, with the discriminator's own length
   ViAttributes remote_attributes;
   ConnectionToken token;

@@ -72,6 +72,12 @@ struct ViAttributes {
   bool enable_rdma_read = false;
 };
 
+/// As a peer is told of them: a tag means something to its own NIC only.
+inline ViAttributes shown(ViAttributes attributes) {
+  attributes.ptag = {};
+  return attributes;
+}
+
 /// InvalidReliabilityLevel or InvalidMtu where the attributes of two VIs cannot connect (VI-DG 6.7); else Success.
 Return conflict_between(const ViAttributes& ours, const ViAttributes& theirs);
 

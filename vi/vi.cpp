@@ -136,6 +136,22 @@ Return Vi::dequeue(WorkQueue& queue, std::uint64_t& address) {
   return error ? Return::DescriptorError : Return::Success;
 }
 
+// --- connections -----------------------------------------------------------------------------------------
+
+Return Vi::may_request(bool own, TimeNs timeout_ns) const {
+  if (timeout_ns <= 0 || !own) return Return::InvalidParameter;
+  return state() == State::Idle ? Return::Success : Return::InvalidState;
+}
+
+Return Vi::may_accept(const ViAttributes& remote) const {
+  return state() == State::Idle ? conflict_between(attributes_, remote) : Return::InvalidState;
+}
+
+void Vi::disconnect() {
+  if (endpoint_event(endpoint::DisconnectRequested{}).disconnect_requested)
+    endpoint_event(endpoint::DisconnectAnswered{});
+}
+
 // --- early reception -------------------------------------------------------------------------------------
 
 void Vi::receive_early() {

@@ -49,6 +49,18 @@ struct EndpointOutcome {
   std::optional<machines::vi_endpoint::DisconnectOutcome> disconnect_completed = {};
 };
 
+/// A request ended without a connection: `feed` gets the event for the VI, which is Pending Connect, by what the call
+/// returns. `breaks`: NotReachable takes the VI to Error (VI-DG 3.3.4: where its level is reliable).
+template <class Feed>
+void end_request(Return result, bool breaks, const Feed& feed) {
+  if (result == Return::NotReachable && breaks)
+    feed(machines::vi_endpoint::SetupFailed{});
+  else if (result == Return::Timeout)
+    feed(machines::vi_endpoint::ConnectTimedOut{});
+  else
+    feed(machines::vi_endpoint::SetupRefused{});
+}
+
 class Vi final : private machines::vi_endpoint::Context {
  public:
   Vi(Nic& nic, const ViAttributes& attributes, CompletionQueue* send_queue, CompletionQueue* receive_queue);
@@ -102,6 +114,14 @@ class Vi final : private machines::vi_endpoint::Context {
     FCVI_ASSERT_CONSISTENT(*this);
     return outcome_;
   }
+
+  /// VipConnectRequest and VipConnectPeerRequest: Success where a request may begin (VI-DG 3.3.4, 3.3.6). `own`: the
+  /// local address is one of the transport's.
+  [[nodiscard]] Return may_request(bool own, TimeNs timeout_ns) const;
+  /// VipConnectAccept: Success where a request of a VI with these attributes may be accepted (VI-DG 3.3.2).
+  [[nodiscard]] Return may_accept(const ViAttributes& remote) const;
+  /// VipDisconnect without a peer that is to be asked: Idle afterwards (VI-DG 3.3.5).
+  void disconnect();
 
   /// For transports whose peer may send before the VI is Connected: receive descriptors can be claimed from now on.
   /// What a VI loses so early is lost for good: what takes it to Error then is Connection Lost. Pre: Pending Connect.

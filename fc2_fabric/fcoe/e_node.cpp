@@ -191,6 +191,19 @@ void ENode::login_failed() {
 
 // --- machines::fip_node ------------------------------------------------------------------------------------------
 
+/// An FCF is selected from the choice on, and gone with the virtual links; addresses are granted by it. One time runs
+/// until then, others while the first N_Port is logged in.
+bool ENode::is_consistent() const {
+  const bool chosen = machine_.is_any_of<fn::LoginPending, fn::LoggedIn, fn::LoggedOut>();
+  const bool links = selected_.has_value() == chosen && first().is_up() == chosen;
+  const bool granted =
+      chosen || std::none_of(ports_.begin(), ports_.end(), [](const auto& port) { return port->mac.has_value(); });
+  const bool times = timer_.pending() == machine_.is_any_of<fn::Discovering, fn::Choosing>() &&
+                     vn_port_keep_alive_.pending() == logged_in() && (!keep_alive_.pending() || logged_in()) &&
+                     (!login_failure_.pending() || chosen);
+  return links && granted && times;
+}
+
 void ENode::time_out() { process(fn::Timeout{}); }
 
 void ENode::select_fcf() {

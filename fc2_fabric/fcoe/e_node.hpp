@@ -15,6 +15,7 @@
 #include "fc2_fabric/fcoe/fcf_table.hpp"
 #include "fc2_fabric/fcoe/vn_port.hpp"
 #include "fc2_fabric/node/n_port.hpp"
+#include "state_machines/consistency.hpp"
 #include "state_machines/fip_node.hpp"
 
 namespace fc2::fcoe {
@@ -65,6 +66,8 @@ class ENode final : private EthernetReceiver,
   /// Of the ENode's own; 0: none was sent.
   [[nodiscard]] std::uint64_t keep_alives_sent() const { return keep_alives_sent_; }
   [[nodiscard]] TimeNs latest_keep_alive() const { return latest_keep_alive_; }
+  /// Between its members, whenever none of its functions runs.
+  [[nodiscard]] bool is_consistent() const;
 
  private:
   // EthernetReceiver
@@ -108,6 +111,7 @@ class ENode final : private EthernetReceiver,
   template <class E>
   void process(const E& event) {
     machine_.process(event, *this);
+    FCVI_ASSERT_CONSISTENT(*this);
   }
   void start(TimeNs delay) { scheduler_.schedule_after(timer_, delay); }
   void time_out();

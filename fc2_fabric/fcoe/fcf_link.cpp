@@ -43,6 +43,16 @@ void FcfLink::unexpected(std::string_view, std::string_view, std::string_view) {
   ++user_.link_counters().unexpected_events;
 }
 
+/// It has an F_Port, logins and requests while it is not Idle. An answer of the F_Port waits for its event; one time
+/// runs for an answer, one while the ENode is logged in.
+bool FcfLink::is_consistent() const {
+  const bool attached = idle() ? f_port_ == nullptr && vn_ports_.empty() && pending_.empty() : f_port_ != nullptr;
+  const bool answer = settle_.pending() == (outcome_ != Outcome::None);
+  const bool times = timer_.pending() == machine_.is_any_of<ff::LoginPending, ff::LogoutPending>() &&
+                     supervision_.pending() == (config_.keep_alives && machine_.is<ff::LoggedIn>());
+  return attached && answer && times && pending_.size() <= max_pending;
+}
+
 // --- from the ENode ----------------------------------------------------------------------------------------------
 
 void FcfLink::els_received(const fip::EncapsulatedFrame& request) {

@@ -10,6 +10,7 @@
 
 #include "fc2_fabric/fcoe/encapsulation.hpp"
 #include "fc2_fabric/fcoe/virtual_link.hpp"
+#include "state_machines/consistency.hpp"
 #include "state_machines/fip_forwarder.hpp"
 #include "wire/fip.hpp"
 
@@ -91,6 +92,8 @@ class FcfLink final
   /// `sent` by the N_Ports, and `received` by them.
   void set_faults(FrameFault* sent, FrameFault* received) { link_.set_faults(received, sent); }
   [[nodiscard]] FrameOutput& output() { return link_.to_wire; }
+  /// Between its members, whenever none of its functions runs.
+  [[nodiscard]] bool is_consistent() const;
 
  private:
   // Frames from an ENode, after taps and faults.
@@ -142,6 +145,7 @@ class FcfLink final
   template <class E>
   void process(const E& event) {
     machine_.process(event, *this);
+    FCVI_ASSERT_CONSISTENT(*this);
   }
   void time_out();
 

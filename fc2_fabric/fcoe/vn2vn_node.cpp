@@ -88,6 +88,15 @@ void Vn2vnNode::send(EthernetFrame frame) {
 
 // --- machines::fip_vn2vn -----------------------------------------------------------------------------------------
 
+/// The link is up while the N_Port_ID is ours, and FLOGIs are answered then; those to tell of the loss are kept until
+/// it is ours again. Each neighbour is known by age, too, and one time runs in every state but Offline.
+bool Vn2vnNode::is_consistent() const {
+  const bool link = port_.is_up() == up() && (!up() || (port_.id == id_ && port_.mac == vn_mac()));
+  const bool waits = up() ? to_tell_.empty() : flogis_.empty();
+  const bool neighbours = oldest_neighbours_.size() == neighbours_.size() && (neighbours_.empty() || expiry_.pending());
+  return link && waits && neighbours && timer_.pending() == !machine_.is<vn::Offline>();
+}
+
 void Vn2vnNode::time_out() { process(vn::Timeout{}); }
 
 // xorshift64*: any that the seed fixes does.

@@ -12,6 +12,7 @@
 #include "fc2_fabric/fcoe/encapsulation.hpp"
 #include "fc2_fabric/fcoe/vn_port.hpp"
 #include "fc2_fabric/node/n_port.hpp"
+#include "state_machines/consistency.hpp"
 #include "state_machines/fip_vn2vn.hpp"
 
 namespace fc2::fcoe {
@@ -66,6 +67,8 @@ class Vn2vnNode final : private EthernetReceiver, private VnPortUser, private ma
   [[nodiscard]] std::string_view state_name() const { return machine_.state_name(); }
   [[nodiscard]] const std::map<wire::FcId, Vn2vnNeighbour>& neighbours() const { return neighbours_; }
   [[nodiscard]] const FcoeCounters& counters() const { return counters_; }
+  /// Between its members, whenever none of its functions runs.
+  [[nodiscard]] bool is_consistent() const;
 
  private:
   // EthernetReceiver
@@ -104,6 +107,7 @@ class Vn2vnNode final : private EthernetReceiver, private VnPortUser, private ma
   template <class E>
   void process(const E& event) {
     machine_.process(event, *this);
+    FCVI_ASSERT_CONSISTENT(*this);
   }
   void forget_link();
   void start(TimeNs delay) { scheduler_.schedule_after(timer_, delay); }

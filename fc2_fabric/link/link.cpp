@@ -92,9 +92,11 @@ void LinkEnd::carry_out(Effect effect) {
   }
 }
 
+/// Frames go while it is active. Who uses it is told before.
 bool LinkEnd::is_consistent() const {
   const bool knows_user = user_ != nullptr || !online_;
-  return effects_.empty() && knows_user &&
+  const bool stops = user_ == nullptr || active() || output_.paused();
+  return effects_.empty() && knows_user && stops &&
          (active() || !online_ || !machine_.is_any_of<lp::OlsReceive, lp::OlsTransmit>());
 }
 

@@ -123,6 +123,8 @@ class Link {
   void mend();
   [[nodiscard]] bool is_cut() const { return cut_; }
   [[nodiscard]] const LinkConfig& config() const { return config_; }
+  /// Both ends.
+  [[nodiscard]] bool is_consistent() const { return a.is_consistent() && b.is_consistent(); }
 
  private:
   const LinkConfig config_;

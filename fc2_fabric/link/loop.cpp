@@ -72,6 +72,10 @@ void Loop::set_faults(const FrameReceiver& port, FrameFault* sent, FrameFault* r
   station.received_.set_fault(received);
 }
 
+bool Loop::is_consistent() const {
+  return std::all_of(stations_.begin(), stations_.end(), [](const auto& station) { return station->is_consistent(); });
+}
+
 std::size_t Loop::place_of(const LoopStation& station) const {
   std::size_t place = 0;
   while (stations_[place].get() != &station) ++place;

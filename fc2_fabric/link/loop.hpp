@@ -47,6 +47,8 @@ class Loop final : private Event {
   /// The place whose user has this receiver; nullptr: none here.
   [[nodiscard]] LoopStation* station_of(const FrameReceiver& port) const;
   [[nodiscard]] std::size_t size() const { return stations_.size(); }
+  /// All places.
+  [[nodiscard]] bool is_consistent() const;
   /// At the port, while it is on the loop. nullptr removes it.
   void tap(const FrameReceiver& port, FrameTap* tap);
   /// One for frames that the port sends and one for those that it receives. nullptr removes it.

@@ -28,9 +28,9 @@ bool PortAttachment::has_link() const { return !machine_.is_any_of<pa::Offline, 
 
 bool PortAttachment::is_consistent() const {
   const bool online = machine_.is_any_of<pa::PointToPoint, pa::WithoutFabric, pa::Attached, pa::Fixed>();
-  return effects_.empty() && unsent_ == nullptr && state_.online == online && has_link() == (output_ != nullptr) &&
-         interrupted() == interruption_timer_.pending() && awaits_fan() == fan_timer_.pending() &&
-         (interrupted() || !others_may_have_moved_);
+  return effects_.empty() && !settling_ && unsent_ == nullptr && state_.online == online &&
+         has_link() == (output_ != nullptr) && interrupted() == interruption_timer_.pending() &&
+         awaits_fan() == fan_timer_.pending() && (interrupted() || !others_may_have_moved_);
 }
 
 // --- the machine -------------------------------------------------------------------------------------------------
@@ -49,6 +49,8 @@ void PortAttachment::process(const E& event) {
   if (std::exchange(settling_, true)) return;
   effects_.drain([this](Effect effect) { carry_out(effect); });
   settling_ = false;
+  unsent_ = nullptr;  // of an interruption that does not concern it
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 
 void PortAttachment::carry_out(Effect effect) {
@@ -101,8 +103,9 @@ void PortAttachment::link_up(FrameOutput& output) {
 
 void PortAttachment::link_up_without_fabric(FrameOutput& output, wire::FcId own) {
   assert(own != wire::FcId{} && !has_fixed_address());
+  if (has_link()) link_down();
+  fabric_login_.implicit_logout();  // a loop that lost its FL_Port: of the former link
   begin_link(output, Topology::None);
-  fabric_login_.implicit_logout();  // a loop that lost its FL_Port
   next_id_ = own;
   process(pa::LinkUpWithoutFabric{.same_address = own == state_.n_port_id});
 }
@@ -119,7 +122,6 @@ void PortAttachment::link_interrupted(FramePtr unsent) {
   assert(!settling_);
   unsent_ = std::move(unsent);
   process(pa::LinkInterrupted{});
-  unsent_ = nullptr;
 }
 
 // Who went with us may come back later than we do: what waits for it would be lost if it were sent at once.

@@ -38,6 +38,8 @@ class PortAttachment final : public LoginOwner,
   [[nodiscard]] bool keeps_login(wire::FcId peer) const override;
   /// Between its members, whenever none of its functions runs.
   [[nodiscard]] bool is_consistent() const;
+  /// Its fabric login as well.
+  [[nodiscard]] bool is_consistent_throughout() const { return is_consistent() && fabric_login_.is_consistent(); }
 
   // --- what other ports ask ------------------------------------------------------------------------------------
   /// A PLOGI would tell the address.

@@ -44,6 +44,8 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser, privat
   /// On the link to an N_Port of this program, while it is connected: from it, and to it. nullptr removes them.
   void set_faults(FrameFault* from_port, FrameFault* to_port);
 
+  /// Its controller, and both ends of a link to an N_Port of this program.
+  [[nodiscard]] bool is_consistent() const { return controller_.is_consistent() && (!link_ || link_->is_consistent()); }
   [[nodiscard]] std::size_t number() const { return number_; }
   /// Its own Port_Name.
   [[nodiscard]] wire::Wwn name() const { return controller_.config().port_name; }

@@ -64,6 +64,11 @@ const Switch& Fabric::principal_of(const Switch& device) const {
   return asked.partition == nowhere ? device : *members_[asked.partition]->device;
 }
 
+bool Fabric::is_consistent() const {
+  return std::all_of(members_.begin(), members_.end(), [](const auto& one) { return one->device->is_consistent(); }) &&
+         std::all_of(links_.begin(), links_.end(), [](const auto& link) { return link->is_consistent(); });
+}
+
 std::size_t Fabric::partitions() const {
   return static_cast<std::size_t>(
       std::count_if(members_.begin(), members_.end(), [](const auto& m) { return m->partition == m->index; }));

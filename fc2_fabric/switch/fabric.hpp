@@ -52,6 +52,8 @@ class Fabric final : private TopologyListener, private Event {
   void configure();
 
   [[nodiscard]] const FabricConfig& config() const { return config_; }
+  /// Its switches and ISLs, between events. Linear.
+  [[nodiscard]] bool is_consistent() const;
   [[nodiscard]] const Switch& principal_of(const Switch& device) const;
   /// Fabrics that do not reach each other; a switch that does not run is not counted.
   [[nodiscard]] std::size_t partitions() const;

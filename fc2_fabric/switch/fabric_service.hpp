@@ -9,6 +9,7 @@ class FabricService final : private FrameReceiver {
  public:
   FabricService(Switch& fabric, const char* name, wire::FcId well_known);
   [[nodiscard]] NPort& port() { return port_; }
+  [[nodiscard]] bool is_consistent() const { return port_.is_consistent(); }
   /// All logins end.
   void restart();
   /// A port lost its fabric login, and with it its login here.

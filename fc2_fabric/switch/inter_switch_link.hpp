@@ -59,6 +59,7 @@ class InterSwitchLink {
 
   /// For link events and primitive sequences; a and b are the same as here.
   [[nodiscard]] Link& link() { return link_; }
+  [[nodiscard]] bool is_consistent() const { return link_.is_consistent(); }
   /// Sees what that end sends and receives; nullptr removes it.
   void tap(const Switch& end, FrameTap* tap);
   /// On frames from a, and on frames from b; nullptr removes it.

@@ -135,6 +135,11 @@ void Switch::go_offline() {
   domain_ = 0;
 }
 
+bool Switch::is_consistent() const {
+  return name_service_->is_consistent() && controller_service_->is_consistent() &&
+         std::all_of(f_ports_.begin(), f_ports_.end(), [](const auto& port) { return port->is_consistent(); });
+}
+
 NPort& Switch::service_port(wire::FcId id) {
   assert(id == well_known::name_server || id == well_known::fabric_controller);
   return id == well_known::name_server ? name_service_->port() : controller_service_->port();

@@ -91,6 +91,8 @@ class Switch final : private SwitchServices {
   [[nodiscard]] const RoutingTable& routes() const { return routes_; }
   /// The common directory of this switch and those that it reaches.
   [[nodiscard]] FabricDirectory& directory() { return *directory_; }
+  /// Its services and F_Ports, between events. Linear.
+  [[nodiscard]] bool is_consistent() const;
   /// The embedded N_Port of a service, by its well-known address (FFFFFCh, FFFFFDh).
   [[nodiscard]] NPort& service_port(wire::FcId well_known);
 

@@ -31,6 +31,26 @@ TEST(PortWalk, asked_next_isEachPortOnce) {
   EXPECT_EQ(walk.current(), c);
 }
 
+// A port is being asked from its choice on until the next one is to be chosen, for whatever reason; who it was stays
+// known.
+TEST(PortWalk, asking_untilTheNextIsToBeChosen) {
+  PortWalk walk;
+  EXPECT_FALSE(walk.is_asking());
+  walk.next(both);
+  EXPECT_TRUE(walk.is_asking());
+  walk.leave();
+  EXPECT_FALSE(walk.is_asking());
+  EXPECT_EQ(walk.current(), a);
+  EXPECT_EQ(walk.next(both), b);
+  EXPECT_TRUE(walk.is_asking());
+  walk.ask_again(true);
+  EXPECT_FALSE(walk.is_asking()) << "its address is resolved before";
+  EXPECT_EQ(walk.next(both), b);
+  EXPECT_FALSE(walk.continued().is_asking());
+  EXPECT_EQ(walk.next(both), std::nullopt);
+  EXPECT_FALSE(walk.is_asking());
+}
+
 // Ports go and come: one that appears before those that were asked is asked, one that is gone is not.
 TEST(PortWalk, asked_otherPortsResolved_asksThoseOnly) {
   PortWalk walk;

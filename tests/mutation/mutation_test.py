@@ -180,6 +180,12 @@ class Runs(unittest.TestCase):
             self.tree.rows(rows)
             self.expect(self.tree.check(), 1, complaint, "run tools/mutation")
 
+    def test_check_of_nothing(self):
+        self.expect(self.tree.run(), 0)
+        before = self.tree.page()
+        self.expect(self.tree.call("--check"), 2, "--check wants the program")
+        self.assertEqual(self.tree.page(), before)
+
     def test_no_page(self):
         self.expect(self.tree.call("--no-build", "--machine", "door"), 0, "3 rows")
         self.assertFalse((self.tree.pages / "mutation.md").exists())

@@ -5,7 +5,7 @@
 #include "fc2_fabric/node/remote_port.hpp"
 #include "tools/fcvi_sim/explore/explore.hpp"
 #include "tools/fcvi_sim/explore/report.hpp"
-#include "tools/fcvi_sim/network/fc_host.hpp"
+#include "tools/fcvi_sim/network/fc_network.hpp"
 #include "tools/fcvi_sim/scenario/loader.hpp"
 
 namespace sim::explore {
@@ -143,7 +143,7 @@ TEST(Invariants, hold_without_sabotage) {
 }
 
 TEST(Invariants, consistency_sees_an_owner_that_contradicts_itself) {
-  const Sabotage told{.record = [](Record& record) { record.inconsistent = "client"; }};
+  const Sabotage told{.record = [](Record& record) { record.inconsistent = "port client"; }};
   EXPECT_EQ(broken(one_send(), told), Names{"consistency"});
 }
 // A VI that does not know its connection, while it is connected.
@@ -158,6 +158,19 @@ TEST(Invariants, consistency_sees_a_lost_connection) {
                            made->endpoint_event(machines::vi_endpoint::SetupRefused{});  // and is Idle, and receives
                          }};
   EXPECT_THAT(broken(one_send(), cut), Contains("consistency"));
+}
+
+// A link that takes frames while it is cut: its ends are asked as well.
+TEST(Invariants, consistency_sees_a_link) {
+  const auto cut = [](bool takes_frames) {
+    return Sabotage{.before_new_connection = [takes_frames](World& world) {
+      fc2::Link& link = *dynamic_cast<FcNetwork&>(world.network()).link_of(0);
+      link.cut();
+      if (takes_frames) link.a.output().resume(fc2::FrameOutput::Pause::Link);
+    }};
+  };
+  EXPECT_THAT(broken(one_send(), cut(false)), ::testing::Not(Contains("consistency")));
+  EXPECT_THAT(broken(one_send(), cut(true)), Contains("consistency"));
 }
 
 /// Changes the last byte of the first message data that passes, behind the CRC.

@@ -51,6 +51,7 @@ class LoopbackNetwork final : public Network {
   void log_out(std::size_t, std::size_t, bool) override {}
   void set_peer_listener(PeerListener&) override {}
   [[nodiscard]] runtime::TimeNs frame_lifetime(bool) const override { return 0; }
+  [[nodiscard]] bool is_consistent() const override { return true; }
   void visit_switches(const TallyVisitor& visit) const override { visit("hub", {.discarded = {{"lost its way", 3}}}); }
 
  private:

@@ -72,7 +72,7 @@ TEST(Simulation, owner_contradicts_itself_fails_a_checked_run) {
   };
   EXPECT_EQ(failures(true, false), Lines{});
   EXPECT_EQ(failures(false, true), Lines{});
-  EXPECT_EQ(failures(true, true), Lines{"owners: expected consistent after each event, got not so at server"});
+  EXPECT_EQ(failures(true, true), Lines{"owners: expected consistent after each event, got not so at port server"});
 }
 
 // --- the matrix -----------------------------------------------------------------------------------------------------

@@ -218,6 +218,7 @@ TEST(Endpoint, disconnecting_disconnect_again) {
   const auto second = bench.vi->endpoint_event(endpoint::DisconnectRequested{});
   EXPECT_FALSE(second.disconnect_requested);
   EXPECT_FALSE(second.disconnect_completed.has_value());
+  EXPECT_EQ(bench.vi->unexpected_events(), 0u);
   const auto unanswered = bench.vi->endpoint_event(endpoint::DisconnectUnanswered{});
   EXPECT_EQ(unanswered.disconnect_completed, DisconnectOutcome::NotReachable);  // ruling 20
   EXPECT_EQ(bench.vi->state(), State::Error);

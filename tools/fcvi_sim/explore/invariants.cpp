@@ -474,7 +474,7 @@ std::vector<Violation> check_invariants(const Record& record) {
   if (record.unexpected_events != 0)
     violations.push_back({expected, std::to_string(record.unexpected_events) + " events without a row"});
   if (!record.inconsistent.empty())
-    violations.push_back({agrees, "an owner of port " + record.inconsistent + " contradicts itself (is_consistent)"});
+    violations.push_back({agrees, "an owner of " + record.inconsistent + " contradicts itself (is_consistent)"});
   return violations;
 }
 

@@ -120,7 +120,7 @@ struct Record {
   std::size_t frames_held = 0;  // buffers that did not come back
   std::size_t timers_before = 0, timers_after = 0;
   std::uint64_t unexpected_events = 0;  // a machine had no row
-  std::string inconsistent;             // name of the first port whose owners contradict themselves
+  std::string inconsistent;             // the first whose owners contradict themselves: "port b"
   bool came_to_an_end = true;
   runtime::TimeNs ulp_timeout = 0, r_a_tov = 0;
   std::uint32_t frames = 0;  // that a fault could have hit

@@ -209,7 +209,8 @@ void World::collect() {
 void World::observe() {
   if (scheduler_.fired_count() > most_events) throw std::runtime_error("more events than a run can need");
   for (const auto& node : nodes_)
-    if (record_.inconsistent.empty() && !node->is_consistent()) record_.inconsistent = node->name();
+    if (record_.inconsistent.empty() && !node->is_consistent()) record_.inconsistent = "port " + node->name();
+  if (record_.inconsistent.empty() && !network_->is_consistent()) record_.inconsistent = "the links and switches";
   for (Pair& pair : pairs_) {
     for (int side = 0; side < 2; ++side) {
       Probe& end = *pair.ends[side];

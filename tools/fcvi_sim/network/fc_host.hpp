@@ -26,7 +26,9 @@ class FcHost final : public HostTransport, private farp::ReadyListener {
   bool leave() override;
   [[nodiscard]] std::vector<Held> held() const override;
   [[nodiscard]] Tally tally() const override;
-  [[nodiscard]] bool is_consistent() const override { return port_.is_consistent() && provider_.is_consistent(); }
+  [[nodiscard]] bool is_consistent() const override {
+    return port_.is_consistent() && resolver_.is_consistent() && provider_.is_consistent();
+  }
 
   /// For who plugs it in or takes note of its frames.
   fc2::NPort& port() { return port_; }

@@ -36,7 +36,10 @@ class FcNetwork final : public Network {
 
   void set_peer_listener(PeerListener& listener) override;
   [[nodiscard]] runtime::TimeNs frame_lifetime(bool class_2) const override;
+  [[nodiscard]] bool is_consistent() const override { return topology_ == nullptr || topology_->is_consistent(); }
   void visit_switches(const TallyVisitor& visit) const override;
+  /// See FcTopology.
+  [[nodiscard]] fc2::Link* link_of(std::size_t host) { return topology_->link_of(host); }
 
  private:
   class LogoutWatch;

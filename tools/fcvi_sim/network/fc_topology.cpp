@@ -1,5 +1,6 @@
 #include "tools/fcvi_sim/network/fc_topology.hpp"
 
+#include <algorithm>
 #include <array>
 #include <deque>
 #include <optional>
@@ -120,6 +121,13 @@ class FabricTopology final : public FcTopology {
     fc2::Link& link = *place.at->link_of(port(host));
     befall(link, link.b, kind, over);
   }
+  [[nodiscard]] fc2::Link* link_of(std::size_t host) override {
+    return places_[host].at == nullptr ? nullptr : places_[host].at->link_of(port(host));
+  }
+  [[nodiscard]] bool is_consistent() const override {
+    const auto ring = [](const Ring& one) { return one.loop->is_consistent(); };
+    return fabric_.is_consistent() && std::all_of(loops_.begin(), loops_.end(), ring);
+  }
   void switch_event(const PortEvent& event, bool over) override {
     const std::size_t index = event.port;
     if (event.kind == PortEvent::Kind::SwitchDown)
@@ -182,6 +190,7 @@ class PointToPointTopology final : public FcTopology {
   void link_event(std::size_t host, PortEvent::Kind kind, bool over) override {
     if (pair_) befall(pair_->link, end_of(host), kind, over);
   }
+  [[nodiscard]] bool is_consistent() const override { return !pair_ || pair_->link.is_consistent(); }
 
   fc2::LinkEnd& end_of(std::size_t host) { return host == first_ ? pair_->link.a : pair_->link.b; }
   void watch(std::size_t host) {
@@ -217,6 +226,7 @@ class LoopTopology final : public FcTopology {
     else
       loop_.lip(port(host));
   }
+  [[nodiscard]] bool is_consistent() const override { return loop_.is_consistent(); }
 
   fc2::Loop loop_;
 };

@@ -31,6 +31,10 @@ class FcTopology {
   /// This and the following: see Network.
   virtual void watch(std::size_t host, fc2::FrameTap* tap, LinkFaults faults) = 0;
   virtual void link_event(std::size_t host, PortEvent::Kind kind, bool over) = 0;
+  /// The host's link, where it has one of its own; nullptr: there is none now. For who sabotages a run.
+  [[nodiscard]] virtual fc2::Link* link_of(std::size_t /*host*/) { return nullptr; }
+  /// Of its links and switches, between events.
+  [[nodiscard]] virtual bool is_consistent() const = 0;
   virtual void switch_event(const PortEvent& /*event*/, bool /*over*/) {}
   /// Of its switches, by name.
   using CounterVisitor = std::function<void(const std::string& name, const fc2::Counters& counters)>;

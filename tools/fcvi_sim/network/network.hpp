@@ -64,6 +64,8 @@ class Network {
   virtual void set_peer_listener(PeerListener& listener) = 0;
   /// The longest that a frame may be under way; class 2: until it is taken for lost.
   [[nodiscard]] virtual runtime::TimeNs frame_lifetime(bool class_2) const = 0;
+  /// Of its links and switches, between events; of hosts: HostTransport::is_consistent().
+  [[nodiscard]] virtual bool is_consistent() const = 0;
   using TallyVisitor = std::function<void(const std::string& name, const HostTransport::Tally& tally)>;
   /// Of what is no host: switches, by name.
   virtual void visit_switches(const TallyVisitor& visit) const = 0;

@@ -43,7 +43,7 @@ struct RunResult {
   std::vector<WireIu> wire;  // where it is expected to be something
   std::vector<SeenError> errors;
   std::vector<std::uint64_t> faults;  // how often each happened
-  std::string inconsistent;           // name of the first port whose owners contradict themselves (Outputs::check)
+  std::string inconsistent;           // the first whose owners contradict themselves: "port b" (Outputs::check)
   std::string not_ready;              // name of a port that never got ready
   std::string_view awaited;           // what it should have become: HostTransport::ready_means()
 };

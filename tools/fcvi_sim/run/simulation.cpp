@@ -182,7 +182,8 @@ void Simulation::observe() {
 void Simulation::check_owners() {
   if (!result_.inconsistent.empty()) return;
   for (const auto& node : nodes_)
-    if (!node->is_consistent()) result_.inconsistent = node->name();
+    if (!node->is_consistent()) result_.inconsistent = "port " + node->name();
+  if (!network_->is_consistent()) result_.inconsistent = "the links and switches";
 }
 
 void Simulation::watch_states() {
