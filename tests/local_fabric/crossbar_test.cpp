@@ -6,8 +6,10 @@
 
 #include <deque>
 #include <map>
+#include <thread>
 
 #include "fc2_fabric/frame/frame_header.hpp"
+#include "runtime/drivers/process.hpp"
 #include "tests/local_fabric/raw_node.hpp"
 #include "wire/fc_header.hpp"
 
@@ -364,6 +366,82 @@ TEST_F(CrossbarTest, broken_ring_found_by_a_frame_ends_the_path) {
   send(far.id, slots);
   EXPECT_EQ(link.crossbar->direct_count(), 0U);
   EXPECT_TRUE(machine.run_until([&] { return service.frames == std::deque<std::uint32_t>({slots}); }));
+}
+
+// --- the end of the process
+
+// A stopped process takes nothing until somebody lets it go on: what waits for it does not delay the end.
+TEST_F(CrossbarTest, drain_leaves_out_stopped_processes) {
+  support::Child stopped([] { return ::pause(); });
+  stopped.kill(SIGSTOP);
+  ASSERT_TRUE(support::eventually([&] { return runtime::drivers::is_stopped(static_cast<std::uint32_t>(stopped.pid())); }));
+  FarEnd& far = make_open_path(0x020200, static_cast<std::uint32_t>(stopped.pid()));
+  ASSERT_TRUE(until_direct(1));
+  for (std::uint32_t i = 0; i < slots + 5; ++i) send(far.id, i);
+  const auto begin = std::chrono::steady_clock::now();
+  const CoreSection section(machine.core);
+  link.crossbar->drain(begin + 10 * support::generous);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, support::generous);
+  EXPECT_EQ(link.crossbar->waiting_count(), 5U);
+}
+// One that runs gets all.
+TEST_F(CrossbarTest, drain_waits_for_a_process_that_reads) {
+  FarEnd& far = make_open_path(0x020200, static_cast<std::uint32_t>(::getpid()));
+  ASSERT_TRUE(until_direct(1));
+  for (std::uint32_t i = 0; i < 3 * slots; ++i) send(far.id, i);
+  std::size_t taken = 0;
+  std::thread reader([&] {
+    while (taken < 3 * slots) {
+      taken += far.read().size();
+      std::this_thread::yield();
+    }
+  });
+  {
+    const CoreSection section(machine.core);
+    link.crossbar->drain(std::chrono::steady_clock::now() + support::generous);
+  }
+  EXPECT_EQ(link.crossbar->waiting_count(), 0U);
+  reader.join();
+}
+// One that is gone, as the service has told already, although nobody has read that.
+TEST_F(CrossbarTest, drain_hears_of_ends_that_are_gone) {
+  FarEnd& far = make_open_path(0x020200, static_cast<std::uint32_t>(::getpid()));
+  ASSERT_TRUE(until_direct(1));
+  for (std::uint32_t i = 0; i < slots + 5; ++i) send(far.id, i);
+  const auto begin = std::chrono::steady_clock::now();
+  const CoreSection section(machine.core);
+  const auto record = PathEnd{far.id, PathEnd::Cause::PeerGone, far.number}.write();
+  service_stream->send_record(RecordKind::PathEnd, record);
+  service_stream->drain(100ms);
+  link.crossbar->drain(begin + 10 * support::generous);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, support::generous);
+  EXPECT_EQ(link.crossbar->path_count(), 0U);
+}
+
+// --- classes and holds
+
+// Class 2 (FC-FS): each frame is answered before others may follow, so that the far end is woken for each; class 3 wakes
+// it for a Sequence's last frame, and once in a number of frames.
+TEST_F(CrossbarTest, far_end_is_woken_for_each_frame_of_class_2) {
+  FarEnd& far = make_open_path(0x020200);
+  ASSERT_TRUE(until_direct(1));
+  const auto woken_by = [&](wire::Sof sof, wire::Eof eof) {
+    const std::uint32_t before = far.doorbell->fall_asleep();
+    {
+      const CoreSection section(machine.core);
+      FramePtr one = frame(far.id, 1, static_cast<wire::RCtl>(0x01));
+      one->sof = sof;
+      one->eof = eof;
+      link.crossbar->send(std::move(one));
+    }
+    far.doorbell->awake();
+    return far.doorbell->word().load() != before;
+  };
+  EXPECT_TRUE(woken_by(wire::Sof::n2, wire::Eof::n));
+  EXPECT_TRUE(woken_by(wire::Sof::n2, wire::Eof::n));
+  EXPECT_FALSE(woken_by(wire::Sof::n3, wire::Eof::n));
+  EXPECT_TRUE(woken_by(wire::Sof::n3, wire::Eof::t));
+  EXPECT_EQ(far.read().size(), 4U);
 }
 
 // --- the service's socket

@@ -2,6 +2,8 @@
 // message is lost, doubled or overtaken by a change of the way.
 #include <sys/resource.h>
 
+#include <set>
+
 #include "fc2_fabric/drivers/crossbar.hpp"
 #include "tests/local_fabric/raw_node.hpp"
 #include "tests/support/meeting.hpp"
@@ -56,10 +58,14 @@ class PathTest : public LocalFabricTest {
   }
   /// A process may have no more open files than it has, and `spare`.
   static void limit_files(pid_t pid, rlim_t spare) {
-    rlim_t next = 0;
+    std::set<rlim_t> used;
+    std::error_code gone;
     for (const auto& file : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/fd"))
-      next = std::max<rlim_t>(next, std::stoul(file.path().filename()) + 1);
-    const rlimit limit{next + spare, 4096};
+      if (!std::filesystem::read_symlink(file.path(), gone).string().starts_with("/proc/"))  // of this loop itself
+        used.insert(std::stoul(file.path().filename()));
+    rlim_t next = 0;
+    for (rlim_t free = spare; used.contains(next) || free > 0; ++next) free -= used.contains(next) ? 0 : 1;
+    const rlimit limit{next, 4096};
     ASSERT_EQ(::prlimit(pid, RLIMIT_NOFILE, &limit, nullptr), 0);
   }
   int capture(const std::string& file) {
