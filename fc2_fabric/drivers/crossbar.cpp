@@ -57,15 +57,15 @@ struct Crossbar::Path {
   FrameLender write_place, read_place;
   FrameQueue waiting;  // for the ring, or behind the mark
   Way way = Way::Marked;
-  bool reading = false;  // the far end's mark has come
-  bool held = false;     // Hold::ring
+  bool reading = false;                                 // the far end's mark has come
+  bool held = false;                                    // Hold::ring
   unsigned note = runtime::drivers::Doorbell::no_note;  // that the far end leaves
   unsigned unrung = 0;                                  // frames written since the bell
   // in ticks
-  unsigned marked = 0;          // since the first mark
-  unsigned unheard = 0;         // since the bell was rung
-  unsigned stuck = 0;           // with many frames waiting and none gone
-  std::uint64_t gone = 0;       // frames that waited
+  unsigned marked = 0;     // since the first mark
+  unsigned unheard = 0;    // since the bell was rung
+  unsigned stuck = 0;      // with many frames waiting and none gone
+  std::uint64_t gone = 0;  // frames that waited
   std::uint64_t gone_before = 0;
 
   [[nodiscard]] bool is_finished() const { return way == Way::Leaving && waiting.empty() && in.is_over(); }
@@ -416,7 +416,7 @@ void Crossbar::tick_over() {
 bool Crossbar::tick_of(Path& path) {
   if (path.way == Way::Marked && path.out.reader_is_open()) opened_by_far_end(path);
   if (path.way == Way::Marked && ++path.marked % ticks_of_a_mark == 0)
-    path.marked == max_marks * ticks_of_a_mark ? give_up(path) : send_mark(path);
+    path.marked == max_marks* ticks_of_a_mark ? give_up(path) : send_mark(path);
   if (path.bell.unanswered()) {
     if (std::has_single_bit(++path.unheard) && path.unheard <= last_tick_unheard) send_mark(path);
   } else {

@@ -65,6 +65,11 @@ class Crossbar final : public FrameOutput,
   /// Paths whose memory is mapped, and frames that wait for room in a ring or in the service's socket.
   [[nodiscard]] std::size_t path_count() const { return paths_.size(); }
   [[nodiscard]] std::size_t waiting_count() const;
+  /// The port keeps back message data for that address.
+  [[nodiscard]] bool keeps_back(wire::FcId peer) const {
+    const auto found = holds_.find(peer.value);
+    return found != holds_.end() && found->second.told;
+  }
 
   /// A frame that only tells the far end of a path that all before it have come: FC-FS defines no such R_CTL, and no
   /// N_Port ever sees one.
@@ -146,7 +151,7 @@ class Crossbar final : public FrameOutput,
   Path* last_used_ = nullptr;
   mutable std::size_t next_to_read_ = 0;
   bool caught_up_ = false;  // in this read_now()
-  FrameQueue by_service_;  // waits for its socket
+  FrameQueue by_service_;   // waits for its socket
   boost::unordered_flat_map<std::uint32_t, Hold> holds_;
   boost::unordered_flat_map<std::uint32_t, TimeNs> asked_;  // when, by address
   std::vector<PathEnd> untold_;                             // the service, for want of room

@@ -202,8 +202,7 @@ bool FrameStream::send_record(RecordKind kind, std::span<const std::uint8_t> bod
   if (!has_room_for_records()) return false;
   // First: the record may go out at once.
   if (!goes_nowhere())
-    files_out_.push_back(
-        {sent_bytes_ + out_.waiting().size(), std::move(files), {without.begin(), without.end()}});
+    files_out_.push_back({sent_bytes_ + out_.waiting().size(), std::move(files), {without.begin(), without.end()}});
   return send_record(kind, body);
 }
 

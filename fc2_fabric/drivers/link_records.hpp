@@ -92,8 +92,8 @@ struct Destination {
   [[nodiscard]] static std::optional<Destination> parse(std::span<const std::uint8_t> body);
 };
 
-/// Path. Body: side (1), N_Port_ID of the far end (3), slots of each ring (4), number (4), process id of the far end (4).
-/// Open files: the memory of the rings, the far end's attention, the far end's rung (runtime/drivers/doorbell.hpp). No
+/// Path. Body: side (1), N_Port_ID of the far end (3), slots of each ring (4), number (4), its process id (4). Open
+/// files: the memory of the rings, the far end's attention, the far end's rung (runtime/drivers/doorbell.hpp). No
 /// slots: the system carried none of them, and there is no path.
 inline constexpr std::size_t files_of_a_path = 3;
 struct PathRecord {

@@ -5,7 +5,9 @@
 
 namespace fc2::drivers {
 namespace {
-constexpr std::uint64_t bit_of(unsigned note) { return std::uint64_t{1} << note % NoteBoard::Doorbell::notes_of_a_group; }
+constexpr std::uint64_t bit_of(unsigned note) {
+  return std::uint64_t{1} << note % NoteBoard::Doorbell::notes_of_a_group;
+}
 }  // namespace
 
 unsigned NoteBoard::take() {

@@ -24,7 +24,7 @@ std::unique_ptr<Doorbell> Doorbell::make() {
 std::uint32_t Doorbell::fall_asleep() {
   const std::uint32_t rung = word().load();
   attention().fetch_or(asleep);
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  full_fence();
   return rung;
 }
 
@@ -53,13 +53,13 @@ std::optional<unsigned> Doorbell::take_group() {
 void Doorbell::want_notes(bool want) {
   if (want && wanting_++ == 0) attention().fetch_or(wants_notes);
   if (!want && --wanting_ == 0) attention().fetch_and(~wants_notes);
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  full_fence();
 }
 
 std::uint64_t Doorbell::take_notes(unsigned group) {
   if (notes(rung_, group).load(std::memory_order_relaxed) == 0) return 0;
   const std::uint64_t taken = notes(rung_, group).exchange(0);
-  std::atomic_thread_fence(std::memory_order_seq_cst);  // a writer that found its note still here wrote before this
+  full_fence();  // a writer that found its note still here wrote before this
   return taken;
 }
 
@@ -81,7 +81,7 @@ bool PeerDoorbell::ring(std::uint32_t attention) {
     Doorbell::Notes& notes = Doorbell::notes(rung_, note_ / Doorbell::notes_of_a_group);
     const std::uint64_t note = std::uint64_t{1} << note_ % Doorbell::notes_of_a_group;
     if ((notes.load() & note) == 0) notes.fetch_or(note);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    full_fence();
     attention = this->attention(std::memory_order_relaxed);
   }
   if ((attention & Doorbell::asleep) == 0 || attention == rung_for_) return false;

@@ -21,6 +21,7 @@
 #include <memory>
 #include <optional>
 
+#include "runtime/drivers/fence.hpp"
 #include "runtime/drivers/shared_memory.hpp"
 
 namespace runtime::drivers {
@@ -92,14 +93,12 @@ class PeerDoorbell {
   /// After something was written: wakes the owner if it sleeps, once each time, and leaves a note where it wants one. A
   /// fence, a load, and a system call only if it sleeps. True: it was woken.
   bool ring() {
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    full_fence();
     const std::uint32_t attention = this->attention(std::memory_order_relaxed);
     return (attention & (Doorbell::asleep | Doorbell::wants_notes)) != 0 && ring(attention);
   }
   /// It was woken, and still is in the same sleep.
-  [[nodiscard]] bool unanswered() const {
-    return rung_for_ != 0 && attention(std::memory_order_relaxed) == rung_for_;
-  }
+  [[nodiscard]] bool unanswered() const { return rung_for_ != 0 && attention(std::memory_order_relaxed) == rung_for_; }
 
  private:
   using Word = std::atomic<std::uint32_t>;

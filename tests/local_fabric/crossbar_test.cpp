@@ -1,4 +1,4 @@
-// The library's side of paths, against a service and far ends that the test plays: honest ones, slow ones, hostile ones.
+// The library's side of paths, against a service and far ends that the test plays: honest, slow and hostile ones.
 #include "fc2_fabric/drivers/crossbar.hpp"
 
 #include <sys/socket.h>
@@ -126,7 +126,8 @@ class CrossbarTest : public testing::Test {
   FarEnd& make_path(std::uint32_t peer, std::uint32_t process_id = 0) {
     far_ends.push_back(std::make_unique<FarEnd>(wire::FcId{peer}, ++paths_made));
     FarEnd& far = *far_ends.back();
-    const PathRecord record{.peer = far.id, .side = 0, .slot_count = slots, .number = far.number, .process_id = process_id};
+    const PathRecord record{
+        .peer = far.id, .side = 0, .slot_count = slots, .number = far.number, .process_id = process_id};
     auto bell = far.doorbell->descriptors();
     OpenFiles files;
     files.push_back(far.descriptor.duplicate());
@@ -181,8 +182,10 @@ TEST_F(CrossbarTest, marked_frames_wait_until_the_ring_is_open) {
   for (std::uint32_t i = 1; i <= 5; ++i) send(far.id, i);
   EXPECT_TRUE(far.read().empty());
   EXPECT_EQ(link.crossbar->waiting_count(), 5U);
+  EXPECT_TRUE(link.crossbar->keeps_back(far.id));
   far.in.open();
   ASSERT_TRUE(until_direct(1));
+  EXPECT_FALSE(link.crossbar->keeps_back(far.id));
   EXPECT_EQ(far.read(), (std::vector<std::uint32_t>{1, 2, 3, 4, 5}));
   EXPECT_TRUE(service.frames.empty());
 }
@@ -289,6 +292,22 @@ TEST_F(CrossbarTest, end_of_another_path_is_ignored) {
 
 // --- far ends that take nothing
 
+// Out of room: with few slots left message data are kept back, until a quarter of the slots are free.
+TEST_F(CrossbarTest, message_data_are_kept_back_when_slots_are_few) {
+  FarEnd& far = make_open_path(0x020200);
+  ASSERT_TRUE(until_direct(1));
+  for (std::uint32_t i = 0; i < slots - 16; ++i) send(far.id, i);
+  EXPECT_FALSE(link.crossbar->keeps_back(far.id));
+  send(far.id, 0);
+  EXPECT_TRUE(link.crossbar->keeps_back(far.id));
+  EXPECT_EQ(link.crossbar->waiting_count(), 0U);
+  machine.run_until([] { return false; }, 20ms);
+  EXPECT_TRUE(link.crossbar->keeps_back(far.id));
+  EXPECT_TRUE(far.in.next());
+  EXPECT_TRUE(far.in.release()) << "it waits for that";
+  EXPECT_TRUE(machine.run_until([&] { return !link.crossbar->keeps_back(far.id); }));
+}
+
 // Out of room: what cannot be kept back waits, and goes on in order when slots are given back.
 TEST_F(CrossbarTest, full_ring_goes_on_when_slots_are_given_back) {
   FarEnd& far = make_open_path(0x020200);
@@ -354,7 +373,9 @@ TEST_F(CrossbarTest, broken_ring_ends_the_path) {
   for (std::uint32_t i = 0; i < slots + 3; ++i) send(far.id, i);
   far.rings.inbound().header->given_back.store(slots + 1000);
   ASSERT_TRUE(until_direct(0));
-  EXPECT_TRUE(machine.run_until([&] { return service.frames == std::deque<std::uint32_t>({slots, slots + 1, slots + 2}); }));
+  EXPECT_TRUE(machine.run_until([&] {
+    return service.frames == std::deque<std::uint32_t>({slots, slots + 1, slots + 2});
+  }));
   EXPECT_TRUE(was_told(far, PathEnd::Cause::Refused));
   EXPECT_EQ(port.counters().discarded(Discard::BadHeader), 1U);
 }
@@ -374,7 +395,8 @@ TEST_F(CrossbarTest, broken_ring_found_by_a_frame_ends_the_path) {
 TEST_F(CrossbarTest, drain_leaves_out_stopped_processes) {
   support::Child stopped([] { return ::pause(); });
   stopped.kill(SIGSTOP);
-  ASSERT_TRUE(support::eventually([&] { return runtime::drivers::is_stopped(static_cast<std::uint32_t>(stopped.pid())); }));
+  ASSERT_TRUE(
+      support::eventually([&] { return runtime::drivers::is_stopped(static_cast<std::uint32_t>(stopped.pid())); }));
   FarEnd& far = make_open_path(0x020200, static_cast<std::uint32_t>(stopped.pid()));
   ASSERT_TRUE(until_direct(1));
   for (std::uint32_t i = 0; i < slots + 5; ++i) send(far.id, i);
@@ -420,8 +442,26 @@ TEST_F(CrossbarTest, drain_hears_of_ends_that_are_gone) {
 
 // --- classes and holds
 
-// Class 2 (FC-FS): each frame is answered before others may follow, so that the far end is woken for each; class 3 wakes
-// it for a Sequence's last frame, and once in a number of frames.
+// What the service holds back is what goes by it: a ring goes on, and its destination is held when the path has ended.
+TEST_F(CrossbarTest, service_holds_what_goes_by_it_alone) {
+  const auto hold = [&](wire::FcId peer, bool holds) {
+    const CoreSection section(machine.core);
+    link.crossbar->service_holds(peer, holds);
+    return link.crossbar->keeps_back(peer);
+  };
+  EXPECT_TRUE(hold({0x030300}, true));
+  EXPECT_FALSE(hold({0x030300}, false));
+  FarEnd& far = make_open_path(0x020200);
+  ASSERT_TRUE(until_direct(1));
+  EXPECT_FALSE(hold(far.id, true));
+  end_path(far, PathEnd::Cause::Service);
+  ASSERT_TRUE(until_direct(0));
+  EXPECT_TRUE(link.crossbar->keeps_back(far.id));
+  EXPECT_FALSE(hold(far.id, false));
+}
+
+// Class 2 (FC-FS): each frame is answered before others may follow, so that the far end is woken for each; class 3
+// wakes it for a Sequence's last frame, and once in a number of frames.
 TEST_F(CrossbarTest, far_end_is_woken_for_each_frame_of_class_2) {
   FarEnd& far = make_open_path(0x020200);
   ASSERT_TRUE(until_direct(1));
@@ -458,6 +498,8 @@ TEST_F(CrossbarTest, full_socket_does_not_stop_rings) {
   while (link.crossbar->waiting_count() == 0 && sent < 1'000'000) send({0x030300}, sent++);
   ASSERT_EQ(link.crossbar->waiting_count(), 1U);
   EXPECT_FALSE(link.crossbar->paused());
+  EXPECT_TRUE(link.crossbar->keeps_back({0x030300}));
+  EXPECT_FALSE(link.crossbar->keeps_back(far.id));
   for (std::uint32_t i = 1; i <= 3; ++i) send(far.id, i);
   EXPECT_EQ(far.read(), (std::vector<std::uint32_t>{1, 2, 3}));
   while (!link.crossbar->paused()) send({0x030300}, sent++);
@@ -468,6 +510,7 @@ TEST_F(CrossbarTest, full_socket_does_not_stop_rings) {
   }
   ASSERT_TRUE(machine.run_until([&] { return service.frames.size() == sent; }));
   for (std::uint32_t i = 0; i < sent; ++i) ASSERT_EQ(service.frames[i], i);
+  EXPECT_FALSE(link.crossbar->keeps_back({0x030300}));
   EXPECT_FALSE(link.crossbar->paused());
 }
 

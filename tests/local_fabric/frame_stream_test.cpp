@@ -398,7 +398,9 @@ TEST_F(OpenFilesTest, come_with_their_records) {
   EXPECT_EQ(got.reason, "");
   std::size_t number = 0;
   for (std::size_t i = 0; i < got.bodies.size(); ++i)
-    if (got.bodies[i][0] == 'f') EXPECT_EQ(got.files[i], 1 + number++ % 3) << i;
+    if (got.bodies[i][0] == 'f') {
+      EXPECT_EQ(got.files[i], 1 + number++ % 3) << i;
+    }
   EXPECT_EQ(number, 200U);
   EXPECT_EQ(stream->files_waiting(), 0U);
 }
@@ -438,7 +440,8 @@ TEST_F(OpenFilesTest, stay_where_the_system_carries_no_more) {
     std::shared_ptr<FrameStream> filler;
     FilesUser nobody;
     const runtime::CoreSection section(machine.core);
-    filler = FrameStream::make(machine.io, machine.core, machine.core.scheduler(), machine.core.pool(), nobody, many[0]);
+    filler =
+        FrameStream::make(machine.io, machine.core, machine.core.scheduler(), machine.core.pool(), nobody, many[0]);
     const rlimit few{64, 64};
     if (::setrlimit(RLIMIT_NOFILE, &few) != 0) return 2;
     for (int i = 0; i < 60; ++i) {  // on their way, and nobody takes them
@@ -501,7 +504,8 @@ TEST(Destination, round_trip_and_bad_values) {
 }
 
 TEST(PathRecord, round_trip_prefixes_and_bad_values) {
-  const PathRecord path{.peer = {0x010203}, .side = 1, .slot_count = 512, .number = 0x04050607, .process_id = 0x08090A0B};
+  const PathRecord path{
+      .peer = {0x010203}, .side = 1, .slot_count = 512, .number = 0x04050607, .process_id = 0x08090A0B};
   const auto bytes = path.write();
   EXPECT_EQ(Bytes(bytes.begin(), bytes.end()), (Bytes{1, 1, 2, 3, 0, 0, 2, 0, 4, 5, 6, 7, 8, 9, 10, 11}));
   const auto parsed = PathRecord::parse(bytes);

@@ -166,8 +166,8 @@ TEST(Watch, silent_process_is_read_by_the_library_and_then_idle) {
   EXPECT_TRUE(eventually(is_idle));
 }
 
-// A hostile peer takes the library's thread off the word on which it sleeps (FUTEX_REQUEUE): a call that waits takes the
-// thread's place all the same, for the thread is called back by a word that no other process reaches.
+// A hostile peer takes the library's thread off the word on which it sleeps (FUTEX_REQUEUE): a call that waits takes
+// the thread's place all the same, for the thread is called back by a word that no other process reaches.
 TEST(Watch, thread_taken_off_its_word_gives_place_to_a_call) {
   Process& process = make_process();
   std::thread([&process] { process.watch.run(); }).detach();

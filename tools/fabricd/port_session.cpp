@@ -88,11 +88,7 @@ void PortSession::tell_path(const fc2::drivers::PathRecord& path, fc2::drivers::
   none.slot_count = 0;
   const auto without = none.write();
   ++untold_paths_;
-  tell({RecordKind::Path,
-        path.number,
-        {body.begin(), body.end()},
-        std::move(files),
-        {without.begin(), without.end()}});
+  tell({RecordKind::Path, path.number, {body.begin(), body.end()}, std::move(files), {without.begin(), without.end()}});
 }
 
 bool PortSession::tell_path_end(const PathEnd& end) {
