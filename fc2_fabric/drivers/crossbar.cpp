@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fc2_fabric/frame/frame_header.hpp"
+#include "runtime/drivers/process.hpp"
 #include "wire/fc_header.hpp"
 
 namespace fc2::drivers {
@@ -17,8 +18,6 @@ constexpr std::uint32_t reserve = 16;
 [[nodiscard]] constexpr std::uint32_t room_to_resume(std::uint32_t slot_count) { return slot_count / 4; }
 /// Frames of a message after which the reader is woken, although more follow.
 constexpr unsigned frames_of_a_ring = 16;
-/// Way marks that the far end does not answer: it could not map the path.
-constexpr unsigned max_marks = 8;
 /// Of one path at a time: then others have their turn.
 constexpr std::size_t frames_of_a_turn = 64;
 /// Slots are given back after so many frames.
@@ -27,6 +26,10 @@ constexpr std::size_t frames_of_a_release = 16;
 constexpr std::size_t short_frame_bytes = 256;
 /// Addresses remembered as asked for.
 constexpr std::size_t max_asked = 4096;
+/// With more paths their far ends leave notes; with fewer all are looked at each time.
+constexpr std::size_t paths_without_notes = 16;
+/// Ticks after which a far end that did not hear the bell is told by the service: 1, 2, 4 ... and then it is stopped.
+constexpr unsigned last_tick_unheard = 16;
 
 [[nodiscard]] bool is_mark(const Frame& frame) {
   return frame.bytes[0] == static_cast<std::uint8_t>(Crossbar::way_mark);
@@ -37,31 +40,40 @@ constexpr std::size_t max_asked = 4096;
 
 struct Crossbar::Path {
   Path(const PathRecord& record, runtime::drivers::SharedMemory memory, runtime::drivers::PeerDoorbell doorbell)
-      : peer(record.peer), number(record.number), slot_count(record.slot_count),
+      : peer(record.peer), number(record.number), slot_count(record.slot_count), process_id(record.process_id),
         rings(std::move(memory), record.slot_count, record.side), out(rings.outbound()), in(rings.inbound()),
         bell(std::move(doorbell)) {}
 
   const wire::FcId peer;
   const std::uint32_t number;
   const std::uint32_t slot_count;
+  const std::uint32_t process_id;
   RingPair rings;
   RingWriter out;
   RingReader in;
   runtime::drivers::PeerDoorbell bell;
   FrameLender write_place, read_place;
   FrameQueue waiting;  // for the ring, or behind the mark
-  Way way = Way::Service;
-  bool reading = false;        // the far end's mark has come
-  bool port_held = false;      // the port keeps back message data for the far end
-  bool service_holds = false;  // the service wants so of what goes by it
-  unsigned marks = 0;
-  unsigned unrung = 0;  // frames written since the bell
+  Way way = Way::Marked;
+  bool reading = false;                                 // the far end's mark has come
+  bool held = false;                                    // Hold::ring
+  unsigned note = runtime::drivers::Doorbell::no_note;  // that the far end leaves
+  unsigned unrung = 0;                                  // frames written since the bell
+  // in ticks
+  unsigned marked = 0;     // since the first mark
+  unsigned unheard = 0;    // since the bell was rung
+  unsigned stuck = 0;      // with many frames waiting and none gone
+  std::uint64_t gone = 0;  // frames that waited
+  std::uint64_t gone_before = 0;
 
   [[nodiscard]] bool is_finished() const { return way == Way::Leaving && waiting.empty() && in.is_over(); }
+  /// Else the far end runs out of slots: answers to what it sends wait here, and it takes none.
+  [[nodiscard]] bool may_read() const { return reading && waiting.size() < waiting_to_stop_reading; }
 };
 
-Crossbar::Crossbar(NPort& port, runtime::CoreGuard& guard, std::shared_ptr<FrameStream> stream)
-    : port_(port), guard_(guard), stream_(std::move(stream)) {
+Crossbar::Crossbar(NPort& port, runtime::CoreGuard& guard, std::shared_ptr<FrameStream> stream,
+                   runtime::drivers::Doorbell& doorbell)
+    : port_(port), guard_(guard), stream_(std::move(stream)), board_(doorbell) {
   guard_.add_memory_input(*this);
   OutputListener& listener = *this;
   stream_->set_listener(&listener);
@@ -72,21 +84,24 @@ Crossbar::~Crossbar() = default;
 void Crossbar::close() {
   if (stream_ == nullptr) return;
   guard_.remove_memory_input(*this);
-  port_.scheduler().cancel(mark_timer_);
+  port_.scheduler().cancel(tick_timer_);
   std::exchange(stream_, nullptr)->set_listener(nullptr);
   for (const auto& path : paths_) {
     path->out.end();
     path->bell.ring();
   }
+  board_.want(false);
   last_used_ = nullptr;
+  by_peer_.clear();
+  by_note_.clear();
   paths_.clear();
+  by_service_.clear();
 }
 
 Crossbar::Path* Crossbar::find(wire::FcId peer) {
   if (last_used_ != nullptr && last_used_->peer == peer) return last_used_;
-  // The newest: an older one of the same port may not be finished.
-  const auto found = std::find_if(paths_.rbegin(), paths_.rend(), [&](const auto& path) { return path->peer == peer; });
-  return found == paths_.rend() ? nullptr : last_used_ = found->get();
+  const auto found = by_peer_.find(peer.value);
+  return found == by_peer_.end() ? nullptr : last_used_ = found->second;
 }
 
 std::size_t Crossbar::direct_count() const {
@@ -94,11 +109,18 @@ std::size_t Crossbar::direct_count() const {
       std::count_if(paths_.begin(), paths_.end(), [](const auto& path) { return path->way == Way::Direct; }));
 }
 
+std::size_t Crossbar::waiting_count() const {
+  std::size_t count = by_service_.size();
+  for (const auto& path : paths_) count += path->waiting.size();
+  return count;
+}
+
 // --- out ---------------------------------------------------------------------------------------------------------
 
 FramePtr Crossbar::make_frame(FramePool& pool, wire::FcId destination) {
   Path* const path = find(destination);
-  if (path == nullptr || path->way == Way::Service) return stream_->make_frame(pool, destination);
+  if (path == nullptr)
+    return by_service_.empty() && !stream_->paused() ? stream_->make_frame(pool, destination) : pool.take();
   FramePtr frame = pool.take();
   if (path->way == Way::Direct && path->waiting.empty() && path->write_place.borrower() == nullptr &&
       path->out.room() != 0)
@@ -112,24 +134,35 @@ void Crossbar::send(FramePtr frame) {
   const wire::FcId d_id = d_id_of(*frame);
   if (Path* const path = find(d_id)) return put(*path, std::move(frame));
   const bool wants_path = port_.has_fc4(type_of(*frame));  // not for logins and names
-  stream_->send(std::move(frame));
+  send_by_service(std::move(frame));
   if (wants_path && !stream_->paused()) ask_for_path(d_id);
-  if (stream_->paused()) pause();
 }
 
-// What the service holds back concerns no ring.
-void Crossbar::service_holds(wire::FcId peer, bool holds) {
-  Path* const path = find(peer);
-  if (path != nullptr) path->service_holds = holds;
-  const bool by_service = path == nullptr || path->way == Way::Service || path->way == Way::Leaving;
-  if (holds && by_service) port_.pause_output(peer);
-  if (!holds && (path == nullptr || !path->port_held)) port_.resume_output(peer);
+// While its socket is full, frames of rings go on: what goes by the service is kept back by destination.
+void Crossbar::send_by_service(FramePtr frame) {
+  if (by_service_.empty() && !stream_->paused()) {
+    stream_->send(std::move(frame));
+    if (stream_->paused() && paths_.empty()) pause();
+    return;
+  }
+  if (port_.has_fc4(type_of(*frame))) set_hold(d_id_of(*frame), &Hold::socket, true);
+  frame->leave_place();
+  by_service_.push(std::move(frame));
+  if (by_service_.size() >= max_by_service) pause();
 }
 
-void Crossbar::release_port(Path& path) {
-  if (!std::exchange(path.port_held, false)) return;
-  const bool by_service = path.way == Way::Service || path.way == Way::Leaving;
-  if (!(by_service && path.service_holds)) port_.resume_output(path.peer);
+void Crossbar::output_resumed() {
+  tell_service();
+  while (!by_service_.empty() && !stream_->paused()) stream_->send(by_service_.pop());
+  for (const auto& path : paths_)
+    if (path->way == Way::Leaving) pump(*path);
+  remove_finished();
+  if (stream_->paused() || !by_service_.empty()) return;
+  std::vector<std::uint32_t> held;
+  for (const auto& [peer, hold] : holds_)
+    if (hold.socket) held.push_back(peer);
+  for (const std::uint32_t peer : held) set_hold({peer}, &Hold::socket, false);
+  resume();
 }
 
 void Crossbar::ask_for_path(wire::FcId peer) {
@@ -142,24 +175,23 @@ void Crossbar::ask_for_path(wire::FcId peer) {
 }
 
 void Crossbar::put(Path& path, FramePtr frame) {
-  const bool at_once = path.waiting.empty() && !(path.way == Way::Direct && path.out.room() == 0);
-  if (path.way == Way::Marked || !at_once) {
-    frame->leave_place();
-    path.waiting.push(std::move(frame));
-    return;
-  }
+  const bool waits = !path.waiting.empty() || path.way == Way::Marked ||
+                     (path.way == Way::Direct ? path.out.room() == 0 : by_service_.size() >= max_by_service);
+  if (waits) return keep(path, std::move(frame));
   if (path.way == Way::Direct) return write(path, std::move(frame));
-  if (is_mark(*frame)) mark_passes(path);
-  stream_->send(std::move(frame));
-  if (stream_->paused()) pause();
+  send_by_service(std::move(frame));
 }
 
-void Crossbar::mark_passes(Path& path) {
-  if (path.way == Way::Leaving) return;
-  path.way = Way::Marked;
-  path.port_held = true;
-  port_.pause_output(path.peer);
-  if (!mark_timer_.pending()) port_.scheduler().schedule_after(mark_timer_, mark_again);
+void Crossbar::keep(Path& path, FramePtr frame) {
+  if (path.held && port_.has_fc4(type_of(*frame))) hold_ring(path, true);  // also where the port knows its far end anew
+  frame->leave_place();
+  path.waiting.push(std::move(frame));
+  if (path.way == Way::Leaving) {
+    if (path.waiting.size() >= max_waiting) pause();
+    return;
+  }
+  if (path.waiting.size() == waiting_to_stop_reading) start_ticking();
+  if (path.waiting.size() >= max_waiting || path.out.is_broken()) give_up(path);
 }
 
 // Pre: there is room.
@@ -175,68 +207,115 @@ void Crossbar::write(Path& path, FramePtr frame) {
   path.out.publish(size_bytes, frame->sof, frame->eof);
   if (last || ++path.unrung == frames_of_a_ring) {
     path.unrung = 0;
-    path.bell.ring();
+    ring(path);
   }
   if (path.out.room(reserve) < reserve) [[unlikely]]
     out_of_room(path);
 }
 
+void Crossbar::ring(Path& path) {
+  if (!path.bell.ring()) [[likely]]
+    return;
+  path.unheard = 0;
+  start_ticking();
+}
+
 void Crossbar::out_of_room(Path& path) {
-  if (path.out.is_broken()) {
-    port_.counters().discard(Discard::BadHeader);
-    return leave(path);
-  }
-  if (!path.port_held) port_.pause_output(path.peer);
-  path.port_held = true;
-  path.bell.ring();
+  if (path.out.is_broken()) return give_up(path);
+  if (!path.held) hold_ring(path, true);
+  ring(path);
   look_for_room(path);
 }
 
 // True: the port goes on.
 bool Crossbar::look_for_room(Path& path) {
-  if (!path.port_held || path.way != Way::Direct || !path.out.want_room(room_to_resume(path.slot_count))) return false;
+  if (!path.held || path.way != Way::Direct || !path.out.want_room(room_to_resume(path.slot_count))) return false;
   pump(path);
   if (!path.waiting.empty()) return false;
-  release_port(path);
+  if (path.way == Way::Direct) hold_ring(path, false);
   return true;
 }
 
 // What waits, as far as it can go.
 void Crossbar::pump(Path& path) {
-  while (!path.waiting.empty()) {
-    if (path.way == Way::Marked || (path.way == Way::Direct ? path.out.room() == 0 : stream_->paused())) break;
+  const bool could_read = path.may_read();
+  while (!path.waiting.empty() && path.way != Way::Marked) {
+    if (path.way == Way::Direct ? path.out.room() == 0 : by_service_.size() >= max_by_service) break;
+    ++path.gone;
     FramePtr frame = path.waiting.pop();
-    if (path.way == Way::Direct) {
+    if (path.way == Way::Direct)
       write(path, std::move(frame));
-      continue;
-    }
-    if (is_mark(*frame)) mark_passes(path);
-    stream_->send(std::move(frame));
+    else
+      send_by_service(std::move(frame));
   }
-  if (stream_->paused()) pause();
-  if (path.way == Way::Leaving && path.waiting.empty()) release_port(path);
+  if (path.way == Way::Leaving && path.waiting.empty()) hold_ring(path, false);
+  if (could_read != path.may_read()) board_.add(path.note);
 }
 
-void Crossbar::output_resumed() {
-  for (const auto& path : paths_) pump(*path);
-  remove_finished();
-  if (!stream_->paused()) resume();
+// --- what the port keeps back ------------------------------------------------------------------------------------
+
+void Crossbar::set_hold(wire::FcId peer, bool Hold::*reason, bool on) {
+  if (!on && !holds_.contains(peer.value)) return;
+  Hold& hold = holds_[peer.value];
+  hold.*reason = on;
+  apply_hold(peer, hold);
+  if (!hold.ring && !hold.service && !hold.socket) holds_.erase(peer.value);
 }
+
+// What the service holds back, or has no room for, concerns no ring.
+void Crossbar::apply_hold(wire::FcId peer, Hold& hold) {
+  const Path* const path = find(peer);
+  const bool by_service = path == nullptr || path->way == Way::Leaving;
+  const bool wanted = hold.ring || (by_service && (hold.service || hold.socket));
+  if (wanted) port_.pause_output(peer);
+  if (std::exchange(hold.told, wanted) && !wanted) port_.resume_output(peer);
+}
+
+void Crossbar::hold_ring(Path& path, bool on) {
+  path.held = on;
+  set_hold(path.peer, &Hold::ring, on);
+}
+
+void Crossbar::way_changed(const Path& path) {
+  const auto found = holds_.find(path.peer.value);
+  if (found != holds_.end()) apply_hold(path.peer, found->second);
+}
+
+void Crossbar::service_holds(wire::FcId peer, bool holds) { set_hold(peer, &Hold::service, holds); }
 
 // --- paths -------------------------------------------------------------------------------------------------------
 
-void Crossbar::path_received(const PathRecord& record, runtime::drivers::Descriptor memory,
-                             const runtime::drivers::DoorbellDescriptors& doorbell) {
+void Crossbar::path_received(const PathRecord& record, OpenFiles files) {
   using runtime::drivers::SharedMemory;
-  if (!RingPair::is_slot_count(record.slot_count)) return;
-  auto mapped = SharedMemory::map(memory, RingPair::size_bytes(record.slot_count), SharedMemory::Access::ReadWrite);
-  auto bell = runtime::drivers::PeerDoorbell::map(doorbell);
-  if (!mapped || !bell) return;  // the far end's mark finds no path, and its frames wait for the next
-  auto path = std::make_unique<Path>(record, std::move(mapped), std::move(bell));
-  if (Path* const earlier = find(record.peer)) path->waiting.take(earlier->waiting);
-  last_used_ = nullptr;
+  runtime::drivers::SharedMemory memory;
+  runtime::drivers::PeerDoorbell bell;
+  if (files.size() == files_of_a_path && RingPair::is_slot_count(record.slot_count) && find(record.peer) == nullptr) {
+    memory = SharedMemory::map(files[0], RingPair::size_bytes(record.slot_count), SharedMemory::Access::ReadWrite);
+    bell = runtime::drivers::PeerDoorbell::map({std::move(files[1]), std::move(files[2])});
+  }
+  if (!memory || !bell) {
+    untold_.push_back({record.peer, PathEnd::Cause::Refused, record.number});
+    untold_.push_back({record.peer, PathEnd::Cause::Released, record.number});
+    return tell_service();
+  }
+  auto path = std::make_unique<Path>(record, std::move(memory), std::move(bell));
+  path->note = board_.take();
+  last_used_ = by_peer_[record.peer.value] = path.get();
+  if (path->note != runtime::drivers::Doorbell::no_note) by_note_[path->note] = path.get();
   paths_.push_back(std::move(path));
+  want_notes();
+  hold_ring(*paths_.back(), true);
   send_mark(*paths_.back());
+  start_ticking();
+}
+
+// Those that were there before have left none.
+void Crossbar::want_notes() {
+  const bool wants = paths_.size() > paths_without_notes && by_note_.size() == paths_.size();
+  if (wants == board_.wanted()) return;
+  board_.want(wants);
+  if (wants)
+    for (const auto& path : paths_) board_.add(path->note);
 }
 
 void Crossbar::send_mark(const Path& path) {
@@ -245,63 +324,124 @@ void Crossbar::send_mark(const Path& path) {
   header.r_ctl = way_mark;
   header.s_id = port_.n_port_id();
   header.d_id = path.peer;
+  header.ox_id = {static_cast<std::uint16_t>(path.note)};
   header.parameter = path.number;
   header.write(mark->bytes.first<frame_header_bytes>());
   mark->size_bytes = frame_header_bytes;
   mark->sof = wire::Sof::i3;
   mark->eof = wire::Eof::t;
-  port_.transmitter().send(std::move(mark));
+  send_by_service(std::move(mark));
 }
 
-void Crossbar::marks_due() {
-  bool any = false;
-  for (const auto& path : paths_) {
-    if (path->way != Way::Marked || path->out.reader_is_open()) continue;
-    if (++path->marks == max_marks) {
-      leave(*path);
-      continue;
-    }
-    any = true;
-    send_mark(*path);
-  }
-  if (any) port_.scheduler().schedule_after(mark_timer_, mark_again);
+void Crossbar::tell_service(const Path& path, PathEnd::Cause cause) {
+  untold_.push_back({path.peer, cause, path.number});
+  tell_service();
+}
+
+void Crossbar::tell_service() {
+  while (!untold_.empty() && stream_->send_record(RecordKind::PathEnd, untold_.front().write()))
+    untold_.erase(untold_.begin());
 }
 
 void Crossbar::path_ended(const PathEnd& end) {
   Path* const path = find(end.peer);
-  if (path == nullptr) return;
+  if (path == nullptr || path->number != end.number) return;
   asked_[end.peer.value] = port_.scheduler().now();
-  if (end.cause == PathEnd::Cause::Service) {
+  if (end.cause != PathEnd::Cause::PeerGone) {
     leave(*path);
-    return remove_finished();
+    remove_finished();
+    return;
   }
   const auto self = shared_from_this();
-  read_all_from(end.peer);  // whatever it wrote before its end
+  if (path->reading) read(*path, path->slot_count);  // whatever it wrote before its end
   if (stream_ == nullptr) return;
-  if (path->port_held) port_.resume_output(end.peer);
-  last_used_ = nullptr;
-  std::erase_if(paths_, [&](const auto& gone) { return gone->peer == end.peer; });
+  hold_ring(*path, false);
+  forget(*path);
 }
 
 void Crossbar::leave(Path& path) {
   if (path.way == Way::Leaving) return;
   path.way = Way::Leaving;
   path.out.end();
-  path.bell.ring();
+  ring(path);
+  way_changed(path);
   pump(path);
+  board_.add(path.note);
 }
 
-void Crossbar::remove_finished() {
+// By itself: the far end breaks the rules, or takes nothing.
+void Crossbar::give_up(Path& path) {
+  if (path.way == Way::Leaving) return;
+  if (path.out.is_broken()) port_.counters().discard(Discard::BadHeader);
+  tell_service(path, PathEnd::Cause::Refused);
+  leave(path);
+}
+
+void Crossbar::forget(const Path& path) {
   last_used_ = nullptr;
-  std::erase_if(paths_, [](const auto& path) { return path->is_finished(); });
+  by_peer_.erase(path.peer.value);
+  by_note_.erase(path.note);
+  board_.give_back(path.note);
+  std::erase_if(paths_, [&](const auto& gone) { return gone.get() == &path; });
+  want_notes();
 }
 
-void Crossbar::drain(std::chrono::milliseconds limit) {
+bool Crossbar::remove_finished() {
+  bool any = false;
+  for (std::size_t i = paths_.size(); i-- > 0;) {
+    if (!paths_[i]->is_finished()) continue;
+    tell_service(*paths_[i], PathEnd::Cause::Released);
+    forget(*paths_[i]);
+    any = true;
+  }
+  return any;
+}
+
+// --- far ends that are waited for --------------------------------------------------------------------------------
+
+void Crossbar::start_ticking() {
+  if (!tick_timer_.pending()) port_.scheduler().schedule_after(tick_timer_, tick);
+}
+
+void Crossbar::tick_over() {
+  bool more = false;
+  for (std::size_t i = 0; i < paths_.size(); ++i) more |= tick_of(*paths_[i]);
+  remove_finished();
+  if (more) start_ticking();
+}
+
+// True: something is expected of it still.
+bool Crossbar::tick_of(Path& path) {
+  if (path.way == Way::Marked && path.out.reader_is_open()) opened_by_far_end(path);
+  if (path.way == Way::Marked && ++path.marked % ticks_of_a_mark == 0)
+    path.marked == max_marks* ticks_of_a_mark ? give_up(path) : send_mark(path);
+  if (path.bell.unanswered()) {
+    if (std::has_single_bit(++path.unheard) && path.unheard <= last_tick_unheard) send_mark(path);
+  } else {
+    path.unheard = 0;
+  }
+  const bool full = path.way == Way::Direct && path.waiting.size() >= waiting_to_stop_reading;
+  path.stuck = full && std::exchange(path.gone_before, path.gone) == path.gone ? path.stuck + 1 : 0;
+  if (path.stuck == ticks_to_leave) give_up(path);
+  return path.way == Way::Marked || full || (path.unheard != 0 && path.unheard < last_tick_unheard);
+}
+
+void Crossbar::opened_by_far_end(Path& path) {
+  path.way = Way::Direct;
+  way_changed(path);
+  look_for_room(path);
+}
+
+void Crossbar::drain(std::chrono::steady_clock::time_point end) {
   using namespace std::chrono_literals;
-  const auto end = std::chrono::steady_clock::now() + limit;
-  const auto waits = [](const auto& path) { return !path->waiting.empty(); };
+  const auto self = shared_from_this();
+  const auto waits = [](const auto& path) {
+    return !path->waiting.empty() && (path->way == Way::Leaving || !runtime::drivers::is_stopped(path->process_id));
+  };
   while (stream_ != nullptr && std::any_of(paths_.begin(), paths_.end(), waits)) {
-    if (read_now()) continue;
+    stream_->drain(0ms);
+    const bool told = stream_->read_now();  // the service tells of far ends that are gone
+    if (stream_ == nullptr || read_now() || told) continue;
     if (std::chrono::steady_clock::now() >= end) return;
     std::this_thread::sleep_for(1ms);
   }
@@ -311,23 +451,24 @@ void Crossbar::drain(std::chrono::milliseconds limit) {
 
 // What that port wrote into the ring came before it.
 void Crossbar::frame_received(FramePtr frame) {
-  if (paths_.empty()) return port_.receive(std::move(frame));
+  if (paths_.empty()) return is_mark(*frame) ? void() : port_.receive(std::move(frame));
   const auto self = shared_from_this();
   const wire::FcId s_id = s_id_of(*frame);
-  read_all_from(s_id);
+  Path* const path = find(s_id);
+  if (path != nullptr && path->reading) read(*path, path->slot_count);
   if (stream_ == nullptr) return;
   if (!is_mark(*frame)) return port_.receive(std::move(frame));
-  Path* const path = find(s_id);
   const auto header = wire::FcHeader::parse(frame->content());
-  if (path == nullptr || !header || header->parameter != path->number) return;
-  path->reading = true;
-  path->in.open();
-  path->bell.ring();
+  if (path != nullptr && header && header->parameter == path->number) mark_received(*path, header->ox_id.value);
 }
 
-void Crossbar::read_all_from(wire::FcId peer) {
-  for (std::size_t i = 0; i < paths_.size() && stream_ != nullptr; ++i)
-    if (paths_[i]->peer == peer && paths_[i]->reading) read(*paths_[i], paths_[i]->slot_count);
+// The first opens the ring. A later one comes from a far end that was not heard.
+void Crossbar::mark_received(Path& path, unsigned note) {
+  path.bell.set_note(note);
+  if (!std::exchange(path.reading, true)) path.in.open();
+  ring(path);
+  board_.add(path.note);
+  look_for_room(path);
 }
 
 void Crossbar::read_to_the_end() {
@@ -336,33 +477,54 @@ void Crossbar::read_to_the_end() {
     if (paths_[i]->reading) read(*paths_[i], paths_[i]->slot_count);
 }
 
-bool Crossbar::has_input() const {
-  return std::any_of(paths_.begin(), paths_.end(), [](const auto& path) {
-    if (path->is_finished() || (path->reading && path->in.ready())) return true;
-    if (path->way == Way::Marked) return path->out.reader_is_open();
-    // Asks again: the reader may have told of a few slots while this side was awake, and tells only once.
-    return path->way == Way::Direct && path->port_held && path->out.want_room(room_to_resume(path->slot_count));
-  });
+bool Crossbar::has_news(Path& path) {
+  if (path.is_finished() || (path.may_read() && path.in.ready())) return true;
+  if (path.way == Way::Marked) return path.out.reader_is_open();
+  if (path.way == Way::Leaving) return false;
+  // Asks again: the reader may have told of a few slots while this side was awake, and tells only once.
+  return (path.held && path.out.want_room(room_to_resume(path.slot_count))) || path.out.is_broken();
+}
+
+// A far end can take off the notes of others: a poll looks at one path more, in turn.
+bool Crossbar::has_input(Look look) const {
+  if (!board_.wanted())
+    return std::any_of(paths_.begin(), paths_.end(), [](const auto& path) { return has_news(*path); });
+  const std::size_t count = look == Look::Everywhere ? paths_.size() : 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    Path& path = *paths_[next_to_read_++ % paths_.size()];
+    if (has_news(path)) board_.add(path.note);
+  }
+  return board_.collect();
 }
 
 bool Crossbar::read_now() {
-  bool found = false, finished = false, caught_up = false;
   const auto self = shared_from_this();
-  for (std::size_t i = 0; i < paths_.size(); ++i) {
-    Path& path = *paths_[(next_to_read_ + i) % paths_.size()];
-    if (path.way == Way::Marked && path.out.reader_is_open()) path.way = Way::Direct;
-    found |= look_for_room(path);
-    if (path.reading && path.in.ready()) {
-      if (!std::exchange(caught_up, true)) guard_.catch_up();
-      found = true;
-      read(path, frames_of_a_turn);
-      if (stream_ == nullptr) return true;
-    }
-    finished |= path.is_finished();
+  bool found = false;
+  caught_up_ = false;
+  if (!board_.wanted()) {
+    const std::size_t first = next_to_read_++;
+    for (std::size_t i = 0; i < paths_.size(); ++i) found |= look_at(*paths_[(first + i) % paths_.size()]);
+  } else if (has_input(Look::Told)) {
+    board_.take_due([&](unsigned note) {
+      const auto at = by_note_.find(note);
+      if (at == by_note_.end()) return;
+      Path& path = *at->second;
+      found |= look_at(path);
+      if (stream_ != nullptr && has_news(path)) board_.add(note);
+    });
   }
-  ++next_to_read_;
-  if (finished) remove_finished();
-  return found || finished;
+  return stream_ == nullptr || (remove_finished() || found);
+}
+
+// True: there was something.
+bool Crossbar::look_at(Path& path) {
+  if (path.way == Way::Marked && path.out.reader_is_open()) opened_by_far_end(path);
+  bool found = look_for_room(path);
+  if (path.way == Way::Direct && path.out.is_broken()) give_up(path);
+  if (!path.may_read() || !path.in.ready()) return found;
+  if (!std::exchange(caught_up_, true)) guard_.catch_up();
+  read(path, frames_of_a_turn);
+  return true;
 }
 
 void Crossbar::read(Path& path, std::size_t frames) {
@@ -394,7 +556,7 @@ void Crossbar::deliver(Path& path, const RingReader::Slot& slot) {
 }
 
 void Crossbar::give_back(Path& path) {
-  if (path.in.release()) path.bell.ring();
+  if (path.in.release()) ring(path);
 }
 
 }  // namespace fc2::drivers

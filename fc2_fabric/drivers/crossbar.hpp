@@ -9,6 +9,7 @@
 //   the mark has arrived                the receiver opens the ring: nothing is overtaken
 //   PathEnd                             the writer ends its ring and goes on by the service; the receiver reads the
 //                                       ring to its end before any frame that the service brings from that port
+//   both rings are at their end         each end tells the service that it has let go of them (PathEnd, Released)
 #pragma once
 #include <boost/unordered/unordered_flat_map.hpp>
 
@@ -18,6 +19,7 @@
 
 #include "fc2_fabric/drivers/frame_ring.hpp"
 #include "fc2_fabric/drivers/frame_stream.hpp"
+#include "fc2_fabric/drivers/note_board.hpp"
 #include "fc2_fabric/node/n_port.hpp"
 #include "runtime/core_guard.hpp"
 #include "runtime/drivers/doorbell.hpp"
@@ -31,8 +33,9 @@ class Crossbar final : public FrameOutput,
                        private runtime::Input,
                        public std::enable_shared_from_this<Crossbar> {
  public:
-  /// The port and the guard outlive it; close() it before letting go.
-  Crossbar(NPort& port, runtime::CoreGuard& guard, std::shared_ptr<FrameStream> stream);
+  /// The port, the guard and the doorbell (of this process) outlive it; close() it before letting go.
+  Crossbar(NPort& port, runtime::CoreGuard& guard, std::shared_ptr<FrameStream> stream,
+           runtime::drivers::Doorbell& doorbell);
   ~Crossbar();
   Crossbar(const Crossbar&) = delete;
   Crossbar& operator=(const Crossbar&) = delete;
@@ -44,66 +47,115 @@ class Crossbar final : public FrameOutput,
 
   /// From the service, in the order of its socket.
   void frame_received(FramePtr frame);
-  void path_received(const PathRecord& path, runtime::drivers::Descriptor memory,
-                     const runtime::drivers::DoorbellDescriptors& doorbell);
+  void path_received(const PathRecord& path, OpenFiles files);
   void path_ended(const PathEnd& end);
+  /// There is room for records again.
+  void tell_service();
 
   /// It takes no message data for that address, or does again.
   void service_holds(wire::FcId peer, bool holds);
   /// The service is gone, the far ends may be there: what they wrote is delivered.
   void read_to_the_end();
-  /// For the end of the process: returns when nothing waits for a ring any more, or after `limit`.
-  void drain(std::chrono::milliseconds limit);
+  /// For the end of the process: returns when nothing waits for a ring any more but what is for stopped processes, or
+  /// at `end`.
+  void drain(std::chrono::steady_clock::time_point end);
 
   /// Ports to which frames go through memory now.
   [[nodiscard]] std::size_t direct_count() const;
+  /// Paths whose memory is mapped, and frames that wait for room in a ring or in the service's socket.
+  [[nodiscard]] std::size_t path_count() const { return paths_.size(); }
+  [[nodiscard]] std::size_t waiting_count() const;
+  /// The port keeps back message data for that address.
+  [[nodiscard]] bool keeps_back(wire::FcId peer) const {
+    const auto found = holds_.find(peer.value);
+    return found != holds_.end() && found->second.told;
+  }
 
   /// A frame that only tells the far end of a path that all before it have come: FC-FS defines no such R_CTL, and no
   /// N_Port ever sees one.
   static constexpr auto way_mark = static_cast<wire::RCtl>(0xF0);
   /// A path that the service did not make is asked for again, if there is still something to send.
   static constexpr TimeNs ask_again = second;
-  /// A way mark may be lost, as any frame may.
-  static constexpr TimeNs mark_again = 500 * millisecond;
+  /// While something is expected of a far end, it is looked for so often: a way mark may be lost, as any frame may, and
+  /// so may a wake-up where a third process misbehaves.
+  static constexpr TimeNs tick = 100 * millisecond;
+  /// Way marks that the far end does not answer, and ticks from one to the next: it could not map the path.
+  static constexpr unsigned max_marks = 8, ticks_of_a_mark = 5;
+  /// Frames that wait for a ring: above the first number its far end is not read from, so that it runs out of slots;
+  /// with the second the path ends, as it does after `ticks_to_leave` without a free slot above the first.
+  static constexpr std::size_t waiting_to_stop_reading = 1024, max_waiting = 4096;
+  static constexpr unsigned ticks_to_leave = 20;
+  /// Frames that wait for the service's socket while others go by rings.
+  static constexpr std::size_t max_by_service = 256;
 
  private:
   enum class Way : std::uint8_t {
-    Service,  // by the service still: the way mark is to be sent
-    Marked,   // it was: what is to be sent waits until the far end has opened the ring
+    Marked,  // the way mark is under way: what is to be sent waits until the far end has opened the ring
     Direct,
     Leaving,  // by the service again, as soon as that takes what waits
   };
   struct Path;
+  /// Why the port keeps back message data for an address.
+  struct Hold {
+    bool ring = false;     // it has few slots, or is not open yet
+    bool service = false;  // the service wants so of what goes by it
+    bool socket = false;   // that of the service is full
+    bool told = false;     // the port keeps it back
+  };
   bool read_now() override;
-  [[nodiscard]] bool has_input() const override;
+  [[nodiscard]] bool has_input(Look look) const override;
   void output_resumed() override;
 
   [[nodiscard]] Path* find(wire::FcId peer);
+  // out
+  void send_by_service(FramePtr frame);
   void ask_for_path(wire::FcId peer);
-  void send_mark(const Path& path);
-  void mark_passes(Path& path);
   void put(Path& path, FramePtr frame);
+  void keep(Path& path, FramePtr frame);
   void write(Path& path, FramePtr frame);
-  void release_port(Path& path);
+  void ring(Path& path);
   void out_of_room(Path& path);
   bool look_for_room(Path& path);
   void pump(Path& path);
+  void set_hold(wire::FcId peer, bool Hold::*reason, bool on);
+  void apply_hold(wire::FcId peer, Hold& hold);
+  void hold_ring(Path& path, bool on);
+  // paths
+  void want_notes();
+  void send_mark(const Path& path);
+  void way_changed(const Path& path);
+  void tell_service(const Path& path, PathEnd::Cause cause);
+  void leave(Path& path);
+  void give_up(Path& path);
+  void forget(const Path& path);
+  bool remove_finished();
+  void start_ticking();
+  void tick_over();
+  [[nodiscard]] bool tick_of(Path& path);
+  void opened_by_far_end(Path& path);
+  // in
+  void mark_received(Path& path, unsigned note);
+  [[nodiscard]] static bool has_news(Path& path);
+  bool look_at(Path& path);
   void read(Path& path, std::size_t frames);
-  void read_all_from(wire::FcId peer);
   void deliver(Path& path, const RingReader::Slot& slot);
   void give_back(Path& path);
-  void leave(Path& path);
-  void remove_finished();
-  void marks_due();
 
   NPort& port_;
   runtime::CoreGuard& guard_;
   std::shared_ptr<FrameStream> stream_;  // nullptr: closed
   std::vector<std::unique_ptr<Path>> paths_;
+  boost::unordered_flat_map<std::uint32_t, Path*> by_peer_;
+  boost::unordered_flat_map<unsigned, Path*> by_note_;
+  mutable NoteBoard board_;
   Path* last_used_ = nullptr;
-  std::size_t next_to_read_ = 0;
+  mutable std::size_t next_to_read_ = 0;
+  bool caught_up_ = false;  // in this read_now()
+  FrameQueue by_service_;   // waits for its socket
+  boost::unordered_flat_map<std::uint32_t, Hold> holds_;
   boost::unordered_flat_map<std::uint32_t, TimeNs> asked_;  // when, by address
-  Timer<Crossbar, &Crossbar::marks_due> mark_timer_{*this};
+  std::vector<PathEnd> untold_;                             // the service, for want of room
+  Timer<Crossbar, &Crossbar::tick_over> tick_timer_{*this};
 };
 
 }  // namespace fc2::drivers

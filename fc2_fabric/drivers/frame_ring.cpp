@@ -1,5 +1,7 @@
 #include "fc2_fabric/drivers/frame_ring.hpp"
 
+#include "runtime/drivers/fence.hpp"
+
 namespace fc2::drivers {
 
 RingView RingPair::view(unsigned side) const {
@@ -27,7 +29,7 @@ void RingWriter::look() {
 
 bool RingWriter::want_room(std::uint32_t enough) {
   ring_.header->wants_room.store(1);
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  runtime::drivers::full_fence();
   look();
   if (known_room() < enough) return false;
   ring_.header->wants_room.store(0, std::memory_order_relaxed);
@@ -53,7 +55,7 @@ bool RingReader::release() {
   if (released_ == read_) return false;
   released_ = read_;
   ring_.header->given_back.store(read_, std::memory_order_release);
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  runtime::drivers::full_fence();
   if (ring_.header->wants_room.load(std::memory_order_relaxed) == 0) return false;
   ring_.header->wants_room.store(0, std::memory_order_relaxed);
   return true;

@@ -12,8 +12,8 @@
 
 namespace fc2::drivers {
 
-/// Open files that one system call carries, either way.
-constexpr std::size_t descriptors_of_a_call = 16;
+/// Open files that one record carries.
+constexpr std::size_t files_of_a_record = 16;
 
 std::shared_ptr<FrameStream> FrameStream::make(boost::asio::io_context& io, runtime::CoreGuard& guard,
                                                Scheduler& scheduler, FramePool& pool, StreamUser& user,
@@ -52,7 +52,7 @@ void FrameStream::fail(std::string reason) {
 
 void FrameStream::tell_failure() {
   StreamUser* user = user_;
-  out_.clear();
+  clear_out();
   const auto self = shared_from_this();  // the user may let go
   close();
   user->stream_closed(failure_);
@@ -99,10 +99,24 @@ bool FrameStream::fill() {
   return false;
 }
 
-// Open files come with the bytes that they were sent with.
+static OpenFiles files_of(msghdr& message) {
+  OpenFiles files;
+  for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr; header = CMSG_NXTHDR(&message, header)) {
+    if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+    const std::size_t number = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (std::size_t i = 0; i < number; ++i) {
+      int descriptor = -1;
+      std::memcpy(&descriptor, CMSG_DATA(header) + i * sizeof(int), sizeof descriptor);
+      files.emplace_back(descriptor);
+    }
+  }
+  return files;
+}
+
+// Of each call of the other end that sent some, no more than those come at once (unix(7)): the files of one record.
 ssize_t FrameStream::receive(std::span<std::uint8_t> room) {
   iovec bytes{room.data(), room.size()};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(descriptors_of_a_call * sizeof(int))> control;
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(files_of_a_record * sizeof(int))> control;
   msghdr message{};
   message.msg_iov = &bytes;
   message.msg_iovlen = 1;
@@ -110,26 +124,18 @@ ssize_t FrameStream::receive(std::span<std::uint8_t> room) {
   message.msg_controllen = control.size();
   const ssize_t count = ::recvmsg(descriptor_.native_handle(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   if (count < 0) return count;
-  if ((message.msg_flags & MSG_CTRUNC) != 0) fail("open files came, and this process can have no more");
-  for (const cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;
-       header = CMSG_NXTHDR(&message, const_cast<cmsghdr*>(header))) {
-    if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
-    const std::size_t number = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    for (std::size_t i = 0; i < number; ++i) {
-      int descriptor = -1;
-      std::memcpy(&descriptor, CMSG_DATA(header) + i * sizeof(int), sizeof descriptor);
-      descriptors_in_.emplace_back(descriptor);
-    }
-  }
-  if (descriptors_in_.size() > max_descriptors) fail("the other end sent open files that nobody asked for");
+  const bool truncated = (message.msg_flags & MSG_CTRUNC) != 0;  // this process can have no more, or nobody asked
+  OpenFiles files = files_of(message);
+  if (truncated || !files.empty()) files_in_.push_back(std::move(files));
+  if (files_in_.size() > max_untaken) fail("the other end sent open files that nobody asked for");
   return count;
 }
 
-runtime::drivers::Descriptor FrameStream::take_descriptor() {
-  if (descriptors_in_.empty()) return {};
-  runtime::drivers::Descriptor descriptor = std::move(descriptors_in_.front());
-  descriptors_in_.pop_front();
-  return descriptor;
+OpenFiles FrameStream::take_files() {
+  if (files_in_.empty()) return {};
+  OpenFiles files = std::move(files_in_.front());
+  files_in_.pop_front();
+  return files;
 }
 
 void FrameStream::deliver() {
@@ -190,12 +196,13 @@ bool FrameStream::send_record(RecordKind kind, std::span<const std::uint8_t> bod
   return true;
 }
 
-bool FrameStream::send_record(RecordKind kind, std::span<const std::uint8_t> body,
-                              std::vector<runtime::drivers::Descriptor> descriptors) {
+bool FrameStream::send_record(RecordKind kind, std::span<const std::uint8_t> body, OpenFiles files,
+                              std::span<const std::uint8_t> without) {
+  assert(files.size() <= files_of_a_record && without.size() == body.size());
   if (!has_room_for_records()) return false;
   // First: the record may go out at once.
   if (!goes_nowhere())
-    for (runtime::drivers::Descriptor& descriptor : descriptors) descriptors_out_.push_back(std::move(descriptor));
+    files_out_.push_back({sent_bytes_ + out_.waiting().size(), std::move(files), {without.begin(), without.end()}});
   return send_record(kind, body);
 }
 
@@ -241,49 +248,68 @@ void FrameStream::flush() {
   while (!out_.empty() && !failed_) {
     const auto bytes = out_.waiting();
     const ssize_t count = transmit(bytes);
-    if (count >= 0)
+    if (count >= 0) {
       out_.sent(static_cast<std::size_t>(count));
-    else if (errno == EAGAIN)
+      sent_bytes_ += static_cast<std::uint64_t>(count);
+    } else if (errno == EAGAIN) {
       return arm_write();
-    else if (errno == EPIPE || errno == ECONNRESET)
+    } else if (errno == EPIPE || errno == ECONNRESET) {
       nobody_hears();
-    else if (errno != EINTR)
+    } else if (errno != EINTR) {
       return fail(std::strerror(errno));
+    }
   }
   if (finishing_ && !failed_) ::shutdown(descriptor_.native_handle(), SHUT_WR);
 }
 
-// Open files go with the first bytes that are sent after them: never later than their record.
-ssize_t FrameStream::transmit(std::span<const std::uint8_t> bytes) {
-  constexpr int flags = MSG_NOSIGNAL | MSG_DONTWAIT;
-  if (descriptors_out_.empty()) return ::send(descriptor_.native_handle(), bytes.data(), bytes.size(), flags);
-  const std::size_t number = std::min(descriptors_out_.size(), descriptors_of_a_call);
-  // All of them with the first bytes: where there are more, one byte goes with each call's.
-  iovec part{const_cast<std::uint8_t*>(bytes.data()), descriptors_out_.size() > number ? 1 : bytes.size()};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(descriptors_of_a_call * sizeof(int))> control{};
+// What goes with one call: as far as the next record with open files, which go with its first byte. So they are there
+// when it is, and not long before it.
+ssize_t FrameStream::transmit(std::span<std::uint8_t> bytes) {
+  const auto until = [&](const Attachment& next) {
+    return std::min(bytes.size(), static_cast<std::size_t>(next.at - sent_bytes_));
+  };
+  if (files_out_.empty() || files_out_.front().at != sent_bytes_) {
+    const std::size_t size = files_out_.empty() ? bytes.size() : until(files_out_.front());
+    return ::send(descriptor_.native_handle(), bytes.data(), size, MSG_NOSIGNAL | MSG_DONTWAIT);
+  }
+  return transmit_with_files(files_out_.size() > 1 ? bytes.first(until(files_out_[1])) : bytes);
+}
+
+ssize_t FrameStream::transmit_with_files(std::span<std::uint8_t> bytes) {
+  const Attachment& attachment = files_out_.front();
+  iovec part{bytes.data(), bytes.size()};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(files_of_a_record * sizeof(int))> control{};
   msghdr message{};
   message.msg_iov = &part;
   message.msg_iovlen = 1;
   message.msg_control = control.data();
-  message.msg_controllen = CMSG_SPACE(number * sizeof(int));
+  message.msg_controllen = CMSG_SPACE(attachment.files.size() * sizeof(int));
   cmsghdr* const header = CMSG_FIRSTHDR(&message);
   header->cmsg_level = SOL_SOCKET;
   header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(number * sizeof(int));
-  for (std::size_t i = 0; i < number; ++i) {
-    const int descriptor = descriptors_out_[i].number();
+  header->cmsg_len = CMSG_LEN(attachment.files.size() * sizeof(int));
+  for (std::size_t i = 0; i < attachment.files.size(); ++i) {
+    const int descriptor = attachment.files[i].number();
     std::memcpy(CMSG_DATA(header) + i * sizeof(int), &descriptor, sizeof descriptor);
   }
-  const ssize_t count = ::sendmsg(descriptor_.native_handle(), &message, flags);
-  if (count > 0)
-    descriptors_out_.erase(descriptors_out_.begin(), descriptors_out_.begin() + static_cast<std::ptrdiff_t>(number));
+  ssize_t count = ::sendmsg(descriptor_.native_handle(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (count < 0 && (errno == ETOOMANYREFS || errno == ENOMEM || errno == EBADF)) {
+    std::copy(attachment.without.begin(), attachment.without.end(), bytes.begin() + record_header_bytes);
+    count = 0;
+  }
+  if (count >= 0) files_out_.pop_front();
   return count;
+}
+
+void FrameStream::clear_out() {
+  out_.clear();
+  files_out_.clear();
 }
 
 // A process that ended may have sent before it did: what it sent is read, and then its end.
 void FrameStream::nobody_hears() {
   deaf_ = true;
-  out_.clear();
+  clear_out();
 }
 
 void FrameStream::drain(std::chrono::milliseconds limit) {

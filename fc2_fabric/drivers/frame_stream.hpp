@@ -21,6 +21,8 @@
 
 namespace fc2::drivers {
 
+using OpenFiles = std::vector<runtime::drivers::Descriptor>;
+
 /// Hears what a stream brings; inside the core. May close the stream from any of these.
 class StreamUser {
  public:
@@ -61,11 +63,14 @@ class FrameStream final : public FrameOutput,
   bool send_record(RecordKind kind, std::string_view text);
   /// There is room for one; if not, stream_has_room() will tell.
   [[nodiscard]] bool has_room_for_records();
-  /// With open files for the other end (SCM_RIGHTS): they are there when the record is.
-  bool send_record(RecordKind kind, std::span<const std::uint8_t> body,
-                   std::vector<runtime::drivers::Descriptor> descriptors);
-  /// The oldest open file that came and was not taken; nothing: none did. Those of a record are there when it is told.
-  [[nodiscard]] runtime::drivers::Descriptor take_descriptor();
+  /// With open files for the other end (SCM_RIGHTS): they are there when the record is. Where the system carries no
+  /// more of them the record goes alone, with the body `without`, of the same size.
+  bool send_record(RecordKind kind, std::span<const std::uint8_t> body, OpenFiles files,
+                   std::span<const std::uint8_t> without);
+  /// Records with open files that are not in the socket yet.
+  [[nodiscard]] std::size_t files_waiting() const { return files_out_.size(); }
+  /// The open files of the record that is being told. Fewer than were sent: this process can have no more.
+  [[nodiscard]] OpenFiles take_files();
   /// No more is taken from the socket, nor from what was read already, until proceed().
   void hold() override { held_ = true; }
   void proceed() override;
@@ -80,9 +85,12 @@ class FrameStream final : public FrameOutput,
   /// Sends what there is as far as the kernel takes it at once. The user hears nothing more.
   void close();
 
+  /// For the end of the process, and tests: as a poll does.
+  bool read_now() override;
+
   static constexpr std::size_t buffer_bytes = 128 * 1024;  // each way
-  /// That came and that nobody took: more end the link.
-  static constexpr std::size_t max_descriptors = 64;
+  /// Records whose open files came and that nobody took: more end the link.
+  static constexpr std::size_t max_untaken = 4;
 
  private:
   FrameStream(boost::asio::io_context& io, runtime::CoreGuard& guard, Scheduler& scheduler, FramePool& pool,
@@ -90,7 +98,6 @@ class FrameStream final : public FrameOutput,
   // in
   void arm_read();
   void readable();
-  bool read_now() override;
   bool fill();
   ssize_t receive(std::span<std::uint8_t> room);
   void deliver();
@@ -101,7 +108,9 @@ class FrameStream final : public FrameOutput,
   void tell_held();
   void sent_something();
   void flush();
-  ssize_t transmit(std::span<const std::uint8_t> bytes);
+  ssize_t transmit(std::span<std::uint8_t> bytes);
+  ssize_t transmit_with_files(std::span<std::uint8_t> bytes);
+  void clear_out();
   void nobody_hears();
   void arm_write();
   void writable();
@@ -117,7 +126,14 @@ class FrameStream final : public FrameOutput,
   RecordReader in_{buffer_bytes};
   RecordWriter out_{buffer_bytes};
   HeldDestinations held_destinations_;
-  std::deque<runtime::drivers::Descriptor> descriptors_in_, descriptors_out_;
+  struct Attachment {
+    std::uint64_t at;  // where its record begins, in bytes since the beginning of the connection
+    OpenFiles files;
+    std::vector<std::uint8_t> without;
+  };
+  std::deque<OpenFiles> files_in_;  // a record's each
+  std::deque<Attachment> files_out_;
+  std::uint64_t sent_bytes_ = 0;
   bool held_ = false, reading_ = false, writing_ = false, wants_room_ = false, failed_ = false, finishing_ = false;
   bool deaf_ = false;  // the other end reads no more; what it sent before still comes
   std::string failure_;

@@ -123,6 +123,7 @@ std::array<std::uint8_t, PathRecord::size> PathRecord::write() const {
   wire::store_big<3>(std::span(body), 1, peer.value);
   wire::store_big<4>(std::span(body), 4, slot_count);
   wire::store_big<4>(std::span(body), 8, number);
+  wire::store_big<4>(std::span(body), 12, process_id);
   return body;
 }
 
@@ -133,18 +134,21 @@ std::optional<PathRecord> PathRecord::parse(std::span<const std::uint8_t> body) 
   path.peer = {wire::load_big<3>(body.data() + 1)};
   path.slot_count = static_cast<std::uint32_t>(wire::load_big<4>(body.data() + 4));
   path.number = static_cast<std::uint32_t>(wire::load_big<4>(body.data() + 8));
+  path.process_id = static_cast<std::uint32_t>(wire::load_big<4>(body.data() + 12));
   return path;
 }
 
 std::array<std::uint8_t, PathEnd::size> PathEnd::write() const {
   std::array<std::uint8_t, size> body{static_cast<std::uint8_t>(cause)};
   wire::store_big<3>(std::span(body), 1, peer.value);
+  wire::store_big<4>(std::span(body), 4, number);
   return body;
 }
 
 std::optional<PathEnd> PathEnd::parse(std::span<const std::uint8_t> body) {
-  if (body.size() != size || body[0] > 1) return std::nullopt;
-  return PathEnd{{wire::load_big<3>(body.data() + 1)}, static_cast<Cause>(body[0])};
+  if (body.size() != size || body[0] > static_cast<std::uint8_t>(Cause::Released)) return std::nullopt;
+  const auto number = static_cast<std::uint32_t>(wire::load_big<4>(body.data() + 4));
+  return PathEnd{{wire::load_big<3>(body.data() + 1)}, static_cast<Cause>(body[0]), number};
 }
 
 }  // namespace fc2::drivers

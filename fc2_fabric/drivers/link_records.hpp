@@ -31,7 +31,7 @@ enum class RecordKind : std::uint8_t {
   Proceed = 9,       // ... until this
   PathRequest = 10,  // from a port: it has message data for this N_Port_ID
   Path = 11,         // from the service: memory for frames to and from that port; with three open files
-  PathEnd = 12,      // from the service: frames for that port go by the service again
+  PathEnd = 12,      // of a path, either way; see PathEnd::Cause
 };
 std::string_view to_string(RecordKind kind);
 
@@ -55,7 +55,7 @@ struct RecordHeader {
   [[nodiscard]] static const char* fault(std::span<const std::uint8_t, record_header_bytes> bytes);
 };
 
-inline constexpr std::uint16_t protocol_version = 3;  // 2: Hold and Proceed; 3: paths
+inline constexpr std::uint16_t protocol_version = 4;  // 2: Hold and Proceed; 3: paths; 4: a port ends a path, too
 
 /// The client and its role. Body: magic "FCVI", version (2), role (1), flags (1), process id (4), name (the rest).
 /// Flags: bit 0, the two open files of its doorbell come with it (attention, rung), so that it may have paths.
@@ -92,28 +92,34 @@ struct Destination {
   [[nodiscard]] static std::optional<Destination> parse(std::span<const std::uint8_t> body);
 };
 
-/// Path. Body: side (1), N_Port_ID of the far end (3), slots of each ring (4), number (4). Open files: the memory of
-/// the rings, the far end's attention, the far end's rung (runtime/drivers/doorbell.hpp).
+/// Path. Body: side (1), N_Port_ID of the far end (3), slots of each ring (4), number (4), its process id (4). Open
+/// files: the memory of the rings, the far end's attention, the far end's rung (runtime/drivers/doorbell.hpp). No
+/// slots: the system carried none of them, and there is no path.
+inline constexpr std::size_t files_of_a_path = 3;
 struct PathRecord {
-  static constexpr std::size_t size = 12;
+  static constexpr std::size_t size = 16;
   wire::FcId peer{};
   std::uint8_t side = 0;  // the ring that the addressee writes
   std::uint32_t slot_count = 0;
-  std::uint32_t number = 0;  // of the path, the same for both ends
+  std::uint32_t number = 0;      // of the path, the same for both ends
+  std::uint32_t process_id = 0;  // as the far end's Hello told it
 
   [[nodiscard]] std::array<std::uint8_t, size> write() const;
   [[nodiscard]] static std::optional<PathRecord> parse(std::span<const std::uint8_t> body);
 };
 
-/// PathEnd. Body: cause (1), N_Port_ID of the far end (3).
+/// PathEnd. Body: cause (1), N_Port_ID of the far end (3), number of the path (4).
 struct PathEnd {
   enum class Cause : std::uint8_t {
-    Service = 0,   // the service wants to see the frames: the far end is told, too
-    PeerGone = 1,  // the far end's link is down: it writes no more
+    Service = 0,   // from the service: frames go by it again, the far end is told, too; Released answers it
+    PeerGone = 1,  // from the service: the link or the login of an end is gone; no answer
+    Refused = 2,   // from a port: it cannot use the path, or uses it no more
+    Released = 3,  // from a port: it has no more of the path's memory. Before, the two ports get no other path
   };
-  static constexpr std::size_t size = 4;
+  static constexpr std::size_t size = 8;
   wire::FcId peer;
   Cause cause = Cause::Service;
+  std::uint32_t number = 0;
 
   [[nodiscard]] std::array<std::uint8_t, size> write() const;
   [[nodiscard]] static std::optional<PathEnd> parse(std::span<const std::uint8_t> body);

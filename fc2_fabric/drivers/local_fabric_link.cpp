@@ -49,10 +49,7 @@ class LocalFabricLink::Core final : public StreamUser, public std::enable_shared
     boost::asio::post(io_, [self = shared_from_this()] { self->attempt(); });
   }
   void close();
-  void drain(std::chrono::milliseconds limit) {
-    if (stream_ != nullptr) stream_->drain(limit);
-    if (crossbar_ != nullptr) crossbar_->drain(limit);
-  }
+  void drain(std::chrono::milliseconds limit);
   [[nodiscard]] bool up() const { return up_; }
   [[nodiscard]] std::size_t direct_paths() const { return crossbar_ != nullptr ? crossbar_->direct_count() : 0; }
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
@@ -76,6 +73,9 @@ class LocalFabricLink::Core final : public StreamUser, public std::enable_shared
   void frame_received(FramePtr frame) override;
   void record_received(RecordKind kind, std::span<const std::uint8_t> body) override;
   void stream_closed(const std::string& reason) override;
+  void stream_has_room() override {
+    if (crossbar_ != nullptr) crossbar_->tell_service();
+  }
   void welcome(std::span<const std::uint8_t> body);
   bool pause_or_resume(RecordKind kind, std::span<const std::uint8_t> body);
   bool path_changed(RecordKind kind, std::span<const std::uint8_t> body);
@@ -180,15 +180,19 @@ void LocalFabricLink::Core::adopt(int descriptor) {
 
 void LocalFabricLink::Core::say_hello() {
   Hello hello{.process_id = static_cast<std::uint32_t>(::getpid()), .name = options_.process_name};
-  std::vector<runtime::drivers::Descriptor> doorbell;
+  const auto alone = hello.write();
   if (options_.doorbell != nullptr) {
     auto descriptors = options_.doorbell->descriptors();
     hello.has_doorbell = static_cast<bool>(descriptors);
+    OpenFiles doorbell;
     doorbell.push_back(std::move(descriptors.attention));
     doorbell.push_back(std::move(descriptors.rung));
+    if (hello.has_doorbell) {
+      stream_->send_record(RecordKind::Hello, hello.write(), std::move(doorbell), alone);
+      return;
+    }
   }
-  if (!hello.has_doorbell) doorbell.clear();
-  stream_->send_record(RecordKind::Hello, hello.write(), std::move(doorbell));
+  stream_->send_record(RecordKind::Hello, alone);
 }
 
 void LocalFabricLink::Core::give_up_waiting() {
@@ -228,18 +232,14 @@ bool LocalFabricLink::Core::path_changed(RecordKind kind, std::span<const std::u
   }
   const auto path = kind == RecordKind::Path ? PathRecord::parse(body) : std::nullopt;
   if (!path) return false;
-  auto memory = stream_->take_descriptor();
-  runtime::drivers::DoorbellDescriptors doorbell;
-  doorbell.attention = stream_->take_descriptor();
-  doorbell.rung = stream_->take_descriptor();
-  crossbar_->path_received(*path, std::move(memory), doorbell);
+  crossbar_->path_received(*path, path->slot_count != 0 ? stream_->take_files() : OpenFiles());
   return true;
 }
 
 void LocalFabricLink::Core::bring_up() {
   up_ = true;
   if (options_.doorbell == nullptr) return port_.link_up(*stream_);
-  crossbar_ = std::make_shared<Crossbar>(port_, guard_, stream_);
+  crossbar_ = std::make_shared<Crossbar>(port_, guard_, stream_, *options_.doorbell);
   port_.link_up(*crossbar_);
 }
 
@@ -282,6 +282,14 @@ void LocalFabricLink::Core::stream_closed(const std::string& reason) {
   }
   stream_ = nullptr;
   if (!closed_) retry_after(delay_);
+}
+
+// Neither waits for the other: what is for the service goes out while something waits for a ring.
+void LocalFabricLink::Core::drain(std::chrono::milliseconds limit) {
+  const auto end = Clock::now() + limit;
+  if (crossbar_ != nullptr) crossbar_->drain(end);
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
+  if (stream_ != nullptr) stream_->drain(std::max(left, 0ms));
 }
 
 void LocalFabricLink::Core::close() {

@@ -22,7 +22,7 @@ struct LocalFabricOptions {
   TimeNs connect_limit = 10 * second;  // after so long without a link the listener gets Unreachable
   /// Of this process: with it, frames to and from other processes go through memory. It outlives the link. Whoever
   /// waits for input must wait for it, too.
-  const runtime::drivers::Doorbell* doorbell = nullptr;
+  runtime::drivers::Doorbell* doorbell = nullptr;
 };
 
 enum class LinkState : std::uint8_t { Up, Down, Unreachable };

@@ -48,7 +48,7 @@ class RecordWriter {
   void add(Frame& frame);
   void add(RecordKind kind, std::span<const std::uint8_t> body);
 
-  [[nodiscard]] std::span<const std::uint8_t> waiting() { return queue_.content(); }
+  [[nodiscard]] std::span<std::uint8_t> waiting() { return queue_.content(); }
   [[nodiscard]] bool empty() const { return queue_.size() == 0; }
   void sent(std::size_t count);
   void clear() { sent(queue_.size()); }

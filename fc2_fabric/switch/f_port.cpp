@@ -384,6 +384,7 @@ void FPort::login_ended(wire::FcId id, wire::Wwn port_name) {
   switch_.port_logged_out(id, port_name);
   std::erase(returning_, id);
   if (is_away(id)) stay_away(id);
+  if (login_listener_ != nullptr) login_listener_->login_ended(id);
 }
 
 // --- FL_Port -----------------------------------------------------------------------------------------------------

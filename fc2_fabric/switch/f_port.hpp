@@ -15,6 +15,15 @@ namespace fc2 {
 
 class SharedLink;
 
+/// Hears, inside the core, when a login at a F_Port ends: of the N_Port or of one of its further N_Port_IDs.
+class LoginListener {
+ public:
+  virtual void login_ended(wire::FcId id) = 0;
+
+ protected:
+  ~LoginListener() = default;
+};
+
 class FPort final : public SwitchPort, private LinkUser, private ElsUser, private ExchangeUser {
  public:
   FPort(SwitchServices& fabric, std::size_t number);
@@ -41,6 +50,8 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser, privat
   [[nodiscard]] Link* link() { return link_ ? &*link_ : nullptr; }
   /// While connected. nullptr removes it.
   void tap(FrameTap* tap);
+  /// One at a time; nullptr removes it.
+  void set_login_listener(LoginListener* listener) { login_listener_ = listener; }
   /// On the link to an N_Port of this program, while it is connected: from it, and to it. nullptr removes them.
   void set_faults(FrameFault* from_port, FrameFault* to_port);
 
@@ -142,6 +153,7 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser, privat
   std::optional<FlPort> fl_port_;      // to a loop
   FrameOutput* far_output_ = nullptr;  // to one elsewhere
   FrameFeeder* feeder_ = nullptr;      // of that one
+  LoginListener* login_listener_ = nullptr;
   bool logged_in_ = false;
   wire::els::Login login_;
   std::vector<VirtualLogin> virtual_logins_;

@@ -23,10 +23,13 @@ std::unique_ptr<Doorbell> Doorbell::make() {
 
 std::uint32_t Doorbell::fall_asleep() {
   const std::uint32_t rung = word().load();
-  state_ |= 1;
-  reinterpret_cast<Word*>(attention_.data())->store(state_);
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  attention().fetch_or(asleep);
+  full_fence();
   return rung;
+}
+
+void Doorbell::awake() {
+  if ((attention().load(std::memory_order_relaxed) & asleep) != 0) attention().fetch_add(one_sleep - asleep);
 }
 
 void Doorbell::ring_self() {
@@ -35,7 +38,32 @@ void Doorbell::ring_self() {
   wake_all(rung);
 }
 
-void Doorbell::awake() { reinterpret_cast<Word*>(attention_.data())->store(++state_); }
+// --- notes -------------------------------------------------------------------------------------------------------
+
+std::optional<unsigned> Doorbell::take_group() {
+  for (unsigned group = 0; group < group_count; ++group) {
+    if (groups_taken_[group]) continue;
+    groups_taken_[group] = true;
+    notes(rung_, group).store(0);  // of who had it before
+    return group;
+  }
+  return std::nullopt;
+}
+
+void Doorbell::want_notes(bool want) {
+  if (want && wanting_++ == 0) attention().fetch_or(wants_notes);
+  if (!want && --wanting_ == 0) attention().fetch_and(~wants_notes);
+  full_fence();
+}
+
+std::uint64_t Doorbell::take_notes(unsigned group) {
+  if (notes(rung_, group).load(std::memory_order_relaxed) == 0) return 0;
+  const std::uint64_t taken = notes(rung_, group).exchange(0);
+  full_fence();  // a writer that found its note still here wrote before this
+  return taken;
+}
+
+// --- another process's -------------------------------------------------------------------------------------------
 
 PeerDoorbell PeerDoorbell::map(const DoorbellDescriptors& descriptors) {
   using Access = SharedMemory::Access;
@@ -47,18 +75,21 @@ PeerDoorbell PeerDoorbell::map(const DoorbellDescriptors& descriptors) {
   return peer;
 }
 
-void PeerDoorbell::ring() {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  const std::uint32_t attention = reinterpret_cast<const Word*>(attention_.data())->load(std::memory_order_relaxed);
-  if ((attention & 1) != 0 && attention != rung_for_) [[unlikely]]
-    wake(attention);
-}
-
-void PeerDoorbell::wake(std::uint32_t attention) {
+// The owner falls asleep and then takes the notes; here the note comes first.
+bool PeerDoorbell::ring(std::uint32_t attention) {
+  if ((attention & Doorbell::wants_notes) != 0 && note_ != Doorbell::no_note) {
+    Doorbell::Notes& notes = Doorbell::notes(rung_, note_ / Doorbell::notes_of_a_group);
+    const std::uint64_t note = std::uint64_t{1} << note_ % Doorbell::notes_of_a_group;
+    if ((notes.load() & note) == 0) notes.fetch_or(note);
+    full_fence();
+    attention = this->attention(std::memory_order_relaxed);
+  }
+  if ((attention & Doorbell::asleep) == 0 || attention == rung_for_) return false;
   rung_for_ = attention;
   Word& rung = *reinterpret_cast<Word*>(rung_.data());
   rung.fetch_add(1);
   wake_all(rung);
+  return true;
 }
 
 }  // namespace runtime::drivers

@@ -1,20 +1,27 @@
 // How other processes wake this one when they have written to memory that it shares with them.
 //
-// Two words, each in memory of its own. `attention` is written by the owner alone: even while some thread of the owner
-// looks at its memory, odd while all sleep. Others cannot write it, so that none of them can keep the rest from waking
-// the owner. `rung` is counted up by whoever rings, and is the word on which the owner sleeps.
+// Two words, each in memory of its own. `attention` is written by the owner alone: whether some thread of the owner
+// looks at its memory, or all sleep. Others cannot write it, so that none of them can keep the rest from waking the
+// owner. `rung` is counted up by whoever rings, and is the word on which the owner sleeps.
 //
 //   owner                                        who has written something
 //     rung = fall_asleep()                         publish it
 //     if (nothing was written) wait(word, rung)    ring()
 //     awake()
 //
-// Either the owner sees what was written, or the writer sees that the owner sleeps: no wake-up is lost.
+// Either the owner sees what was written, or the writer sees that the owner sleeps: no wake-up is lost among honest
+// processes. One that has mapped `rung` can spoil the wake-ups of others (take the sleeper off that word, turn it
+// back); who rang sees that the owner sleeps on (unanswered()), and tells it by another way.
+//
+// An owner with many places to look at wants notes: then who has written leaves one, too, and the owner looks where
+// notes are. They lie beside `rung`, so that others can take them off: before it sleeps the owner looks everywhere.
 #pragma once
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
+#include "runtime/drivers/fence.hpp"
 #include "runtime/drivers/shared_memory.hpp"
 
 namespace runtime::drivers {
@@ -25,10 +32,13 @@ struct DoorbellDescriptors {
   explicit operator bool() const { return attention && rung; }
 };
 
-/// The owner's side: one for each process. One thread at a time calls fall_asleep() and awake().
+/// The owner's side: one for each process. One thread at a time calls fall_asleep() and awake(), one at a time what
+/// concerns notes.
 class Doorbell {
  public:
   static constexpr std::size_t size_bytes = 4096;  // of each memory
+  static constexpr unsigned group_count = 128, notes_of_a_group = 64;
+  static constexpr unsigned no_note = group_count * notes_of_a_group;
 
   /// nullptr: the system has no memory or descriptor left.
   static std::unique_ptr<Doorbell> make();
@@ -43,12 +53,32 @@ class Doorbell {
   void ring_self();
   [[nodiscard]] const std::atomic<std::uint32_t>& word() const { return *reinterpret_cast<Word*>(rung_.data()); }
 
+  /// The notes `group * notes_of_a_group` and so on are the caller's. Nothing: all are given.
+  [[nodiscard]] std::optional<unsigned> take_group();
+  void give_back_group(unsigned group) { groups_taken_[group] = false; }
+  /// Notes are wanted from here on, until as many calls say that they are not. What was written before has none.
+  void want_notes(bool want);
+  /// Takes the notes of a group, a bit each. What was written before them is visible.
+  [[nodiscard]] std::uint64_t take_notes(unsigned group);
+
  private:
+  friend class PeerDoorbell;
   using Word = std::atomic<std::uint32_t>;
+  using Notes = std::atomic<std::uint64_t>;
+  // Of attention; the rest counts the sleeps.
+  static constexpr std::uint32_t asleep = 1, wants_notes = 2, one_sleep = 4;
+  static constexpr std::size_t notes_offset = 64;
+  static_assert(notes_offset + group_count * sizeof(Notes) <= size_bytes);
+
   Doorbell(SharedMemory attention, SharedMemory rung) : attention_(std::move(attention)), rung_(std::move(rung)) {}
+  [[nodiscard]] Word& attention() { return *reinterpret_cast<Word*>(attention_.data()); }
+  [[nodiscard]] static Notes& notes(const SharedMemory& rung, unsigned group) {
+    return reinterpret_cast<Notes*>(rung.data() + notes_offset)[group];
+  }
 
   SharedMemory attention_, rung_;
-  std::uint32_t state_ = 0;  // of attention
+  bool groups_taken_[group_count] = {};
+  unsigned wanting_ = 0;
 };
 
 /// Another process's.
@@ -58,15 +88,27 @@ class PeerDoorbell {
   /// Nothing: these descriptors are no doorbell.
   static PeerDoorbell map(const DoorbellDescriptors& descriptors);
   explicit operator bool() const { return static_cast<bool>(attention_); }
-  /// After something was written: wakes the owner if it sleeps, once each time. A fence, a load, and a system call only
-  /// if it sleeps.
-  void ring();
+  /// That the owner gave for what is written here. Any that it has not leaves none.
+  void set_note(unsigned note) { note_ = note < Doorbell::no_note ? note : Doorbell::no_note; }
+  /// After something was written: wakes the owner if it sleeps, once each time, and leaves a note where it wants one. A
+  /// fence, a load, and a system call only if it sleeps. True: it was woken.
+  bool ring() {
+    full_fence();
+    const std::uint32_t attention = this->attention(std::memory_order_relaxed);
+    return (attention & (Doorbell::asleep | Doorbell::wants_notes)) != 0 && ring(attention);
+  }
+  /// It was woken, and still is in the same sleep.
+  [[nodiscard]] bool unanswered() const { return rung_for_ != 0 && attention(std::memory_order_relaxed) == rung_for_; }
 
  private:
   using Word = std::atomic<std::uint32_t>;
-  void wake(std::uint32_t attention);
+  [[nodiscard]] std::uint32_t attention(std::memory_order order) const {
+    return reinterpret_cast<const Word*>(attention_.data())->load(order);
+  }
+  bool ring(std::uint32_t attention);
 
   SharedMemory attention_, rung_;
+  unsigned note_ = Doorbell::no_note;
   std::uint32_t rung_for_ = 0;  // the state of attention in which it was rung last
 };
 

@@ -1,5 +1,6 @@
 // Processes on the local fabric: they find and reach each other, and notice each other's end.
 #include "tests/local_fabric/raw_node.hpp"
+#include "tests/support/meeting.hpp"
 
 namespace support {
 namespace {
@@ -45,26 +46,6 @@ class EndToEndTest : public LocalFabricTest {
     return result;
   }
 };
-
-/// Both in this process.
-bool meet(Machine& machine, RawNode& client, vi::Vi& client_vi, RawNode& server, vi::Vi& server_vi) {
-  Wait waited;
-  Connect connected;
-  Done accepted;
-  {
-    const CoreSection section(machine.core);
-    server.provider.connect_wait(server.net("service"), runtime::never, waited);
-    client.provider.connect_request(client_vi, client.net("client"), server.net("service"), 60 * runtime::second,
-                                    connected);
-  }
-  if (!machine.run_until([&] { return waited.result.has_value(); })) return false;
-  {
-    const CoreSection section(machine.core);
-    server.provider.connect_accept(waited.token, server_vi, accepted);
-  }
-  machine.run_until([&] { return connected.result && accepted.result; });
-  return connected.result == vi::Return::Success && accepted.result == vi::Return::Success;
-}
 
 // Nothing is set up; two processes meet, and what one sends the other receives. The service ends by itself.
 TEST_F(EndToEndTest, two_processes_exchange_messages) {

@@ -155,11 +155,11 @@ TEST(SharedMemory, what_is_not_as_agreed_is_refused) {
   EXPECT_TRUE(RingPair::is_slot_count(64));
 }
 
-// Two threads, many frames of all lengths: each comes once, whole and in order.
-TEST_F(FrameRingTest, threads_lose_nothing) {
+/// Two threads, many frames of all lengths: each comes once, whole and in order.
+void pass_frames(RingView to_write, RingView to_read) {
   constexpr std::uint32_t frames = 200'000;
   std::thread other([&] {
-    RingWriter writer(near.outbound());
+    RingWriter writer(to_write);
     for (std::uint32_t i = 0; i < frames; ++i) {
       while (writer.room() == 0) std::this_thread::yield();
       const auto size = static_cast<std::uint16_t>(frame_header_bytes + 4 + 4 * (i % 520));
@@ -169,7 +169,7 @@ TEST_F(FrameRingTest, threads_lose_nothing) {
     }
     writer.end();
   });
-  RingReader reader(far.inbound());
+  RingReader reader(to_read);
   std::uint32_t expected = 0, wrong = 0;
   while (!reader.is_over()) {
     if (!reader.ready()) {
@@ -189,6 +189,11 @@ TEST_F(FrameRingTest, threads_lose_nothing) {
   EXPECT_EQ(expected, frames);
   EXPECT_EQ(wrong, 0U);
 }
+
+TEST_F(FrameRingTest, threads_lose_nothing) { pass_frames(near.outbound(), far.inbound()); }
+// In one mapping, where ThreadSanitizer sees that both touch the same memory: a slot's bytes are the writer's or the
+// reader's, never both's.
+TEST_F(FrameRingTest, threads_race_nowhere) { pass_frames(near.outbound(), near.outbound()); }
 
 }  // namespace
 }  // namespace fc2::drivers

@@ -1,5 +1,6 @@
 // One end of a socket against raw bytes at the other: what is whole passes, what is not ends the link with a reason.
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <deque>
@@ -344,6 +345,130 @@ TEST_F(FrameStreamTest, chance_bytes_end_the_link) {
   EXPECT_TRUE(machine.run_until([&] { return user.reason.has_value(); }));
 }
 
+// --- open files
+
+/// What `user` gets with its records, in order: how many open files.
+struct FilesUser final : StreamUser {
+  void frame_received(FramePtr) override {}
+  void record_received(RecordKind, std::span<const std::uint8_t> body) override {
+    bodies.emplace_back(body.begin(), body.end());
+    files.push_back(body[0] == 'f' ? stream->take_files().size() : 0);
+  }
+  void stream_closed(const std::string& why) override { reason = why; }
+  FrameStream* stream = nullptr;
+  std::vector<Bytes> bodies;
+  std::vector<std::size_t> files;
+  std::string reason;
+};
+
+class OpenFilesTest : public FrameStreamTest {
+ public:
+  OpenFilesTest() {
+    const runtime::CoreSection section(machine.core);
+    other = FrameStream::make(machine.io, machine.core, machine.core.scheduler(), machine.core.pool(), got,
+                              std::exchange(far, -1));
+    got.stream = other.get();
+  }
+  ~OpenFilesTest() override {
+    const runtime::CoreSection section(machine.core);
+    other->close();
+  }
+  static OpenFiles make(std::size_t count) {
+    OpenFiles files;
+    for (std::size_t i = 0; i < count; ++i) files.emplace_back(::dup(0));
+    return files;
+  }
+  void send_files(std::size_t count) {
+    stream->send_record(RecordKind::Path, Bytes{'f', 1}, make(count), Bytes{'-', 1});
+  }
+  FilesUser got;
+  std::shared_ptr<FrameStream> other;
+};
+
+// Many records with open files behind one another, and others between: each has its own, at the time when it is told.
+TEST_F(OpenFilesTest, come_with_their_records) {
+  {
+    const runtime::CoreSection section(machine.core);
+    for (std::size_t i = 0; i < 200; ++i) {
+      send_files(1 + i % 3);
+      if (i % 5 == 0) stream->send_record(RecordKind::Path, Bytes{'x', 2});
+    }
+  }
+  ASSERT_TRUE(machine.run_until([&] { return got.bodies.size() == 240 || !got.reason.empty(); })) << got.bodies.size();
+  EXPECT_EQ(got.reason, "");
+  std::size_t number = 0;
+  for (std::size_t i = 0; i < got.bodies.size(); ++i)
+    if (got.bodies[i][0] == 'f') {
+      EXPECT_EQ(got.files[i], 1 + number++ % 3) << i;
+    }
+  EXPECT_EQ(number, 200U);
+  EXPECT_EQ(stream->files_waiting(), 0U);
+}
+
+// The other end may have no more: it gets the record, with fewer, and the link lives.
+TEST_F(OpenFilesTest, are_fewer_where_the_process_can_have_no_more) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  {
+    const runtime::CoreSection section(machine.core);
+    send_files(3);
+    send_files(3);
+    stream->drain(100ms);
+  }
+  const int next = ::dup(0);
+  ::close(next);
+  const rlimit none{static_cast<rlim_t>(next), before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  machine.run_until([&] { return got.bodies.size() == 2 || !got.reason.empty(); });
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_EQ(got.reason, "");
+  EXPECT_EQ(got.files, (std::vector<std::size_t>{0, 0}));
+  {
+    const runtime::CoreSection section(machine.core);
+    send_files(3);
+  }
+  ASSERT_TRUE(machine.run_until([&] { return got.bodies.size() == 3; }));
+  EXPECT_EQ(got.files[2], 3U);
+}
+
+// unix(7), ETOOMANYREFS: the system carries no more open files of this user. The record goes alone, as agreed.
+TEST_F(OpenFilesTest, stay_where_the_system_carries_no_more) {
+  support::Child child([&] {
+    if (::geteuid() == 0 && ::setresuid(65534, 65534, 65534) != 0) return 77;
+    int many[2];
+    if (::socketpair(AF_UNIX, SOCK_STREAM, 0, many) != 0) return 1;
+    std::shared_ptr<FrameStream> filler;
+    FilesUser nobody;
+    const runtime::CoreSection section(machine.core);
+    filler =
+        FrameStream::make(machine.io, machine.core, machine.core.scheduler(), machine.core.pool(), nobody, many[0]);
+    const rlimit few{64, 64};
+    if (::setrlimit(RLIMIT_NOFILE, &few) != 0) return 2;
+    for (int i = 0; i < 60; ++i) {  // on their way, and nobody takes them
+      filler->send_record(RecordKind::Path, Bytes{'f', 1}, make(3), Bytes{'-', 1});
+      filler->drain(0ms);
+    }
+    Bytes last(10);
+    for (ssize_t size; (size = ::recv(many[1], last.data(), last.size(), MSG_WAITALL | MSG_DONTWAIT)) == 10;)
+      if (last[8] == '-') return 0;
+    return 3;
+  });
+  const int status = child.wait();
+  if (status == 77) GTEST_SKIP() << "this user can become no other, and root may send as many as it likes";
+  EXPECT_EQ(status, 0);
+}
+
+// More than the records asked for: that ends the link.
+TEST_F(OpenFilesTest, that_nobody_takes_end_the_link) {
+  const runtime::CoreSection section(machine.core);
+  for (std::size_t i = 0; i <= FrameStream::max_untaken; ++i)
+    stream->send_record(RecordKind::Path, Bytes{'x', 1}, make(1), Bytes{'-', 1});
+  stream->drain(100ms);
+  while (other->read_now()) {}
+  machine.core.scheduler().run_until(machine.core.now());
+  EXPECT_EQ(got.reason, "the other end sent open files that nobody asked for");
+}
+
 // --- handshake
 
 // The child of a fork() that lives on does not keep its parent's link open: the other end notices at once
@@ -376,6 +501,34 @@ TEST(Destination, round_trip_and_bad_values) {
   EXPECT_FALSE(Destination::parse(Bytes{1, 1, 2, 3}));
   EXPECT_FALSE(Destination::parse(Bytes{0, 1, 2}));
   EXPECT_FALSE(Destination::parse(Bytes{0, 1, 2, 3, 4}));
+}
+
+TEST(PathRecord, round_trip_prefixes_and_bad_values) {
+  const PathRecord path{
+      .peer = {0x010203}, .side = 1, .slot_count = 512, .number = 0x04050607, .process_id = 0x08090A0B};
+  const auto bytes = path.write();
+  EXPECT_EQ(Bytes(bytes.begin(), bytes.end()), (Bytes{1, 1, 2, 3, 0, 0, 2, 0, 4, 5, 6, 7, 8, 9, 10, 11}));
+  const auto parsed = PathRecord::parse(bytes);
+  ASSERT_TRUE(parsed);
+  EXPECT_EQ(parsed->write(), bytes);
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_FALSE(PathRecord::parse(std::span(bytes).first(size))) << size;
+  auto wrong = bytes;
+  wrong[0] = 2;
+  EXPECT_FALSE(PathRecord::parse(wrong));
+}
+
+TEST(PathEnd, round_trip_prefixes_and_bad_values) {
+  const auto bytes = PathEnd{{0x010203}, PathEnd::Cause::Released, 0x04050607}.write();
+  EXPECT_EQ(Bytes(bytes.begin(), bytes.end()), (Bytes{3, 1, 2, 3, 4, 5, 6, 7}));
+  const auto parsed = PathEnd::parse(bytes);
+  ASSERT_TRUE(parsed);
+  EXPECT_EQ(parsed->write(), bytes);
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_FALSE(PathEnd::parse(std::span(bytes).first(size))) << size;
+  auto wrong = bytes;
+  wrong[0] = 4;
+  EXPECT_FALSE(PathEnd::parse(wrong));
 }
 
 TEST(Hello, round_trip) {

@@ -1,6 +1,12 @@
 // Paths between two processes: made when they talk, ended when somebody wants to see the frames or an end goes, and no
 // message is lost, doubled or overtaken by a change of the way.
+#include <sys/resource.h>
+
+#include <set>
+
+#include "fc2_fabric/drivers/crossbar.hpp"
 #include "tests/local_fabric/raw_node.hpp"
+#include "tests/support/meeting.hpp"
 
 namespace support {
 namespace {
@@ -11,22 +17,7 @@ class PathTest : public LocalFabricTest {
  public:
   void SetUp() override {
     ASSERT_TRUE(client.ready() && server.ready()) << client.trouble() << server.trouble();
-    Wait waited;
-    Connect connected;
-    Done accepted;
-    {
-      const CoreSection section(machine.core);
-      server.provider.connect_wait(server.net("service"), runtime::never, waited);
-      client.provider.connect_request(client_vi, client.net("client"), server.net("service"), 60 * runtime::second,
-                                      connected);
-    }
-    ASSERT_TRUE(machine.run_until([&] { return waited.result.has_value(); }));
-    {
-      const CoreSection section(machine.core);
-      server.provider.connect_accept(waited.token, server_vi, accepted);
-    }
-    ASSERT_TRUE(machine.run_until([&] { return connected.result && accepted.result; }));
-    ASSERT_EQ(connected.result, vi::Return::Success);
+    ASSERT_TRUE(meet(machine, client, client_vi, server, server_vi));
   }
 
   /// One message with content of its own, there, compared, and its receive.
@@ -55,6 +46,37 @@ class PathTest : public LocalFabricTest {
       machine.read_memory();
       return (client.direct_paths() == 1) == direct && (server.direct_paths() == 1) == direct;
     });
+  }
+  /// Exchanges for as long as the ports need to ask for a path, once or twice.
+  void exchange_while_asked_for() {
+    machine.run_until(
+        [&] {
+          exchange(64);
+          return false;
+        },
+        std::chrono::milliseconds(fc2::drivers::Crossbar::ask_again * 5 / 4 / runtime::millisecond));
+  }
+  /// What the ports got when they connected; the next is asked for when `ask_again` is over.
+  void end_first_path() {
+    ASSERT_TRUE(until_direct(true));
+    Child capturing([&] { return capture(path("before.pcapng")); });
+    ASSERT_TRUE(until_direct(false));
+    capturing.kill(SIGINT);
+    EXPECT_EQ(capturing.wait(), 0);
+  }
+  /// A process may have no more open files than it has, and `spare`.
+  static void limit_files(pid_t pid, rlim_t spare) {
+    std::set<rlim_t> used;
+    std::error_code gone;
+    for (const auto& file : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/fd"))
+      if (!std::filesystem::read_symlink(file.path(), gone).string().starts_with("/proc/"))  // of this loop itself
+        used.insert(std::stoul(file.path().filename()));
+    rlim_t next = 0;
+    for (rlim_t free = spare; used.contains(next) || free > 0; ++next) free -= used.contains(next) ? 0 : 1;
+    rlimit limit{};
+    ASSERT_EQ(::prlimit(pid, RLIMIT_NOFILE, nullptr, &limit), 0);
+    limit.rlim_cur = std::min(next, limit.rlim_max);
+    ASSERT_EQ(::prlimit(pid, RLIMIT_NOFILE, &limit, nullptr), 0);
   }
   int capture(const std::string& file) {
     return ::execl(FCVI_FABRICD_PROGRAM, "fcvi-fabricd", "capture", file.c_str(), nullptr);
@@ -109,6 +131,50 @@ TEST_F(PathTest, messages_pass_all_changes_of_the_way) {
     ASSERT_TRUE(until_direct(true));
   }
   EXPECT_EQ(client.connections_lost + server.connections_lost, 0);
+}
+
+// The service can open no more files, whichever of a path's is the first that it lacks: the ports go on by way of it,
+// their links live, and the path comes when there are files again.
+TEST_F(PathTest, service_without_open_files_refuses_the_path) {
+  const pid_t pid = service();
+  ASSERT_GT(pid, 0);
+  end_first_path();
+  for (const rlim_t spare : {0, 1, 2, 4, 6}) {
+    limit_files(pid, spare);
+    exchange_while_asked_for();
+    EXPECT_EQ(client.direct_paths() + server.direct_paths(), 0U) << spare;
+  }
+  limit_files(pid, 1000);
+  EXPECT_TRUE(until_direct(true));
+  using fc2::drivers::LinkState;
+  EXPECT_EQ(client.link_states, std::vector{LinkState::Up});
+  EXPECT_EQ(server.link_states, std::vector{LinkState::Up});
+  EXPECT_EQ(command("status --json"), 0);
+  EXPECT_EQ(output.find("\"paths_refused\":0"), std::string::npos) << output;
+}
+
+// The same of the ports' own process.
+TEST_F(PathTest, process_without_open_files_refuses_the_path) {
+  end_first_path();
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  limit_files(::getpid(), 0);
+  exchange_while_asked_for();
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(client.direct_paths() + server.direct_paths(), 0U);
+  EXPECT_TRUE(until_direct(true));
+  EXPECT_EQ(client.connections_lost + server.connections_lost, 0);
+  EXPECT_EQ(client.link_states, std::vector{fc2::drivers::LinkState::Up});
+}
+
+// A node logs out of the fabric (FC-LS LOGO) and its link stays: its paths end at both sides.
+TEST_F(PathTest, path_ends_with_the_login) {
+  ASSERT_TRUE(until_direct(true));
+  {
+    const CoreSection section(machine.core);
+    client.port.log_out_of_fabric();
+  }
+  EXPECT_TRUE(machine.run_until([&] { return client.direct_paths() + server.direct_paths() == 0; }));
 }
 
 }  // namespace

@@ -58,9 +58,17 @@ class PathDeaths(LocalFabricTest):
         time.sleep(chance.uniform(0.2, 1.0))
         victim, other = chance.sample([server, client], 2)
         victim.kill()
+        self.finish(victim)
+        if other is server:
+            self.wait_for(lambda: self.has_ended(server), "the server does not notice the end of its client")
         status, _, _ = self.finish(other)
         self.assertGreaterEqual(status, 0, "a signal ended the other end")
-        self.finish(victim)
+
+    def has_ended(self, server):
+        """A server whose client was killed before it had connected waits for another, as it should: here that one is."""
+        if server.poll() is None:
+            self.run_to_end("alice", PERF, "send_lat", "bob", "-n", 10, "--timeout", 1)
+        return server.poll() is not None
 
     def stop_one(self, chance, server, client):
         time.sleep(chance.uniform(0.2, 1.0))
@@ -81,7 +89,11 @@ class PathDeaths(LocalFabricTest):
             chance = random.Random(SEED * 1_000_003 + number)
             with self.subTest(round=number, seed=SEED):
                 ends = self.begin(chance)
-                chance.choice([self.kill_one, self.stop_one])(chance, *ends)
+                try:
+                    chance.choice([self.kill_one, self.stop_one])(chance, *ends)
+                finally:
+                    self.end_children()
+                    self.children.clear()
         status, out, err = self.run_to_end("alice", PERF, "send_bw", "-n", 500, "-s", 65536, "--check", "--json")
         self.assertEqual((status, err), (0, ""))
         self.wait_for(lambda: len(self.open_files()) <= before, "the service keeps open files")

@@ -49,12 +49,16 @@ TEST(Configuration, nothing_at_all_is_the_built_in_one) {
     ASSERT_EQ(configuration.nics.size(), 2u) << text;
     EXPECT_NE(configuration.find("nic0"), nullptr) << text;
     EXPECT_EQ(configuration.fabric_idle_time, 30 * runtime::second);
+    EXPECT_EQ(configuration.wait_spin, 50 * runtime::microsecond);
+    EXPECT_EQ(configuration.poll_spin, 200 * runtime::microsecond);
   }
 }
 
 TEST(Configuration, everything) {
   const Configuration configuration = good(R"(
 fabric_idle_time: 2.5s
+wait_spin: 0
+poll_spin: 1ms
 hosts: all-hosts
 nics:
   - name: san0
@@ -75,6 +79,8 @@ nics:
 )");
   EXPECT_EQ(configuration.source, "/etc/fcvi/nics.yaml");
   EXPECT_EQ(configuration.fabric_idle_time, 2500 * runtime::millisecond);
+  EXPECT_EQ(configuration.wait_spin, 0);
+  EXPECT_EQ(configuration.poll_spin, runtime::millisecond);
   ASSERT_EQ(configuration.nics.size(), 3u);
   const NicConfiguration& nic = configuration.nics[0];
   EXPECT_EQ(nic.name, "san0");

@@ -28,6 +28,8 @@ class HandRuntime final : public Runtime {
   [[nodiscard]] std::size_t slice_events() const override { return 64; }
   void call_service() override { ++service_calls; }
   Patience* patience() override { return patient ? &of_thread : nullptr; }
+  WaitSpin* wait_spin() override { return spins ? &wait_spin_of_thread : nullptr; }
+  TimeNs poll_spin() override { return spins ? 100 * us : 0; }
   void start_thread(std::function<void()>) override {}
   boost::asio::io_context* io() override { return nullptr; }
 
@@ -36,9 +38,25 @@ class HandRuntime final : public Runtime {
   bool patient = true;
   std::function<void()> meanwhile;
   Patience of_thread;
+  bool spins = false;
+  WaitSpin wait_spin_of_thread;
 
  private:
   void wake(EventCount&, bool) override {}
+};
+
+/// Memory that other processes write to; a look takes a while.
+struct Memory final : runtime::Input {
+  explicit Memory(HandRuntime& time) : runtime(time) {}
+  bool read_now() override { return std::exchange(frames, 0) != 0; }
+  [[nodiscard]] bool has_input(Look) const override {
+    runtime.time += us;
+    if (on_look) on_look();
+    return frames != 0;
+  }
+  HandRuntime& runtime;
+  int frames = 0;
+  std::function<void()> on_look;
 };
 
 struct Socket final : runtime::Input {
@@ -311,4 +329,127 @@ TEST_F(Polling, emptyQueueBesides_rests) {
     runtime.time += us / 5;
   }
   EXPECT_GT(runtime.naps, 0);
+}
+
+// --- spinning where messages come by memory --------------------------------------------------------------------------
+
+// A thread that polls memory spins from its first wait on, as long as it is told; without that it naps until it has
+// waited often enough.
+TEST(Patience, spins_at_once_where_it_is_told_to) {
+  for (const TimeNs longest : {Patience::long_spin, 70 * us}) {
+    Patience told, untold;
+    told.spin_at_once(longest);
+    TimeNs now = runtime::second, polled = 0;
+    EXPECT_EQ(wait_for(told, now, longest / 2), 0);
+    EXPECT_EQ(wait_for(told, now, 3 * longest, &polled), 1);
+    EXPECT_GE(polled, longest - us);
+    EXPECT_LE(polled, longest + us);
+    EXPECT_GT(wait_for(untold, now, longest / 2, &polled), 0);
+  }
+}
+
+// In vain it tries again after more and more waits, as others do.
+TEST(Patience, spins_at_once_less_and_less_in_vain) {
+  Patience patience;
+  patience.spin_at_once();
+  TimeNs now = runtime::second;
+  int spins = 0;
+  for (int wait = 0; wait < 200; ++wait) {
+    patience.spin_at_once();
+    TimeNs polled = 0;
+    wait_for(patience, now, 10 * Patience::long_spin, &polled);
+    spins += polled > Patience::long_spin / 2 ? 1 : 0;
+  }
+  EXPECT_GE(spins, 2);
+  EXPECT_LE(spins, 5);
+}
+
+// Others that take the core are believed when two looks in a row saw them: then it spins no more.
+TEST(Patience, spins_at_once_until_others_take_the_core_twice) {
+  Patience patience;
+  patience.spin_at_once();
+  std::uint64_t taken = 0;
+  TimeNs now = runtime::second;
+  const auto preempted = [&] { return taken; };
+  const auto wait = [&] {  // true: it spun
+    const bool naps = patience.poll_was_empty(now, preempted) || patience.poll_was_empty(now += us, preempted);
+    patience.found([&] { return now; }, preempted);
+    now += 10 * us;
+    return !naps;
+  };
+  for (unsigned i = 0; i < 3 * Patience::waits_of_a_look; ++i) EXPECT_TRUE(wait()) << i;
+  ++taken;  // once
+  for (unsigned i = 0; i < 3 * Patience::waits_of_a_look; ++i) EXPECT_TRUE(wait()) << i;
+  for (unsigned i = 0; i < 2 * Patience::waits_of_a_look; ++i, ++taken) EXPECT_TRUE(wait()) << i;
+  EXPECT_FALSE(wait());
+}
+
+// After a try in vain it leaves out 1 wait, then 2, then 4, never more than `longest_rest`; a success begins anew.
+TEST(WaitSpin, tries_in_vain_become_rare) {
+  WaitSpin spin;
+  const auto left_out = [&] {
+    std::uint32_t waits = 0;
+    while (!spin.may_begin()) ++waits;
+    return waits;
+  };
+  EXPECT_EQ(left_out(), 0u);
+  for (const std::uint32_t waits : {1u, 2u, 4u, 8u}) {
+    spin.in_vain();
+    EXPECT_EQ(left_out(), waits);
+  }
+  for (int i = 0; i < 20; ++i) {
+    spin.in_vain();
+    EXPECT_LE(left_out(), WaitSpin::longest_rest);
+  }
+  spin.in_vain();
+  EXPECT_EQ(left_out(), WaitSpin::longest_rest);
+  spin.found();
+  EXPECT_EQ(left_out(), 0u);
+  spin.in_vain();
+  EXPECT_EQ(left_out(), 1u);
+}
+
+class Spinning : public Polling {
+ protected:
+  Spinning() {
+    runtime.spins = true;
+    engine.enter();
+    engine.add_memory_input(memory);
+    engine.leave();
+  }
+  Taken take() { return std::exchange(memory_found, false) ? Taken::Success : Taken::NotDone; }
+  TimeNs spun(TimeNs deadline, Taken expected) {
+    const TimeNs begin = runtime.time;
+    EXPECT_EQ(spin_before_sleep(engine, deadline, [this] { return take(); }), expected);
+    return runtime.time - begin;
+  }
+  Memory memory{runtime};
+  bool memory_found = false;
+};
+
+// What comes meanwhile is found without a sleep.
+TEST_F(Spinning, wait_finds_what_comes_while_it_spins) {
+  const TimeNs comes = runtime.time + 20 * us;
+  memory.on_look = [&] { memory_found = runtime.time >= comes; };
+  EXPECT_LE(spun(runtime::never, Taken::Success), 21 * us);
+}
+// In vain it lasts as long as is configured, and never beyond the call's deadline.
+TEST_F(Spinning, wait_spins_as_long_as_configured) {
+  runtime.wait_spin_of_thread.longest = 30 * us;
+  EXPECT_EQ(spun(runtime::never, Taken::NotDone), 30 * us);
+  runtime.wait_spin_of_thread.found();
+  EXPECT_TRUE(runtime.wait_spin_of_thread.may_begin() || runtime.wait_spin_of_thread.may_begin());
+  EXPECT_EQ(spun(runtime.time + 5 * us, Taken::NotDone), 5 * us);
+}
+// Not where the thread has one core alone, or it is configured so.
+TEST_F(Spinning, wait_does_not_spin_without_leave) {
+  runtime.spins = false;
+  EXPECT_EQ(spun(runtime::never, Taken::NotDone), 0);
+}
+// A poller spins as long as is configured before its first nap.
+TEST_F(Spinning, poll_spins_as_long_as_configured) {
+  const TimeNs begin = runtime.time;
+  while (runtime.naps == 0) static_cast<void>(poll_once(engine, this, [this] { return take(); }));
+  EXPECT_GE(runtime.time - Patience::nap - begin, 100 * us);
+  EXPECT_LE(runtime.time - Patience::nap - begin, 110 * us);
 }

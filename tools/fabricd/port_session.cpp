@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fc2_fabric/switch/switch.hpp"
+#include "tools/fabricd/paths.hpp"
 
 namespace fabricd {
 using fc2::drivers::Destination;
@@ -14,12 +15,13 @@ using fc2::drivers::PathEnd;
 PortSession::PortSession(SessionHost& service, std::shared_ptr<FrameStream> stream, const Hello& hello,
                          fc2::FPort& port, runtime::drivers::DoorbellDescriptors doorbell)
     : Session(service, std::move(stream)), hello_(hello), f_port_(&port), since_(service.core().scheduler().now()),
-      doorbell_(std::move(doorbell)) {}
+      doorbell_(std::move(doorbell)) {
+  fc2::LoginListener& listener = *this;
+  port.set_login_listener(&listener);
+}
 
 PortSession::~PortSession() {
-  if (f_port_ == nullptr) return;
-  end_paths(PathEnd::Cause::PeerGone);
-  service().fabric().detach(*f_port_);
+  if (f_port_ != nullptr) unlink();
 }
 
 std::string PortSession::description() const {
@@ -29,6 +31,8 @@ std::string PortSession::description() const {
 void PortSession::record_received(RecordKind kind, std::span<const std::uint8_t> body) {
   const auto wanted = kind == RecordKind::PathRequest ? Destination::parse(body) : std::nullopt;
   if (wanted) return service().make_path(*this, wanted->id);
+  const auto end = kind == RecordKind::PathEnd ? PathEnd::parse(body) : std::nullopt;
+  if (end) return service().paths().said(*this, *end);
   stream().close();
   stream_closed("it sent a " + std::string(to_string(kind)) + " record on a port's link");
 }
@@ -36,16 +40,26 @@ void PortSession::record_received(RecordKind kind, std::span<const std::uint8_t>
 // Without its link the port is logged out, and who registered for it is told.
 void PortSession::stream_closed(const std::string& reason) {
   spdlog::info("link of {} is down: {}", description(), reason);
-  end_paths(PathEnd::Cause::PeerGone);
-  service().fabric().detach(*std::exchange(f_port_, nullptr));
+  unlink();
   end();
+}
+
+void PortSession::unlink() {
+  service().paths().end_all(*this, PathEnd::Cause::PeerGone);
+  f_port_->set_login_listener(nullptr);
+  service().fabric().detach(*std::exchange(f_port_, nullptr));
+}
+
+// What its far ends write is no longer for the port that logged in.
+void PortSession::login_ended(wire::FcId id) {
+  if (id == f_port_->address()) service().paths().end_all(*this, PathEnd::Cause::PeerGone);
 }
 
 void PortSession::add_tap(fc2::FrameTap& tap) {
   taps_.push_back(&tap);
   if (f_port_ == nullptr) return;
   f_port_->tap(this);
-  end_paths(PathEnd::Cause::Service);
+  service().paths().end_all(*this, PathEnd::Cause::Service);
 }
 
 void PortSession::remove_tap(fc2::FrameTap& tap) {
@@ -59,43 +73,52 @@ bool PortSession::has_address(wire::FcId id) const {
   return f_port_ != nullptr && f_port_->logged_in() && f_port_->address() == id;
 }
 
-bool PortSession::has_path_to(const PortSession& other) const {
-  return std::find(paths_.begin(), paths_.end(), &other) != paths_.end();
-}
-
-void PortSession::add_path(PortSession& other, const runtime::drivers::Descriptor& memory,
-                           fc2::drivers::PathRecord path) {
-  paths_.push_back(&other);
-  std::vector<runtime::drivers::Descriptor> descriptors;
-  descriptors.push_back(memory.duplicate());
-  descriptors.push_back(other.doorbell_.attention.duplicate());
-  descriptors.push_back(other.doorbell_.rung.duplicate());
-  path.peer = other.f_port_->address();
-  tell(RecordKind::Path, path.write(), std::move(descriptors));
-}
-
-void PortSession::end_paths(PathEnd::Cause cause) {
-  for (PortSession* const other : std::exchange(paths_, {})) {
-    std::erase(other->paths_, this);
-    other->path_ended(f_port_->address(), cause);
-    if (cause == PathEnd::Cause::Service) path_ended(other->f_port_->address(), cause);
+fc2::drivers::OpenFiles PortSession::files_of_path(const runtime::drivers::Descriptor& memory) const {
+  fc2::drivers::OpenFiles files;
+  for (const auto* file : {&memory, &doorbell_.attention, &doorbell_.rung}) {
+    files.push_back(file->duplicate());
+    if (!files.back()) return {};
   }
+  return files;
 }
 
-void PortSession::path_ended(wire::FcId address, PathEnd::Cause cause) {
-  tell(RecordKind::PathEnd, PathEnd{.peer = address, .cause = cause}.write());
+void PortSession::tell_path(const fc2::drivers::PathRecord& path, fc2::drivers::OpenFiles files) {
+  const auto body = path.write();
+  fc2::drivers::PathRecord none = path;
+  none.slot_count = 0;
+  const auto without = none.write();
+  ++untold_paths_;
+  tell({RecordKind::Path, path.number, {body.begin(), body.end()}, std::move(files), {without.begin(), without.end()}});
 }
 
-void PortSession::tell(RecordKind kind, std::span<const std::uint8_t> body,
-                       std::vector<runtime::drivers::Descriptor> descriptors) {
-  telling_.push_back({kind, {body.begin(), body.end()}, std::move(descriptors)});
+bool PortSession::tell_path_end(const PathEnd& end) {
+  const auto same = [&](const Telling& telling) {
+    return telling.kind == RecordKind::Path && telling.path == end.number;
+  };
+  if (const auto untold = std::find_if(telling_.begin(), telling_.end(), same); untold != telling_.end()) {
+    telling_.erase(untold);
+    --untold_paths_;
+    return false;
+  }
+  const auto body = end.write();
+  tell({RecordKind::PathEnd, end.number, {body.begin(), body.end()}});
+  return true;
+}
+
+void PortSession::tell(Telling telling) {
+  telling_.push_back(std::move(telling));
   tell_waiting();
 }
 
 void PortSession::tell_waiting() {
   while (!telling_.empty() && stream().has_room_for_records()) {
     Telling& next = telling_.front();
-    stream().send_record(next.kind, next.body, std::move(next.descriptors));
+    if (next.kind == RecordKind::Path) {
+      stream().send_record(next.kind, next.body, std::move(next.files), next.without);
+      --untold_paths_;
+    } else {
+      stream().send_record(next.kind, next.body);
+    }
     telling_.pop_front();
   }
 }

@@ -4,14 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "fc2_fabric/drivers/frame_ring.hpp"
 #include "fc2_fabric/switch/f_port.hpp"
 #include "runtime/drivers/doorbell.hpp"
 #include "tools/fabricd/session.hpp"
 
 namespace fabricd {
 
-class PortSession final : public Session, private fc2::FrameTap {
+class PortSession final : public Session, private fc2::FrameTap, private fc2::LoginListener {
  public:
   /// `port`: the F_Port that the stream was attached to.
   PortSession(SessionHost& service, std::shared_ptr<FrameStream> stream, const Hello& hello, fc2::FPort& port,
@@ -28,9 +27,13 @@ class PortSession final : public Session, private fc2::FrameTap {
   [[nodiscard]] bool has_address(wire::FcId id) const;
   /// Frames may go to and from it without passing the service.
   [[nodiscard]] bool may_have_paths() const { return doorbell_ && connected() && taps_.empty(); }
-  [[nodiscard]] bool has_path_to(const PortSession& other) const;
-  /// Tells its process of the rings that it shares with `other`, which hears of them too.
-  void add_path(PortSession& other, const runtime::drivers::Descriptor& memory, fc2::drivers::PathRecord path);
+  /// It reads what it was told of paths before.
+  [[nodiscard]] bool may_hear_of_path() const { return untold_paths_ + stream().files_waiting() < max_untold_paths; }
+  /// For the far end of a path with this port, in the order of the record. Empty: no more can be opened.
+  [[nodiscard]] fc2::drivers::OpenFiles files_of_path(const runtime::drivers::Descriptor& memory) const;
+  void tell_path(const fc2::drivers::PathRecord& path, fc2::drivers::OpenFiles files);
+  /// False: it has not been told of that path, and will not be.
+  bool tell_path_end(const fc2::drivers::PathEnd& end);
   /// There may be several.
   void add_tap(fc2::FrameTap& tap);
   void remove_tap(fc2::FrameTap& tap);
@@ -41,26 +44,30 @@ class PortSession final : public Session, private fc2::FrameTap {
   void stream_closed(const std::string& reason) override;
   void stream_has_room() override { tell_waiting(); }
   void frame_passed(runtime::TimeNs at, const fc2::Frame& frame, bool outbound) override;
-  void end_paths(fc2::drivers::PathEnd::Cause cause);
-  void path_ended(wire::FcId address, fc2::drivers::PathEnd::Cause cause);
-  void tell(RecordKind kind, std::span<const std::uint8_t> body,
-            std::vector<runtime::drivers::Descriptor> descriptors = {});
+  void login_ended(wire::FcId id) override;
+  void unlink();
   void tell_waiting();
 
   // What the process is told of paths, in order; waits here while its socket is full.
   struct Telling {
     RecordKind kind;
+    std::uint32_t path;
     std::vector<std::uint8_t> body;
-    std::vector<runtime::drivers::Descriptor> descriptors;
+    fc2::drivers::OpenFiles files{};
+    std::vector<std::uint8_t> without{};
   };
+  void tell(Telling telling);
+
+  /// Paths that a process was not told of yet, for which the service keeps files open.
+  static constexpr std::size_t max_untold_paths = 16;
 
   const Hello hello_;
   fc2::FPort* f_port_;  // nullptr: the link is down
   const runtime::TimeNs since_;
   std::vector<fc2::FrameTap*> taps_;
   const runtime::drivers::DoorbellDescriptors doorbell_;
-  std::vector<PortSession*> paths_;  // to these ports
   std::deque<Telling> telling_;
+  std::size_t untold_paths_ = 0;  // in telling_
 };
 
 }  // namespace fabricd

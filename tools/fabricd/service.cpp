@@ -39,7 +39,8 @@ Service::Service(boost::asio::io_context& io, Instance instance, ServiceConfig c
     : io_(io), instance_(std::move(instance)), config_(config), process_id_(static_cast<std::uint32_t>(::getpid())),
       core_(io), fcoe_(core_, config_.fcoe, instance_.directory().logins_path()),
       fabric_(core_.scheduler(), core_.pool(), switch_config(config_, fcoe_)), stand_in_(fabric_, core_),
-      listener_(io, instance_.listener()), signals_(io, SIGTERM, SIGINT), started_at_(core_.now()) {
+      listener_(io, instance_.listener()), signals_(io, SIGTERM, SIGINT), started_at_(core_.now()),
+      paths_(config_.path_slots) {
   if (!trouble().empty()) return;
   const CoreSection section(core_);
   fcoe_.start(fabric_);
@@ -130,8 +131,8 @@ std::string Service::admit(const Hello& hello, const std::shared_ptr<FrameStream
 static runtime::drivers::DoorbellDescriptors doorbell_of(const Hello& hello, FrameStream& stream) {
   runtime::drivers::DoorbellDescriptors doorbell;
   if (!hello.has_doorbell) return doorbell;
-  doorbell.attention = stream.take_descriptor();
-  doorbell.rung = stream.take_descriptor();
+  auto files = stream.take_files();
+  if (files.size() == 2) doorbell = {std::move(files[0]), std::move(files[1])};
   return doorbell;
 }
 
@@ -143,25 +144,18 @@ std::string Service::admit_port(const Hello& hello, const std::shared_ptr<FrameS
   auto session = std::make_unique<PortSession>(*this, stream, hello, *f_port, doorbell_of(hello, *stream));
   spdlog::info("link of {} is up", session->description());
   ports_.push_back(session.get());
+  ports_by_address_[f_port->address().value] = session.get();
   for (CaptureSession* capture : captures_) capture->add(*session);
   add(std::move(session));
   link_count_changed();
   return {};
 }
 
-// Both ends get it, and the first of two requests makes it.
 void Service::make_path(PortSession& from, wire::FcId to) {
-  using fc2::drivers::RingPair;
-  const auto other =
-      std::find_if(ports_.begin(), ports_.end(), [&](const PortSession* port) { return port->has_address(to); });
-  if (other == ports_.end() || *other == &from || config_.path_slots == 0) return;
-  if (!from.f_port().logged_in() || !from.may_have_paths() || !(*other)->may_have_paths() || from.has_path_to(**other))
-    return;
-  auto memory = runtime::drivers::SharedMemory::make(RingPair::size_bytes(config_.path_slots));
-  if (!memory) return spdlog::warn("no memory for a path from {} to {}", from.description(), (*other)->description());
-  ++paths_made_;
-  from.add_path(**other, memory.descriptor(), {.side = 0, .slot_count = config_.path_slots, .number = paths_made_});
-  (*other)->add_path(from, memory.descriptor(), {.side = 1, .slot_count = config_.path_slots, .number = paths_made_});
+  if (!from.f_port().logged_in()) return;
+  const auto other = ports_by_address_.find(to.value);
+  if (other != ports_by_address_.end() && other->second->has_address(to))
+    paths_.make(from, *other->second, core_.scheduler().now());
 }
 
 void Service::start_capture(const std::shared_ptr<FrameStream>& stream) {
@@ -182,6 +176,7 @@ void Service::end(Session& session) {
   if (auto* port = dynamic_cast<PortSession*>(&session)) {
     for (CaptureSession* capture : captures_) capture->remove(*port);
     std::erase(ports_, port);
+    std::erase_if(ports_by_address_, [&](const auto& entry) { return entry.second == port; });
   }
   if (auto* capture = dynamic_cast<CaptureSession*>(&session)) {
     capture->stop_tapping();
@@ -216,6 +211,8 @@ Status Service::status() {
   status.uptime = core_.scheduler().now() - started_at_;
   status.frames_forwarded = fabric_.frames_forwarded();
   status.captures = captures_.size();
+  status.paths = paths_.count();
+  status.paths_refused = paths_.refused();
   status.counters = fabric_.counters();
   for (const PortSession* port : ports_) {
     const auto* registered = fabric_.name_server().database().find(port->f_port().address());

@@ -6,12 +6,14 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "fc2_fabric/drivers/fabric_core.hpp"
 #include "fc2_fabric/switch/switch.hpp"
 #include "tools/fabricd/fcoe_side.hpp"
 #include "tools/fabricd/instance.hpp"
+#include "tools/fabricd/paths.hpp"
 #include "tools/fabricd/rates.hpp"
 #include "tools/fabricd/session.hpp"
 #include "tools/fabricd/stand_in.hpp"
@@ -44,6 +46,7 @@ class Service final : public SessionHost {
   // --- for the sessions
   fc2::drivers::FabricCore& core() override { return core_; }
   fc2::Switch& fabric() override { return fabric_; }
+  Paths& paths() override { return paths_; }
   [[nodiscard]] std::uint32_t process_id() const override { return process_id_; }
   std::shared_ptr<FrameStream> make_stream(fc2::drivers::StreamUser& user, int descriptor) override;
   std::string admit(const Hello& hello, const std::shared_ptr<FrameStream>& stream) override;
@@ -76,14 +79,15 @@ class Service final : public SessionHost {
   boost::asio::signal_set signals_;
   const runtime::TimeNs started_at_;
   bool stopping_ = false;
+  Paths paths_;
   std::map<const Session*, std::unique_ptr<Session>> sessions_;
   std::vector<PortSession*> ports_;
+  std::unordered_map<std::uint32_t, PortSession*> ports_by_address_;
   std::vector<CaptureSession*> captures_;
   std::vector<const Session*> ended_;
   runtime::Timer<Service, &Service::bury> burial_{*this};
   runtime::Timer<Service, &Service::idle_for_too_long> idle_timer_{*this};
   runtime::Timer<Service, &Service::resume_accepting> accept_pause_{*this};
-  std::uint32_t paths_made_ = 0;
   Rates rates_;
   runtime::Timer<Service, &Service::take_sample> sample_timer_{*this};
 };

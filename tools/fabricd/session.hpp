@@ -19,6 +19,7 @@ class Session : public fc2::drivers::StreamUser {
   void end();
   [[nodiscard]] SessionHost& service() { return service_; }
   [[nodiscard]] FrameStream& stream() { return *stream_; }
+  [[nodiscard]] const FrameStream& stream() const { return *stream_; }
   [[nodiscard]] const std::shared_ptr<FrameStream>& shared_stream() const { return stream_; }
   /// Another session has the stream now.
   void let_go_of_stream() { stream_ = nullptr; }

@@ -12,6 +12,7 @@ class Switch;
 }
 
 namespace fabricd {
+class Paths;
 class PortSession;
 class Session;
 struct Status;
@@ -24,6 +25,7 @@ class SessionHost {
  public:
   virtual fc2::drivers::FabricCore& core() = 0;
   virtual fc2::Switch& fabric() = 0;
+  virtual Paths& paths() = 0;
   [[nodiscard]] virtual std::uint32_t process_id() const = 0;
   virtual std::shared_ptr<FrameStream> make_stream(fc2::drivers::StreamUser& user, int descriptor) = 0;
   /// Makes a session of that role. Empty, or why not.

@@ -119,6 +119,8 @@ std::string to_json(const Status& status) {
                       {"uptime_seconds", seconds(status.uptime)},
                       {"frames_forwarded", status.frames_forwarded},
                       {"captures", status.captures},
+                      {"paths", status.paths},
+                      {"paths_refused", status.paths_refused},
                       {"discarded", discarded},
                       {"ports", ports}};
   if (status.fcoe) object["fcoe"] = to_object(*status.fcoe);

@@ -70,7 +70,9 @@ struct Status {
   std::uint32_t process_id = 0;
   runtime::TimeNs uptime = 0;
   std::uint64_t frames_forwarded = 0;
-  std::size_t captures = 0;  // under way
+  std::size_t captures = 0;         // under way
+  std::size_t paths = 0;            // between two ports, frames on which pass no switch
+  std::uint64_t paths_refused = 0;  // for lack of memory or open files; frames go by the switch
   fc2::Counters counters;
   std::vector<PortStatus> ports;
   std::optional<FcoeStatus> fcoe;  // with --fcoe

@@ -14,6 +14,7 @@
 #include <optional>
 #include <thread>
 
+#include "vipl/configuration/configuration.hpp"
 #include "vipl/engine/cancellation.hpp"
 #include "vipl/engine/futex.hpp"
 #include "vipl/engine/memory_faults.hpp"
@@ -41,10 +42,15 @@ class AllSignalsBlocked {
   sigset_t before_;
 };
 
-// As it is when the thread asks first: taskset(1) and sched_setaffinity() before that count.
 int cores_of_this_thread() {
   cpu_set_t cores;
   return ::sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 1;
+}
+
+// More than one, as it is when the thread asks first: taskset(1) and sched_setaffinity() before that count.
+bool has_cores() {
+  thread_local const bool several = cores_of_this_thread() > 1;
+  return several;
 }
 
 class RealTime final : public Runtime {
@@ -68,9 +74,10 @@ class RealTime final : public Runtime {
   }
   WaitSpin* wait_spin() override {
     thread_local WaitSpin of_this_thread;
-    thread_local const bool has_cores = cores_of_this_thread() > 1;
-    return has_cores ? &of_this_thread : nullptr;
+    of_this_thread.longest = wait_spin_.load(std::memory_order_relaxed);
+    return of_this_thread.longest != 0 && has_cores() ? &of_this_thread : nullptr;
   }
+  TimeNs poll_spin() override { return has_cores() ? poll_spin_.load(std::memory_order_relaxed) : 0; }
   [[nodiscard]] std::uint64_t times_preempted() const override {
     rusage usage{};
     getrusage(RUSAGE_THREAD, &usage);
@@ -85,7 +92,7 @@ class RealTime final : public Runtime {
     }).detach();
   }
   boost::asio::io_context* io() override { return &io_; }
-  const runtime::drivers::Doorbell* doorbell() override;
+  runtime::drivers::Doorbell* doorbell() override;
 
  private:
   void end_naps_later();
@@ -103,15 +110,20 @@ class RealTime final : public Runtime {
   std::uint32_t last_epoch_ = 0;
   TimeNs nap_round_ = Patience::nap / 2;
   std::atomic<bool> ends_naps_{false};
+  std::atomic<TimeNs> wait_spin_{WaitSpin::default_longest}, poll_spin_{Patience::long_spin};
   std::unique_ptr<runtime::drivers::Doorbell> doorbell_;  // with the engine's lock
   std::optional<Watch> watch_;                            // from the first memory input on
 };
 
 // With the engine's lock. The library's thread starts with the first memory input.
-const runtime::drivers::Doorbell* RealTime::doorbell() {
+runtime::drivers::Doorbell* RealTime::doorbell() {
   if (doorbell_ != nullptr) return doorbell_.get();
   doorbell_ = runtime::drivers::Doorbell::make();
   if (doorbell_ == nullptr) return nullptr;
+  if (const Configuration* configuration = process_configuration()) {
+    wait_spin_.store(configuration->wait_spin);
+    poll_spin_.store(configuration->poll_spin);
+  }
   watch_.emplace(*engine_, *doorbell_);
   engine_->set_memory_handler([this] { start_thread([this] { watch_->run(); }); });
   return doorbell_.get();

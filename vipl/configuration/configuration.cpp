@@ -27,6 +27,7 @@ constexpr std::size_t max_nics = 64, max_aliases = 256;
 constexpr std::size_t max_addresses = 16;   // the name server keeps so many of a port
 constexpr std::size_t max_name_bytes = 63;  // VIP_NIC_ATTRIBUTES.Name, less its NUL
 constexpr runtime::TimeNs hour = 3600 * runtime::second;
+constexpr runtime::TimeNs longest_spin = 10 * runtime::millisecond;
 constexpr std::uint64_t max_memory_bytes = std::uint64_t{1} << 48;
 
 // Ruling 86: what existing programs call their only NIC.
@@ -213,10 +214,12 @@ class Loader {
   }
 
   Configuration load(const Tree& tree) {
-    const MapReader map(tree, "the configuration", {"nics", "hosts", "fabric_idle_time"});
+    const MapReader map(tree, "the configuration", {"nics", "hosts", "fabric_idle_time", "wait_spin", "poll_spin"});
     if (const Tree* hosts = map.find("hosts")) hosts_file_ = read_path(*hosts, "hosts", folder_);
     map.optional("fabric_idle_time", configuration_.fabric_idle_time, settings::read_duration, runtime::second,
                  24 * hour);
+    map.optional("wait_spin", configuration_.wait_spin, settings::read_duration, runtime::TimeNs{0}, longest_spin);
+    map.optional("poll_spin", configuration_.poll_spin, settings::read_duration, runtime::TimeNs{0}, longest_spin);
     if (const Tree* nics = map.find("nics"))
       read_nics(*nics);
     else

@@ -103,6 +103,9 @@ struct Configuration {
   std::vector<NicConfiguration> nics;  // at least one
   runtime::TimeNs fabric_idle_time =
       30 * runtime::second;  // fcvi-fabricd, where we start it, ends after so long unused
+  /// Between processes, where messages come by memory: how long a call that waits, and one that polls, spins at most
+  /// before it sleeps. 0: not at all; a poller as it does for other input.
+  runtime::TimeNs wait_spin = 50 * runtime::microsecond, poll_spin = 200 * runtime::microsecond;
 
   /// The NIC with this name or alias, compared byte by byte; nullptr: there is none.
   [[nodiscard]] const NicConfiguration* find(std::string_view device_name) const;

@@ -4,7 +4,7 @@
 
 namespace vipl {
 namespace {
-constexpr auto longest_goodbye = std::chrono::seconds(5);  // only where the service does not read
+constexpr auto longest_goodbye = std::chrono::seconds(5);  // only where the service or a running process does not read
 }
 
 void LocalLink::attach(fc2::NPort& port) {

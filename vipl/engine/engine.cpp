@@ -71,7 +71,7 @@ bool Engine::look_at_memory() {
 
 bool Engine::read_memory() {
   if (control_calls_.load() != 0 || !try_begin()) return false;
-  const bool looks = has_input();
+  const bool looks = has_input(runtime::Input::Look::Told);
   const bool found = looks && read_memory_inside();
   const bool more = looks && more_;
   end();
@@ -79,9 +79,9 @@ bool Engine::read_memory() {
   return found;
 }
 
-bool Engine::has_input() const {
+bool Engine::has_input(runtime::Input::Look look) const {
   return std::any_of(memory_inputs_.begin(), memory_inputs_.end(),
-                     [](const auto* input) { return input->has_input(); });
+                     [look](const auto* input) { return input->has_input(look); });
 }
 
 // Due events first, so that input is processed at the right time.
@@ -99,7 +99,7 @@ bool Engine::read_memory_inside() {
 
 bool Engine::input_waits() {
   begin();
-  const bool waits = has_input();
+  const bool waits = has_input(runtime::Input::Look::Everywhere);
   end();
   after_unlock(false);
   return waits;

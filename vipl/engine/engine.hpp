@@ -61,8 +61,9 @@ class Engine final : public runtime::CoreGuard {
     if (!looked_.load(std::memory_order_relaxed)) looked_.store(true);
   }
   [[nodiscard]] bool take_looked() { return looked_.exchange(false); }
-  /// There is such memory, or there was.
-  [[nodiscard]] bool has_memory_inputs() const { return has_memory_inputs_.load(std::memory_order_relaxed); }
+  /// There is such memory, or there was. Who sees that it is sees all that was prepared for it. Who does not may sleep:
+  /// the memory handler's thread looks.
+  [[nodiscard]] bool has_memory_inputs() const { return has_memory_inputs_.load(std::memory_order_acquire); }
   /// Waits for the lock: read_memory() would find something.
   [[nodiscard]] bool input_waits();
   /// The same for a caller that polls at `now` and found nothing: it also reads the links' sockets, at most once
@@ -121,7 +122,7 @@ class Engine final : public runtime::CoreGuard {
   bool poll_inside();
   bool read_inputs();
   bool look_at_memory();
-  [[nodiscard]] bool has_input() const;
+  [[nodiscard]] bool has_input(runtime::Input::Look look) const;
   bool read_memory_inside();
   void call_service();
   /// Without the lock: handles work that was submitted while it was held.
@@ -156,7 +157,7 @@ template <class Ready>
 bool Engine::wait_until(EventCount& point, TimeNs deadline, Ready ready) {
   for (;;) {
     settle();
-    if (has_input()) read_memory_inside();  // the wait below would end at once
+    if (has_input(runtime::Input::Look::Told)) read_memory_inside();  // the wait below would end at once
     if (ready()) return true;
     if (runtime_.now() >= deadline) return false;
     const std::uint32_t key = point.prepare();

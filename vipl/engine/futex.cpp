@@ -28,20 +28,29 @@ timespec to_timespec(TimeNs time) {
 
 }  // namespace
 
-void futex_wait_shared(const std::atomic<std::uint32_t>& word, std::uint32_t expected) {
-  syscall(SYS_futex, &word, FUTEX_WAIT, expected, nullptr, nullptr, 0);
+static long wait_for_both(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                          const std::atomic<std::uint32_t>& other, std::uint32_t other_expected, bool other_is_shared,
+                          const timespec* until) {
+  const auto address = [](const auto& of) { return reinterpret_cast<std::uintptr_t>(&of); };
+  futex_waitv both[2] = {
+      {expected, address(word), FUTEX_32 | FUTEX_PRIVATE_FLAG, 0},
+      {other_expected, address(other), other_is_shared ? std::uint32_t{FUTEX_32} : FUTEX_32 | FUTEX_PRIVATE_FLAG, 0}};
+  return syscall(SYS_futex_waitv, both, 2, 0, until, CLOCK_MONOTONIC);
+}
+
+void futex_wait_shared(const std::atomic<std::uint32_t>& shared, std::uint32_t shared_expected,
+                       const std::atomic<std::uint32_t>& word, std::uint32_t expected) {
+  const long result = wait_for_both(word, expected, shared, shared_expected, true, nullptr);
+  if (result < 0 && (errno == ENOSYS || errno == EPERM))
+    syscall(SYS_futex, &shared, FUTEX_WAIT, shared_expected, nullptr, nullptr, 0);
 }
 
 bool futex_wait_either(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
                        const std::atomic<std::uint32_t>& other, std::uint32_t other_expected, bool other_is_shared,
                        TimeNs deadline) {
   const timespec until = to_timespec(deadline);
-  const auto address = [](const auto& of) { return reinterpret_cast<std::uintptr_t>(&of); };
-  futex_waitv both[2] = {
-      {expected, address(word), FUTEX_32 | FUTEX_PRIVATE_FLAG, 0},
-      {other_expected, address(other), other_is_shared ? std::uint32_t{FUTEX_32} : FUTEX_32 | FUTEX_PRIVATE_FLAG, 0}};
-  const long result =
-      syscall(SYS_futex_waitv, both, 2, 0, deadline == runtime::never ? nullptr : &until, CLOCK_MONOTONIC);
+  const long result = wait_for_both(word, expected, other, other_expected, other_is_shared,
+                                    deadline == runtime::never ? nullptr : &until);
   if (result >= 0 || (errno != ENOSYS && errno != EPERM)) return result >= 0 || errno != ETIMEDOUT;
   const TimeNs soon = monotonic_now() + runtime::millisecond;
   return futex_wait(word, expected, std::min(soon, deadline)) || soon < deadline;

@@ -11,8 +11,10 @@ using runtime::TimeNs;
 /// Sleeps while `word` is `expected`, at most until `deadline` (CLOCK_MONOTONIC; runtime::never: for ever). May return
 /// early for no reason. False: the deadline came.
 bool futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, TimeNs deadline = runtime::never);
-/// The same, of a word that other processes wake too.
-void futex_wait_shared(const std::atomic<std::uint32_t>& word, std::uint32_t expected);
+/// Sleeps while `shared`, a word that other processes wake too, is as expected, and `word`. A kernel that cannot wait
+/// for two waits for the first alone.
+void futex_wait_shared(const std::atomic<std::uint32_t>& shared, std::uint32_t shared_expected,
+                       const std::atomic<std::uint32_t>& word, std::uint32_t expected);
 /// Sleeps while both words are as expected. `other_is_shared`: other processes wake it. A kernel that cannot wait for
 /// two (before Linux 5.16) waits for the first alone, a millisecond at most.
 bool futex_wait_either(const std::atomic<std::uint32_t>& word, std::uint32_t expected,

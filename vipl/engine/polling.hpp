@@ -23,8 +23,9 @@ class WaitSpin {
     left_ = rest_;
     rest_ = std::min(2 * rest_, longest_rest);
   }
-  static constexpr TimeNs longest = 50 * runtime::microsecond;
+  static constexpr TimeNs default_longest = 50 * runtime::microsecond;
   static constexpr std::uint32_t longest_rest = 1024;
+  TimeNs longest = default_longest;
 
  private:
   std::uint32_t left_ = 0, rest_ = 1;
@@ -39,7 +40,8 @@ class Patience {
  public:
   /// Messages come by memory and the thread has more than one core: it spins from the first wait on, and longer, for a
   /// peer that slept needs time to wake up.
-  void spin_at_once() {
+  void spin_at_once(TimeNs longest = long_spin) {
+    at_once_longest_ = longest;
     if (std::exchange(at_once_, true)) return;
     left_ = 0;
   }
@@ -59,7 +61,7 @@ class Patience {
       begin(now, preempted);
       return false;
     }
-    if (spinning_ && (gap > others_ran || now - first_ >= (at_once_ ? long_spin : spin))) give_up_spinning();
+    if (spinning_ && (gap > others_ran || now - first_ >= (at_once_ ? at_once_longest_ : spin))) give_up_spinning();
     return !spinning_ && gap <= longest_gap;
   }
   /// Whether a nap may be in vain because nothing completes during it: the thread polls several queues in turn, and a
@@ -146,7 +148,7 @@ class Patience {
     rest_ = std::min(2 * rest_, longest_rest);
   }
 
-  TimeNs first_ = 0, last_ = 0, roams_until_ = 0, looks_until_ = 0;
+  TimeNs first_ = 0, last_ = 0, roams_until_ = 0, looks_until_ = 0, at_once_longest_ = long_spin;
   const void* queue_ = nullptr;
   std::uint32_t completed_ = 0, stays_ = 0;
   std::uint64_t preempted_ = 0;

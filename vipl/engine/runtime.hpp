@@ -43,6 +43,8 @@ class Runtime {
   virtual Patience* patience() { return nullptr; }
   /// How the calling thread spins before it sleeps; nullptr: it has one core alone, or shares none (in a simulation).
   virtual WaitSpin* wait_spin() { return nullptr; }
+  /// How long a thread that polls memory spins from its first empty poll on; 0: as it does for other input.
+  virtual TimeNs poll_spin() { return 0; }
   /// How often the system gave the calling thread's core to others.
   [[nodiscard]] virtual std::uint64_t times_preempted() const { return 0; }
   /// As wait(), for about as long as a poll may last.
@@ -51,7 +53,7 @@ class Runtime {
   /// A thread that is never joined.
   virtual void start_thread(std::function<void()> body) = 0;
   /// By which other processes wake this one; made on first use. nullptr in a simulation, and where the system cannot.
-  virtual const runtime::drivers::Doorbell* doorbell() { return nullptr; }
+  virtual runtime::drivers::Doorbell* doorbell() { return nullptr; }
   /// Where the drivers' sockets are served; nullptr in a simulation.
   virtual boost::asio::io_context* io() = 0;
 

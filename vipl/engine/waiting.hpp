@@ -15,7 +15,7 @@ Taken spin_before_sleep(Engine& engine, TimeNs deadline, Take take) {
   Runtime& runtime = engine.runtime();
   WaitSpin* const spin = engine.has_memory_inputs() ? runtime.wait_spin() : nullptr;
   if (spin == nullptr || !spin->may_begin()) return Taken::NotDone;
-  const TimeNs end = std::min(deadline, runtime.now() + WaitSpin::longest);
+  const TimeNs end = std::min(deadline, runtime.now() + spin->longest);
   for (Taken taken = Taken::NotDone; runtime.now() < end;) {
     engine.help();
     if (taken = take(); taken == Taken::NotDone) continue;
@@ -72,8 +72,8 @@ Taken poll_once(Engine& engine, const void* queue, Take take) {
   Patience* const patience = engine.runtime().patience();
   if (taken == Taken::NotDone) {
     const TimeNs now = engine.runtime().now();
-    if (patience != nullptr && engine.has_memory_inputs() && engine.runtime().wait_spin() != nullptr)
-      patience->spin_at_once();
+    const TimeNs spin = patience != nullptr && engine.has_memory_inputs() ? engine.runtime().poll_spin() : 0;
+    if (spin != 0) patience->spin_at_once(spin);
     const bool reads = patience == nullptr || patience->reads_input(now);
     const bool worked = reads ? engine.poll(now) : engine.help();
     if (worked) taken = take();

@@ -50,7 +50,9 @@ void Watch::leave() {
 void Watch::end_watch_of_thread() {
   if (asked_to_leave_.exchange(true)) return;
   engine_.set_looked();
-  doorbell_.ring_self();
+  leave_.fetch_add(1);
+  futex_wake_one(leave_);
+  doorbell_.ring_self();  // where the kernel waits for one word alone
 }
 
 void Watch::kick() {
@@ -87,7 +89,8 @@ void Watch::watch_in_thread() {
   thread_watches_.store(true);
   while (!asked_to_leave_.load()) {
     const std::uint32_t rung = doorbell_.fall_asleep();
-    if (!engine_.input_waits() && !asked_to_leave_.load()) futex_wait_shared(doorbell_.word(), rung);
+    const std::uint32_t leave = leave_.load();
+    if (!engine_.input_waits() && !asked_to_leave_.load()) futex_wait_shared(doorbell_.word(), rung, leave_, leave);
     doorbell_.awake();
     engine_.read_memory();
     if (engine_.take_looked()) break;  // calls do it

@@ -47,6 +47,7 @@ class Watch {
   std::atomic<bool> asked_to_leave_{false};  // ... which is to let a call do so
   std::atomic<bool> parked_{false};          // the library's thread waits for kick_
   std::atomic<std::uint32_t> kick_{0}, follow_{0};
+  std::atomic<std::uint32_t> leave_{0};  // the library's thread leaves; no other process reaches this word
   std::atomic<std::uint32_t> followers_{0};
 };
 
