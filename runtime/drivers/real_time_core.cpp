@@ -16,7 +16,8 @@ TimeNs RealTimeCore::now() const {
 
 bool RealTimeCore::read_memory() {
   bool found = false;
-  for (std::size_t i = 0; i < memory_inputs_.size(); ++i) found |= memory_inputs_[i]->read_now();
+  for (std::size_t i = 0; i < memory_inputs_.size(); ++i)
+    found |= memory_inputs_[i]->has_input(Input::Look::Told) && memory_inputs_[i]->read_now();
   return found;
 }
 

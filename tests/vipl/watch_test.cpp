@@ -120,13 +120,14 @@ TEST(Watch, waiting_call_is_woken_by_a_peer_or_by_its_deadline) {
 TEST(Watch, waiting_call_is_woken_by_its_event_count) {
   Process& process = make_process();
   EventCount point;
-  std::atomic<bool> woken{false};
+  std::atomic<bool> happened{false}, woken{false};
   std::thread waiter([&] {
     const std::uint32_t key = point.prepare();
-    woken.store(process.watch.wait(point, key, monotonic_now() + generous));
+    woken.store(happened.load() || process.watch.wait(point, key, monotonic_now() + generous));
     point.finish();
   });
   EXPECT_TRUE(eventually([&] { return point.has_waiters(); }));
+  happened.store(true);
   process.runtime.notify_one(point);
   waiter.join();
   EXPECT_TRUE(woken.load());

@@ -2,7 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
-#include <optional>
+#include <algorithm>
 
 #include "fc2_fabric/drivers/frame_ring.hpp"
 #include "tools/fabricd/port_session.hpp"
@@ -30,7 +30,11 @@ void Paths::make(PortSession& from, PortSession& to, runtime::TimeNs now) {
   if (slots_ == 0 || &from == &to || !from.may_have_paths() || !to.may_have_paths()) return;
   Pair* const pair = pair_of(from, to);
   if (pair == nullptr) return refuse(Pair{.ends = {&from, &to}}, "there are too many", now);
-  if (pair->number == 0 && pair->refused_by_ends < max_refused_by_ends) make_for(*pair, now);
+  if (pair->number != 0) return;
+  if (pair->requests_in_vain != 0)
+    --pair->requests_in_vain;
+  else
+    make_for(*pair, now);
 }
 
 // Nothing is told before everything is there.
@@ -73,7 +77,8 @@ void Paths::said(PortSession& port, const PathEnd& end) {
   const int side = pair.ends[0] == &port ? 0 : 1;
   if (pair.ends[side] != &port) return;
   if (!pair.ended) {
-    ++pair.refused_by_ends;
+    pair.refused_by_ends = std::min(pair.refused_by_ends + 1, most_doublings);
+    pair.requests_in_vain = (1U << pair.refused_by_ends) - 1;
     this->end(pair, PathEnd::Cause::Service);
   }
   if (end.cause == PathEnd::Cause::Released) released(pair, side);

@@ -32,8 +32,8 @@ class Paths {
   /// Wanted, and not made for lack of memory, open files or room in a list.
   [[nodiscard]] std::uint64_t refused() const { return refused_; }
 
-  /// So often may the ends of a path refuse it; then the two ports get no other.
-  static constexpr unsigned max_refused_by_ends = 4;
+  /// An end that refused its path asks in vain: with each refusal for twice as many requests, 2 to this power at most.
+  static constexpr unsigned most_doublings = 10;
   /// Pairs of ports that are remembered: 4,096 ports that talk with 16 others each.
   static constexpr std::size_t max_pairs = 65'536;
 
@@ -44,6 +44,7 @@ class Paths {
     bool ended = false;
     bool held[2] = {false, false};
     unsigned refused_by_ends = 0;
+    unsigned requests_in_vain = 0;  // to come
   };
   using Pairs = std::map<PortSession*, std::shared_ptr<Pair>>;
   Pair* pair_of(PortSession& from, PortSession& to);
