@@ -66,7 +66,10 @@ struct Crossbar::Path {
   std::uint64_t gone = 0;  // frames that waited
   std::uint64_t gone_before = 0;
 
-  [[nodiscard]] bool is_finished() const { return way == Way::Leaving && waiting.empty() && in.is_over(); }
+  /// The far end writes only from when we have opened the ring; else it may never have mapped it.
+  [[nodiscard]] bool is_finished() const {
+    return way == Way::Leaving && waiting.empty() && (!reading || in.is_over());
+  }
   /// Else the far end runs out of slots: answers to what it sends wait here, and it takes none.
   [[nodiscard]] bool may_read() const { return reading && waiting.size() < waiting_to_stop_reading; }
 };

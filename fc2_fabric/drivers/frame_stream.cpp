@@ -127,8 +127,17 @@ ssize_t FrameStream::receive(std::span<std::uint8_t> room) {
   const bool truncated = (message.msg_flags & MSG_CTRUNC) != 0;  // this process can have no more, or nobody asked
   OpenFiles files = files_of(message);
   if (truncated || !files.empty()) files_in_.push_back(std::move(files));
-  if (files_in_.size() > max_untaken) fail("the other end sent open files that nobody asked for");
+  check_files();
   return count;
+}
+
+void FrameStream::check_files() {
+  if (files_in_.size() > may_be_untaken_) fail("the other end sent open files that nobody asked for");
+}
+
+void FrameStream::expect_no_files() {
+  may_be_untaken_ = 0;
+  check_files();
 }
 
 OpenFiles FrameStream::take_files() {

@@ -71,6 +71,8 @@ class FrameStream final : public FrameOutput,
   [[nodiscard]] std::size_t files_waiting() const { return files_out_.size(); }
   /// The open files of the record that is being told. Fewer than were sent: this process can have no more.
   [[nodiscard]] OpenFiles take_files();
+  /// No record of the other end has any from now on: such files end the link.
+  void expect_no_files();
   /// No more is taken from the socket, nor from what was read already, until proceed().
   void hold() override { held_ = true; }
   void proceed() override;
@@ -114,6 +116,7 @@ class FrameStream final : public FrameOutput,
   void nobody_hears();
   void arm_write();
   void writable();
+  void check_files();
   void fail(std::string reason);  // later: it may be noticed where nobody may be told
   void tell_failure();
 
@@ -132,6 +135,7 @@ class FrameStream final : public FrameOutput,
     std::vector<std::uint8_t> without;
   };
   std::deque<OpenFiles> files_in_;  // a record's each
+  std::size_t may_be_untaken_ = max_untaken;
   std::deque<Attachment> files_out_;
   std::uint64_t sent_bytes_ = 0;
   bool held_ = false, reading_ = false, writing_ = false, wants_room_ = false, failed_ = false, finishing_ = false;

@@ -5,6 +5,19 @@
 
 namespace fc2 {
 namespace {
+
+/// While a frame is received, which may fail for lack of memory.
+class Passing {
+ public:
+  explicit Passing(bool& passing) : passing_(passing) { passing_ = true; }
+  ~Passing() { passing_ = false; }
+  Passing(const Passing&) = delete;
+  Passing& operator=(const Passing&) = delete;
+
+ private:
+  bool& passing_;
+};
+
 // SOF, CRC, EOF and the six idle words that FC-FS asks for between frames.
 constexpr std::size_t frame_overhead_bytes = 4 + 4 + 4 + 24;
 }  // namespace
@@ -40,11 +53,9 @@ inline bool Channel::arrives_at_once(const Frame& frame) const {
 
 void Channel::deliver(FramePtr frame) {
   if (arrives_at_once(*frame)) {
-    passing_ = true;
+    const Passing passing(passing_);
     scheduler_.count_more(1);
-    pass(scheduler_.now(), std::move(frame));
-    passing_ = false;
-    return;
+    return pass(scheduler_.now(), std::move(frame));
   }
   const bool first = flying_.empty() || frame->arrival < flying_.front()->arrival;
   if (first && pending()) scheduler_.cancel(*this);
@@ -65,16 +76,17 @@ inline void Channel::hand_over(TimeNs now) {
   pass(now, std::move(frame));
 }
 
+// The next event stands before the frames are received: that may fail for lack of memory.
 void Channel::hand_over_burst(TimeNs now) {
+  const Passing passing(passing_);
   unsigned left = config_.burst_frames;
-  passing_ = true;
-  for (; left != 0 && !flying_.empty() && flying_.front()->arrival <= now; --left) pass(now, flying_.pop());
-  passing_ = false;
+  for (; left != 0 && !flying_.empty() && flying_.front()->arrival <= now; --left) {
+    FramePtr frame = flying_.pop();
+    if (!flying_.empty() && !pending()) scheduler_.schedule(*this, flying_.front()->arrival);
+    pass(now, std::move(frame));
+  }
   scheduler_.count_more(config_.burst_frames - left - 1);
-  if (flying_.empty())
-    scheduler_.cancel(*this);  // what came in meanwhile is gone, too
-  else if (!pending())
-    scheduler_.schedule(*this, flying_.front()->arrival);
+  if (flying_.empty()) scheduler_.cancel(*this);  // what came in meanwhile is gone, too
 }
 
 void Channel::fire(TimeNs now) {

@@ -61,14 +61,21 @@ void Transmitter::withdraw(FrameSource& source) {
   source.following_->previous_ = source.previous_;
 }
 
+/// Ended also where the source fails for lack of memory.
+struct Asked {
+  Asked(FrameSource*& asked, FrameSource& source) : place(asked) { place = &source; }
+  ~Asked() { place = nullptr; }
+  Asked(const Asked&) = delete;
+  Asked& operator=(const Asked&) = delete;
+  FrameSource*& place;
+};
+
 bool Transmitter::pull() {
   blocked_ = false;
   for (std::size_t to_ask = round_size_; to_ask > 0 && round_ != nullptr; --to_ask) {
     FrameSource& source = *round_;
     FramePtr frame = output_->make_frame(pool_, source.destination());
-    asked_ = &source;
-    const FrameSource::Next next = source.next_frame(*frame);
-    asked_ = nullptr;
+    const FrameSource::Next next = (Asked(asked_, source), source.next_frame(*frame));
     switch (next) {
       case FrameSource::Next::MadeLast:
         withdraw(source);

@@ -144,10 +144,8 @@ TEST_F(OneFrameExchangeTest, begin_noSeqId_waits) {
   });
   expect_to_wait();
   both([](Sender& sender) { sender.remote().give_back_seq_id({17}); });
-  const FramePtr frame = straight_.send(40, 0);
-  ASSERT_NE(frame, nullptr);
-  EXPECT_EQ(wire::FcHeader::parse(frame->content())->seq_id.value, 17);
-  EXPECT_NE(straight_.send(40, 0), nullptr) << "its SEQ_ID is free again";
+  for (int i = 0; i < 3; ++i) expect_equal(40);  // its SEQ_ID is free again each time
+  EXPECT_NE(straight_.send(40, 0), nullptr);
 }
 
 // FC-VI 7.7: it may have moved; and a link that takes nothing for it now.

@@ -201,6 +201,17 @@ TEST_F(CrossbarTest, lost_mark_is_sent_again) {
   EXPECT_EQ(far.read(), std::vector<std::uint32_t>{1});
 }
 
+// The far end could not map the memory, and told the service: nothing ever comes by that ring, and it is let go.
+TEST_F(CrossbarTest, path_that_the_far_end_refused_is_let_go) {
+  FarEnd& far = make_path(0x020200);
+  ASSERT_TRUE(machine.run_until([&] { return service.marks[far.id.value] == 1; }));
+  send(far.id, 1);
+  end_path(far, PathEnd::Cause::Service);
+  EXPECT_TRUE(machine.run_until([&] { return was_told(far, PathEnd::Cause::Released); }));
+  EXPECT_EQ(link.crossbar->path_count(), 0U);
+  EXPECT_TRUE(machine.run_until([&] { return service.frames.size() == 1; }));
+}
+
 // A far end that cannot map the memory, and does not say so: after some marks its frames go by the service again, and
 // the service is told.
 TEST_F(CrossbarTest, far_end_that_never_opens_loses_the_path) {

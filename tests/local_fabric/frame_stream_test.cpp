@@ -469,6 +469,17 @@ TEST_F(OpenFilesTest, that_nobody_takes_end_the_link) {
   EXPECT_EQ(got.reason, "the other end sent open files that nobody asked for");
 }
 
+// From the end of the handshake on a link to the service has none: the first ends it, also one that came before.
+TEST_F(OpenFilesTest, that_nobody_expects_end_the_link) {
+  const runtime::CoreSection section(machine.core);
+  other->expect_no_files();
+  stream->send_record(RecordKind::Path, Bytes{'x', 1}, make(1), Bytes{'-', 1});
+  stream->drain(100ms);
+  while (other->read_now()) {}
+  machine.core.scheduler().run_until(machine.core.now());
+  EXPECT_EQ(got.reason, "the other end sent open files that nobody asked for");
+}
+
 // --- handshake
 
 // The child of a fork() that lives on does not keep its parent's link open: the other end notices at once

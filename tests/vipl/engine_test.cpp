@@ -226,6 +226,33 @@ TEST(Engine, what_rang_is_served_without_another_call) {
   runtime.stop();
 }
 
+// One thread rings for work that can wait while another rings for work that cannot: whoever of them links the bell, that
+// work is done when both calls have returned.
+TEST(Engine, ring_beside_a_ring_that_waits_is_not_forgotten) {
+  TestRuntime runtime;
+  Engine engine(runtime);
+  Source source;
+  constexpr std::uint64_t rounds = 50'000;
+  std::atomic<std::uint64_t> begun{0}, over{0};
+  std::thread later([&] {
+    for (std::uint64_t round = 1; round <= rounds; ++round) {
+      while (begun.load() != round) {}
+      engine.ring_later(source);
+      over.store(round);
+    }
+  });
+  std::uint64_t forgotten = 0;
+  for (std::uint64_t round = 1; round <= rounds; ++round) {
+    begun.store(round);
+    source.submitted.fetch_add(1);
+    engine.ring(source);
+    while (over.load() != round) {}
+    forgotten += source.taken != round ? 1U : 0U;
+  }
+  later.join();
+  EXPECT_EQ(forgotten, 0U);
+}
+
 // Control calls get in though others post all the time.
 TEST(Engine, control_calls_are_not_starved) {
   TestRuntime runtime;

@@ -124,6 +124,7 @@ std::shared_ptr<FrameStream> Service::make_stream(fc2::drivers::StreamUser& user
 std::string Service::admit(const Hello& hello, const std::shared_ptr<FrameStream>& stream) {
   if (hello.role == Hello::Role::Port) return admit_port(hello, stream);
   stream->send_record(RecordKind::Welcome, fc2::drivers::Welcome{.process_id = process_id_}.write());
+  stream->expect_no_files();
   add(std::make_unique<ControlSession>(*this, stream));
   return {};
 }
@@ -142,6 +143,7 @@ std::string Service::admit_port(const Hello& hello, const std::shared_ptr<FrameS
     return "every F_Port of the local fabric is taken, " + std::to_string(config_.max_ports) + " at most";
   stream->send_record(RecordKind::Welcome, fc2::drivers::Welcome{.process_id = process_id_}.write());
   auto session = std::make_unique<PortSession>(*this, stream, hello, *f_port, doorbell_of(hello, *stream));
+  stream->expect_no_files();
   spdlog::info("link of {} is up", session->description());
   ports_.push_back(session.get());
   ports_by_address_[f_port->address().value] = session.get();

@@ -42,22 +42,34 @@ void Engine::end() {
 // --- data plane ------------------------------------------------------------------------------------------
 
 void Engine::ring(Bell& bell) {
-  ring_later(bell);
+  // The server clears the mark first and then looks: it sees this submission, or the mark was clear.
+  if (bell.rung_.exchange(Bell::Rung::Now) == Bell::Rung::No) link(bell);
   after_unlock(false);
 }
 
 void Engine::ring_later(Bell& bell) {
-  // The server clears the mark first and then looks: it sees this submission, or the mark was clear.
-  if (!bell.rung_.exchange(true)) {
-    bell.next_ = rung_.load();
-    while (!rung_.compare_exchange_weak(bell.next_, &bell)) {}
-  }
+  auto silent = Bell::Rung::No;
+  if (!bell.rung_.compare_exchange_strong(silent, Bell::Rung::Later)) return;
+  link(bell);
+  // Another thread has rung between, and found nothing on the list.
+  if (bell.rung_.load() == Bell::Rung::Now) [[unlikely]]
+    after_unlock(false);
+}
+
+void Engine::link(Bell& bell) {
+  bell.next_ = rung_.load();
+  while (!rung_.compare_exchange_weak(bell.next_, &bell)) {}
 }
 
 bool Engine::help() {
   if (rung_.load() == nullptr && !backlog_.load()) return look_at_memory();
   if (control_calls_.load() != 0 || !try_begin()) return false;
-  const bool more = slice(runtime_.slice_events());
+  settle();
+  if (has_memory_inputs()) {
+    set_looked();
+    if (has_input()) read_memory_inside();
+  }
+  const bool more = more_;
   end();
   after_unlock(more);
   return true;
@@ -189,13 +201,24 @@ void Engine::enter() {
   begin();
   turn_.unlock();
   control_calls_.fetch_sub(1);
+  take_all_posts();
   settle();
+}
+
+// A call sees all that its thread has posted, however much that is: a slice takes so many at a time.
+void Engine::take_all_posts() {
+  try {
+    catch_up();
+  } catch (const std::exception&) {
+    if (failed_) failed_();
+  }
 }
 
 bool Engine::try_enter() {
   using namespace std::chrono_literals;
   for (int i = 0; i < 200; ++i) {
     if (try_begin()) {
+      take_all_posts();
       settle();
       return true;
     }
@@ -251,21 +274,19 @@ bool Engine::slice(std::size_t events) {
 void Engine::catch_up() {
   for (int lists = 0; lists < 2 && take_bells();
        ++lists)  // what is left of an earlier one, and all that was rung since
-    while (taken_ != nullptr) {
-      Bell& bell = *std::exchange(taken_, taken_->next_);
-      bell.rung_.store(false);
-      bell.serve();
-    }
+    while (taken_ != nullptr) serve_next_bell();
+}
+
+std::size_t Engine::serve_next_bell() {
+  Bell& bell = *std::exchange(taken_, taken_->next_);
+  bell.rung_.store(Bell::Rung::No);
+  return bell.serve();
 }
 
 std::size_t Engine::serve_bells() {
   std::size_t served = 0;
   // All before any event: what one thread submitted to one VI before another is there when the other's is acted upon.
-  while (served < bells_of_a_slice && take_bells()) {
-    Bell& bell = *std::exchange(taken_, taken_->next_);
-    bell.rung_.store(false);
-    served += bell.serve();
-  }
+  while (served < bells_of_a_slice && take_bells()) served += serve_next_bell();
   return served;
 }
 

@@ -25,7 +25,9 @@ class Bell {
   /// With the engine's lock: takes the submitted work. Returns how many items there were.
   virtual std::size_t serve() = 0;
 
-  std::atomic<bool> rung_{false};
+  /// The one that finds it silent puts it on the engine's list: whoever comes before that is done relies on that one.
+  enum class Rung : std::uint8_t { No, Later, Now };
+  std::atomic<Rung> rung_{Rung::No};
   Bell* next_ = nullptr;
 };
 
@@ -118,6 +120,9 @@ class Engine final : public runtime::CoreGuard {
   std::size_t serve_bells();
   /// False: there are none.
   bool take_bells();
+  std::size_t serve_next_bell();
+  void link(Bell& bell);
+  void take_all_posts();
   void run_later();
   bool poll_inside();
   bool read_inputs();
