@@ -226,8 +226,8 @@ TEST(Engine, what_rang_is_served_without_another_call) {
   runtime.stop();
 }
 
-// One thread rings for work that can wait while another rings for work that cannot: whoever of them links the bell, that
-// work is done when both calls have returned.
+// One thread rings for work that can wait while another rings for work that cannot: whoever of them links the bell,
+// that work is done when both calls have returned.
 TEST(Engine, ring_beside_a_ring_that_waits_is_not_forgotten) {
   TestRuntime runtime;
   Engine engine(runtime);

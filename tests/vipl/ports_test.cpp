@@ -37,6 +37,10 @@ class ScriptedRuntime final : public Runtime {
   }
 };
 
+WorkPort::Submission of(std::uint64_t address) {
+  return {.entry = {.address = address, .handle = wire::MemHandle{7}}, .valid = true};
+}
+
 void* handle(std::uintptr_t generation) { return reinterpret_cast<void*>(generation << 23); }
 
 class Ports : public ::testing::Test, private CompletionPort::Directory {
@@ -46,13 +50,14 @@ class Ports : public ::testing::Test, private CompletionPort::Directory {
     port.open(vi, receive_queue, limit, at);
     queue.open(cq);
   }
-  WorkPort::Posted post(std::uint64_t address) { return port.post(vi, {address, 7}); }
+  WorkPort::Posted post(std::uint64_t address) { return port.post(vi, of(address)); }
   /// The engine's part of a descriptor's life.
   void serve(std::uint64_t address, bool error = false) {
     WorkPort::Submission submission{};
     ASSERT_TRUE(port.next(submission));
-    EXPECT_EQ(submission.address, address);
-    EXPECT_EQ(submission.memory, 7u);
+    EXPECT_EQ(submission.entry.address, address);
+    EXPECT_EQ(submission.entry.handle.value, 7u);
+    EXPECT_TRUE(submission.valid);
     port.complete({address, error});
   }
   Taken take(std::uint64_t& address) {
@@ -87,7 +92,7 @@ TEST_F(Ports, closed_nobodysCallsArePassed) {
   EXPECT_EQ(take(address), Taken::Gone);
   open(nullptr);
   EXPECT_TRUE(port.is_owned_by(vi));
-  EXPECT_EQ(port.post(other, {1, 7}), WorkPort::Posted::Gone);
+  EXPECT_EQ(port.post(other, of(1)), WorkPort::Posted::Gone);
   WorkPort::Completion completion{};
   EXPECT_EQ(port.take(other, completion), Taken::Gone);
   EXPECT_EQ(post(1), WorkPort::Posted::Success);
@@ -128,7 +133,8 @@ TEST_F(Ports, descriptor_isPostedAndDequeued) {
 // may be submitted.
 TEST_F(Ports, limits_ofDescriptorsAndOfSubmissions) {
   open(nullptr, 2);
-  for (std::uint64_t i = 1; i <= 8; ++i) EXPECT_EQ(post(i), WorkPort::Posted::Success) << i;
+  for (std::uint64_t i = 1; i <= 8; ++i)
+    EXPECT_EQ(post(i), i <= 2 ? WorkPort::Posted::Success : WorkPort::Posted::Overrun) << i;
   EXPECT_EQ(post(9), WorkPort::Posted::Full);
   EXPECT_EQ(port.waiting_count(), 0u);
   serve(1);
@@ -137,11 +143,11 @@ TEST_F(Ports, limits_ofDescriptorsAndOfSubmissions) {
   WorkPort::Submission refused{};
   ASSERT_TRUE(port.next(refused));
   port.refuse();
-  EXPECT_EQ(post(9), WorkPort::Posted::Success) << "one was refused";
+  EXPECT_EQ(post(9), WorkPort::Posted::Overrun) << "one was refused";
   EXPECT_EQ(post(10), WorkPort::Posted::Full);
   EXPECT_EQ(take(), Taken::Success);
   EXPECT_EQ(port.waiting_count(), 1u);
-  EXPECT_EQ(post(10), WorkPort::Posted::Success) << "one was dequeued";
+  EXPECT_EQ(post(10), WorkPort::Posted::Overrun) << "one was dequeued";
   EXPECT_EQ(post(11), WorkPort::Posted::Full);
 }
 
@@ -342,8 +348,9 @@ TEST_F(Ports, rested_hasNothingOfTheLastUser) {
   EXPECT_EQ(port.take(other, completion), Taken::Empty);
   EXPECT_EQ(take_entry(), Taken::NotDone);
   EXPECT_EQ(queue.size(), 0u);
-  for (std::uint64_t i = 1; i <= 8; ++i) EXPECT_EQ(port.post(other, {i, 7}), WorkPort::Posted::Success);
-  EXPECT_EQ(port.post(other, {9, 7}), WorkPort::Posted::Full);
+  for (std::uint64_t i = 1; i <= 8; ++i)
+    EXPECT_EQ(port.post(other, of(i)), i <= 2 ? WorkPort::Posted::Success : WorkPort::Posted::Overrun);
+  EXPECT_EQ(port.post(other, of(9)), WorkPort::Posted::Full);
   serve(1);
   EXPECT_EQ(queue.size(), 1u);
   EXPECT_TRUE(engine.has_untaken()) << "one, and none is owed";

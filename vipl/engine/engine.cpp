@@ -67,7 +67,7 @@ bool Engine::help() {
   settle();
   if (has_memory_inputs()) {
     set_looked();
-    if (has_input()) read_memory_inside();
+    if (has_input(runtime::Input::Look::Told)) read_memory_inside();
   }
   const bool more = more_;
   end();
