@@ -13,6 +13,12 @@ namespace ve = machines::vi_endpoint;
 using machines::message_responder::ReceiveError;
 using wire::fcvi::Reason;
 
+template <class E>
+void Connection::process(const E& event) {
+  responder_.process(event, *this);
+  FCVI_ASSERT_CONSISTENT(*this);
+}
+
 namespace {
 /// FC-VI 5.9.7.3.1, ruling 201. Table 12 has no code for the others.
 std::optional<Reason> reason_of(vi::StopCause cause) {
@@ -23,7 +29,7 @@ std::optional<Reason> reason_of(vi::StopCause cause) {
 Connection::Connection(const Services& services, vi::Vi& vi, wire::FcviHandle handle, const ConnectionOptions& options)
     : endpoint_(services, *this, vi, handle, options), sender_(endpoint_), receiver_(endpoint_) {
   vi.transport_context = this;
-  responder_.process(dr::SetupOpened{}, *this);
+  process(dr::SetupOpened{});
 }
 
 Connection::~Connection() = default;
@@ -118,7 +124,7 @@ void Connection::follow() {
   if (now == vi::State::Connected) {  // it has become so: no event that is fed keeps a Connected VI Connected
     endpoint_.connected_once = true;
     ++services().counters.connections_made;
-    responder_.process(dr::ConnectionEstablished{}, *this);
+    process(dr::ConnectionEstablished{});
   }
   FCVI_ASSERT_CONSISTENT(*this);
 }
@@ -132,7 +138,7 @@ void Connection::stop() {
   if (read_responder_ != nullptr) read_responder_->clear();
   receiver_.connection_failed();
   // Where its own row took the endpoint to Error, the row's target says so already.
-  if (!responder_.processing()) responder_.process(dr::EndpointErrored{}, *this);
+  if (!responder_.processing()) process(dr::EndpointErrored{});
   if (setup_ != nullptr) setup_->endpoint_errored();
 }
 
@@ -164,6 +170,7 @@ void Connection::stop_now() {
   endpoint_.end.note(Ended::Descriptor);
   stop();
   tell_peer(reason_of(stop_cause_));
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 
 void Connection::failed(Reason reason, ReceiveError cause) {
@@ -236,10 +243,11 @@ void Connection::complete_disconnects(vi::Return result) {
 /// The VI is Idle again and may connect anew, with another handle; this one rests.
 void Connection::unbind() {
   release_vi();
-  responder_.process(dr::EndpointDisconnected{}, *this);
+  process(dr::EndpointDisconnected{});
   if (has_setup(Endpoint::Setup::Received)) setup_->connection_ended();
   handle_disconnected();
   release_if_unused();
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 
 void Connection::release_vi() {
@@ -264,25 +272,32 @@ void Connection::abandon() {
   else if (receiving_)
     receiver_.disable();
   if (has_setup(Endpoint::Setup::Received)) setup_->connection_ended();
-  if (disconnector_.is_under_way() || notice_.is_under_way()) return;
+  if (!disconnector_.is_under_way() && !notice_.is_under_way()) end_abandoned();
+  FCVI_ASSERT_CONSISTENT(*this);
+}
+
+/// No Disconnect is under way that would end it.
+void Connection::end_abandoned() {
   if (endpoint_.stopped) return notice_.request();
   handle_disconnected();
   release_if_unused();
 }
 
 void Connection::handle_released() {
-  if (!responder_.is<dr::NoConnection>()) responder_.process(dr::HandleReleased{}, *this);  // a logout came first
+  if (!responder_.is<dr::NoConnection>()) process(dr::HandleReleased{});  // a logout came first
   release_if_unused();
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 
 void Connection::port_logged_out() {
   if (setup_ != nullptr && setup_->port_logged_out()) return;  // the set-up logs in again, or is already
   endpoint_.logged_out = true;
   if (endpoint_.is_ending) end_now();
-  responder_.process(dr::PortLoggedOut{}, *this);
+  process(dr::PortLoggedOut{});
   receiver_.port_logged_out();
   disconnector_.port_logged_out();
   notice_.port_logged_out();
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 
 // --- machines::disconnect_responder ------------------------------------------------------------------------------
@@ -291,11 +306,9 @@ void Connection::disconnect_rqst_received(fc2::Exchange& exchange, const wire::f
   if (vi() != nullptr && !rqst.conn_setup_abort) note_report(rqst.last_msg_id, rqst.status);
   const Incoming incoming{exchange, rqst};
   incoming_ = &incoming;
-  responder_.process(dr::RqstReceived{.setup_abort = rqst.conn_setup_abort,
-                                      .connection_id_known = rqst.connection_id == endpoint_.setup_id},
-                     *this);
+  process(dr::RqstReceived{.setup_abort = rqst.conn_setup_abort,
+                           .connection_id_known = rqst.connection_id == endpoint_.setup_id});
   incoming_ = nullptr;
-  FCVI_ASSERT_CONSISTENT(*this);
 }
 
 void Connection::disconnect_resp_received(const wire::fcvi::DisconnectResp& resp) {

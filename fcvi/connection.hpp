@@ -105,6 +105,8 @@ class Connection final : private EndpointListener, private machines::disconnect_
                                        std::is_same_v<Event, machines::vi_endpoint::ConnectTimedOut> ||
                                        std::is_same_v<Event, machines::vi_endpoint::DisconnectRequested>;
 
+  template <class E>
+  void process(const E& event);
   void follow();
   void stop();
   void tell_peer(std::optional<wire::fcvi::Reason> reason);
@@ -115,6 +117,7 @@ class Connection final : private EndpointListener, private machines::disconnect_
   void application_disconnected(bool answered);
   void abandoned_disconnected(Disconnector& disconnector, bool answered);
   void release_vi();
+  void end_abandoned();
   void handle_disconnected();
   void complete_disconnects(vi::Return result);
   [[nodiscard]] bool is_unused() const;

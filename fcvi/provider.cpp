@@ -9,7 +9,8 @@
 
 namespace fcvi {
 
-/// What a provider has once, in order of construction. Who comes later may use what stands before it.
+/// The parts of a provider, of which it has one each. They are constructed in the order of declaration and destroyed in
+/// the reverse order. A constructor may call parts that are declared above it; of those below it keeps references only.
 struct Provider::Parts {
   Parts(fc2::NPort& port, farp::Resolver& resolver, const ProviderConfig& chosen)
       : config(chosen), reorder_pool(chosen.reorder_pool_bytes),

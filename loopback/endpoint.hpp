@@ -60,8 +60,6 @@ class Endpoint {
   void leave(vi::EndCause here, vi::EndCause at_peer);
   /// Without a connection: the VI's state follows from the result.
   void refuse(vi::Return result);
-  /// The same where the state is settled already.
-  void withdraw();
   vi::ConnectOperation& take_operation();
 
   Hub& hub_;

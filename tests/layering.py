@@ -303,7 +303,7 @@ def self_test() -> list:
         "macro": ("wire/bad.cpp", "#include CONFIG\n"),
         "link": ("vi/sub/CMakeLists.txt", "target_link_libraries(queue PRIVATE fcvi_wire fcvi_core)\n"),
         "depends": ("wire/sub/CMakeLists.txt", "fcvi_library(more SOURCES m.cpp DEPENDS\n  fcvi_vi)\n"),
-        "link of a room": ("tools/fcvi_sim/host/CMakeLists.txt", "fcvi_library(host SOURCES h.cpp DEPENDS fcvi_core)\n"),
+        "link of a room with rooms": ("tools/fcvi_sim/host/CMakeLists.txt", "fcvi_library(host SOURCES h.cpp DEPENDS fcvi_core)\n"),
         "list": ("wire/sub/CMakeLists.txt", "set(libs fcvi_vi)\ntarget_link_libraries(frame ${libs})\n"),
         "room": ("fc2_fabric/frame/bad.hpp", '#include "fc2_fabric/node/port.hpp"\n'),
         "room of another folder": ("vipl/engine/bad.hpp", '#include "fcvi/provider.hpp"\n'),

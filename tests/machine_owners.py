@@ -2,8 +2,9 @@
 """Fails when a class that has a state machine does not say what holds between its members, or does not assert it.
 
 Each member of a type `machines::NAME::Machine` makes its class an owner: the class, or one that it stands in, declares
-`bool is_consistent() const`, and its code has FCVI_ASSERT_CONSISTENT (state_machines/consistency.hpp). Each machine of
-state_machines/ has an owner.
+`bool is_consistent() const`, and its code has FCVI_ASSERT_CONSISTENT (state_machines/consistency.hpp). Each function that
+calls the member's process() asserts it afterwards, or calls a settle() that does. Each machine of state_machines/ has an
+owner.
 
 usage: machine_owners.py ROOT          check the tree, and print each machine with its owner, and with the booleans that stand
                                        beside it: what they say should not be a state
@@ -21,11 +22,18 @@ from typing import NamedTuple
 import cpp_source
 
 FOLDERS = ["runtime", "fc2_fabric", "farp", "vi", "fcvi", "loopback", "vipl", "tools"]
-_MEMBER = re.compile(r"\b(?:(machines)::)?(\w+)::Machine\b(?!\s*[&*(:])[^;(){}]*;")
+_MEMBER = re.compile(r"\b(?:(machines)::)?(\w+)::Machine\b(?!\s*[&*(:])\s*(\w*)[^;(){}]*;")
 _ALIAS = re.compile(r"\bnamespace\s+(\w+)\s*=\s*machines::(\w+)\s*;")
 _CLASS = re.compile(r"\b(?:class|struct)\s+(?:\[\[[^\]]*\]\]\s*)?(\w+)[^;{}()]*(?:\([^{};]*\)[^;{}]*)?$")
 _SAYS = re.compile(r"\bbool\s+is_consistent\s*\(\s*\)\s*const\b")
 _ASSERTS = re.compile(r"\bFCVI_ASSERT_CONSISTENT\s*\(\s*\*this\s*\)")
+_SETTLES = re.compile(r"(?<!::)\bsettle\s*\(\s*\)")
+_SETTLE = re.compile(r"\bsettle\s*\(\s*\)\s*\{")
+_TEMPLATE = re.compile(r"\btemplate\s*<[^<>]*>")
+_NO_FUNCTION = re.compile(r"\b(?:namespace|class|struct|union|enum)\b[^()]*$")
+_FUNCTION = re.compile(r"(\w+)\s*\(")
+# Functions that need not settle, because each of their callers does when it has fed all of its machines.
+FEEDERS = {("MessageSender", "Message"): {"feed"}}
 
 
 class Owner(NamedTuple):
@@ -33,6 +41,7 @@ class Owner(NamedTuple):
     classes: tuple  # those that the member stands in, the innermost last
     bodies: tuple   # their texts
     file: Path
+    member: str
 
 
 def scopes_at(code: str, offset: int) -> list:
@@ -67,7 +76,8 @@ def owners(root: Path) -> list:
             named = [(_CLASS.search(header), code[start:end]) for header, start, end in scopes_at(code, match.start())]
             named = [(name.group(1), body) for name, body in named if name]
             if machine and named:
-                found.append(Owner(machine, tuple(n for n, _ in named), tuple(b for _, b in named), file))
+                found.append(Owner(machine, tuple(n for n, _ in named), tuple(b for _, b in named), file,
+                                   match.group(3)))
     return found
 
 
@@ -79,6 +89,25 @@ def code_of(owner: Owner) -> str:
         if any(re.search(rf"\b{name}::is_consistent\s*\(\s*\)\s*const\b", text) for name in owner.classes):
             texts.append(text)
     return "\n".join(cpp_source.strip(text) for text in texts)
+
+
+def function_at(code: str, offset: int) -> tuple:
+    """The name of the function that stands there, and its text from there on."""
+    for header, _, end in scopes_at(code, offset):
+        header = _TEMPLATE.sub("", header)
+        if not _NO_FUNCTION.search(header):
+            name = _FUNCTION.search(header)
+            return name.group(1) if name else "?", code[offset:end]
+    return "?", ""
+
+
+def bare_calls(owner: Owner) -> list:
+    """The functions that call the member's process(), and after it neither assert nor settle."""
+    code = code_of(owner)
+    settle = any(_ASSERTS.search(code[match.end():closing(code, match.end() - 1)]) for match in _SETTLE.finditer(code))
+    calls = re.finditer(rf"\b{owner.member}\s*\.\s*process\s*\(", code)
+    found = (function_at(code, match.start()) for match in calls)
+    return sorted({name for name, rest in found if not (_ASSERTS.search(rest) or settle and _SETTLES.search(rest))})
 
 
 def booleans(body: str) -> list:
@@ -109,6 +138,10 @@ def check(root: Path) -> list:
             errors.append(f"{where}, has no is_consistent() const")
         elif not _ASSERTS.search(code_of(owner)):
             errors.append(f"{where}, does not assert that it is consistent")
+        else:
+            bare, allowed = set(bare_calls(owner)), FEEDERS.get(owner.classes, set())
+            errors += [f"{where}: {name}() neither asserts nor settles after process()" for name in sorted(bare - allowed)]
+            errors += [f"{where}: {name}() is no exception any more: FEEDERS" for name in sorted(allowed - bare)]
     errors += [f"state_machines/{name}.hpp: no class has it" for name in sorted(machines(root) - {o.machine for o in found})]
     for owner in sorted(found, key=lambda one: (one.machine, one.file)):
         beside = [name for body in owner.bodies for name in booleans(body)]
@@ -121,12 +154,19 @@ SOUND = {
     "vi/house.hpp": "namespace vi {\nclass House final : private machines::door::Context {\n public:\n"
                     "  [[nodiscard]] bool is_consistent() const;\n private:\n  struct Room {\n"
                     "    machines::door::Machine machine;\n  };\n  void f(const machines::door::Machine& of);\n};\n}\n",
-    "vi/house.cpp": "bool House::is_consistent() const { return true; }\nvoid House::settle() { FCVI_ASSERT_CONSISTENT(*this); }\n",
+    "vi/house.cpp": "bool House::is_consistent() const { return true; }\nvoid House::settle() { FCVI_ASSERT_CONSISTENT(*this); }\n"
+                    "template <class E>\nvoid House::process(const E& event) {\n"
+                    "  if (open_) { room_.machine.process(event, *this); }\n  settle();\n}\n",
 }
 FAULTS = {
     "no is_consistent": ("vi/house.hpp", "  [[nodiscard]] bool is_consistent() const;\n", "  bool is_consistent(int) const;\n"),
     "is_consistent of another class": ("vi/house.hpp", "class House", "class Other { bool is_consistent() const; };\nclass House"),
     "no assertion": ("vi/house.cpp", "FCVI_ASSERT_CONSISTENT(*this)", "// FCVI_ASSERT_CONSISTENT(*this)\n"),
+    "a call that does not settle": ("vi/house.cpp", "  settle();\n", ""),
+    "a call that settles before": ("vi/house.cpp", "  if (open_) { room_.machine.process(event, *this); }\n  settle();\n",
+                                   "  settle();\n  room_.machine.process(event, *this);\n"),
+    "a settle that does not assert": ("vi/house.cpp", "{ FCVI_ASSERT_CONSISTENT(*this); }",
+                                      "{}\nvoid House::other() { FCVI_ASSERT_CONSISTENT(*this); }"),
     "a second machine without one": ("vi/house.cpp", "bool House", "namespace d = machines::door;\nclass Shed { d::Machine m_; };\nbool House"),
     "a machine without an owner": ("vi/house.hpp", "machines::door::Machine machine", "machines::gate::Machine machine"),
 }

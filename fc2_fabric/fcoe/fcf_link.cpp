@@ -47,7 +47,7 @@ void FcfLink::unexpected(std::string_view, std::string_view, std::string_view) {
 /// runs for an answer, one while the ENode is logged in.
 bool FcfLink::is_consistent() const {
   const bool attached = idle() ? f_port_ == nullptr && vn_ports_.empty() && pending_.empty() : f_port_ != nullptr;
-  const bool answer = settle_.pending() == (outcome_ != Outcome::None);
+  const bool answer = settle_.pending() == !outcomes_.empty();
   const bool times = timer_.pending() == machine_.is_any_of<ff::LoginPending, ff::LogoutPending>() &&
                      supervision_.pending() == (config_.keep_alives && machine_.is<ff::LoggedIn>());
   return attached && answer && times && pending_.size() <= max_pending;
@@ -148,7 +148,8 @@ void FcfLink::answered(const Frame& frame, const Pending& request) {
   if (accepted) message.descriptors.push_back(fip::Mac{wire::mac_of(id, config_.fc_map)});
   user_.link_replies(*this, message);
   if (!of_first) return;
-  outcome_ = logout ? Outcome::LoggedOut : accepted ? Outcome::LoginAccepted : Outcome::LoginRejected;
+  outcomes_.clear();  // a LOGO that was sent twice may be answered twice in an instant: the later answer counts
+  outcomes_.push(logout ? Outcome::LoggedOut : accepted ? Outcome::LoginAccepted : Outcome::LoginRejected);
   scheduler_.schedule(settle_, scheduler_.now());
 }
 
@@ -185,8 +186,11 @@ void FcfLink::take_login(const Pending& request, wire::FcId id, fip::Encapsulate
 // The machine may detach the F_Port, which must not be inside a call of ours then.
 void FcfLink::settle() {
   scheduler_.cancel(settle_);
-  switch (std::exchange(outcome_, Outcome::None)) {
-    case Outcome::None: return;
+  outcomes_.drain([this](Outcome outcome) { carry_out(outcome); });
+}
+
+void FcfLink::carry_out(Outcome outcome) {
+  switch (outcome) {
     case Outcome::LoginAccepted: return process(ff::LoginAccepted{});
     case Outcome::LoginRejected: return process(ff::LoginRejected{});
     case Outcome::LoggedOut: return process(ff::LogoutAnswered{});
@@ -250,7 +254,7 @@ void FcfLink::reject_request() { user_.link_rejects(*this, *request_); }
 void FcfLink::start_login_timer() { scheduler_.schedule_after(timer_, config_.login_time); }
 
 void FcfLink::time_out() {
-  if (outcome_ != Outcome::None) return settle();  // the answer came in this instant
+  if (!outcomes_.empty()) return settle();  // the answer came in this instant
   process(ff::Timeout{});
 }
 

@@ -12,6 +12,7 @@
 #include "fc2_fabric/fcoe/virtual_link.hpp"
 #include "state_machines/consistency.hpp"
 #include "state_machines/fip_forwarder.hpp"
+#include "state_machines/outbox.hpp"
 #include "wire/fip.hpp"
 
 namespace fc2 {
@@ -113,7 +114,7 @@ class FcfLink final
     wire::Wwn port_name{};
     bool ours = false;  // a LOGO for a VN_Port that is silent: its answer goes nowhere
   };
-  enum class Outcome : std::uint8_t { None, LoginAccepted, LoginRejected, LoggedOut };
+  enum class Outcome : std::uint8_t { LoginAccepted, LoginRejected, LoggedOut };
   [[nodiscard]] std::deque<Pending>::iterator pending_for(const Frame& frame);
   void answered(const Frame& frame, const Pending& request);
   void tell(const Pending& request, wire::FcId id, wire::Bytes answer, bool accepted);
@@ -128,6 +129,7 @@ class FcfLink final
   void supervise();
   void watch();
   void settle();
+  void carry_out(Outcome outcome);
   // machines::fip_forwarder
   void detach_f_port() override;
   void pass_request() override;
@@ -163,9 +165,9 @@ class FcfLink final
   std::deque<Pending> pending_;                            // passed to the F_Port, unanswered; a few
   std::vector<FcfVnPort> vn_ports_;                        // the one that logged in by FLOGI first
   std::string_view why_cleared_ = "by the fabric";
-  TimeNs heard_ = 0;                 // the ENode's latest keep-alive
-  TimeNs solicited_ = 0;             // its latest solicitation
-  Outcome outcome_ = Outcome::None;  // reported when no call is inside the F_Port any more
+  TimeNs heard_ = 0;                  // the ENode's latest keep-alive
+  TimeNs solicited_ = 0;              // its latest solicitation
+  fsm::Outbox<Outcome, 1> outcomes_;  // drained when no call is inside the F_Port any more
   Timer<FcfLink, &FcfLink::settle> settle_{*this};
   Timer<FcfLink, &FcfLink::time_out> timer_{*this};
   Timer<FcfLink, &FcfLink::supervise> supervision_{*this};

@@ -124,7 +124,8 @@ void PortAttachment::link_interrupted(FramePtr unsent) {
   process(pa::LinkInterrupted{});
 }
 
-// Who went with us may come back later than we do: what waits for it would be lost if it were sent at once.
+// Other ports may have lost their links together with ours and may log in later than we do. So each peer is asked by
+// ADISC before frames go to it again: one that is not back yet would lose them.
 void PortAttachment::fabric_interrupted() {
   link_interrupted(nullptr);
   others_may_have_moved_ = interrupted();

@@ -140,7 +140,7 @@ void FPort::link_offline() {
   if (!is_up()) return;
   link_offline_ = true;
   if (!has_logins()) return link_is_over();
-  // From when the first of them went: one that is back, and goes again, has all the time again.
+  // The hold time begins when the first of them goes away; it begins anew only after all of them were back.
   if (!any_away()) switch_.scheduler().schedule_after(away_timer_, switch_.config().hold_time);
   controller_.link_down();
   controller_channel_.clear();

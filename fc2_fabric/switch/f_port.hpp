@@ -77,9 +77,9 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser, privat
 
   /// From the N_Port.
   void receive(FramePtr frame) override;
-  /// To the F_Port Controller.
   /// It was damaged on the way here.
   void count_bad_crc() { controller_.counters().discard(Discard::BadCrc); }
+  /// To the F_Port Controller.
   void receive_control(FramePtr frame) { controller_.receive(std::move(frame)); }
   [[nodiscard]] std::uint64_t frames_from_port() const { return frames_in(); }
   [[nodiscard]] std::uint64_t frames_to_port() const { return frames_out(); }

@@ -1,5 +1,7 @@
 #include "vipl/devices/devices.hpp"
 
+#include <variant>
+
 #include "vipl/devices/fc_device.hpp"
 #include "vipl/devices/loopback_device.hpp"
 
@@ -15,12 +17,20 @@ Device& Devices::find_or_make(const NicConfiguration& configuration, const NodeI
 }
 
 std::unique_ptr<Device> Devices::make(const NicConfiguration& configuration, const NodeIdentity& identity) {
-  if (configuration.is_loopback()) {
-    if (loopback_ == nullptr) loopback_ = std::make_unique<LoopbackShared>(engine_);
-    return std::make_unique<LoopbackDevice>(*loopback_, configuration, identity);
-  }
-  if (fibre_channel_ == nullptr) fibre_channel_ = std::make_unique<FcShared>(engine_);
-  return std::make_unique<FcDevice>(*fibre_channel_, configuration, identity);
+  struct Maker {
+    std::unique_ptr<Device> operator()(const FcChoices&) const {
+      if (devices.fibre_channel_ == nullptr) devices.fibre_channel_ = std::make_unique<FcShared>(devices.engine_);
+      return std::make_unique<FcDevice>(*devices.fibre_channel_, configuration, identity);
+    }
+    std::unique_ptr<Device> operator()(const LoopbackChoices&) const {
+      if (devices.loopback_ == nullptr) devices.loopback_ = std::make_unique<LoopbackShared>(devices.engine_);
+      return std::make_unique<LoopbackDevice>(*devices.loopback_, configuration, identity);
+    }
+    Devices& devices;
+    const NicConfiguration& configuration;
+    const NodeIdentity& identity;
+  };
+  return std::visit(Maker{*this, configuration, identity}, configuration.transport);
 }
 
 void Devices::say_goodbye() {

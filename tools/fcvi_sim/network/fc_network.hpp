@@ -22,8 +22,12 @@ class FcNetwork final : public Network {
 
   void attach(std::size_t host) override { topology_->attach(host); }
   void detach(std::size_t host) override { topology_->detach(host); }
-  [[nodiscard]] bool is_attached(std::size_t host) const override { return topology_->is_attached(host); }
-  void watch(std::size_t host, fc2::FrameTap* tap, LinkFaults faults) override { topology_->watch(host, tap, faults); }
+  [[nodiscard]] bool is_attached(std::size_t host) const override {
+    return topology_ != nullptr && topology_->is_attached(host);
+  }
+  void watch(std::size_t host, fc2::FrameTap* tap, LinkFaults faults) override {
+    if (topology_ != nullptr) topology_->watch(host, tap, faults);
+  }
   void unplug() override { topology_.reset(); }
 
   void link_event(std::size_t host, PortEvent::Kind kind, bool over) override {
@@ -39,7 +43,9 @@ class FcNetwork final : public Network {
   [[nodiscard]] bool is_consistent() const override { return topology_ == nullptr || topology_->is_consistent(); }
   void visit_switches(const TallyVisitor& visit) const override;
   /// See FcTopology.
-  [[nodiscard]] fc2::Link* link_of(std::size_t host) { return topology_->link_of(host); }
+  [[nodiscard]] fc2::Link* link_of(std::size_t host) {
+    return topology_ == nullptr ? nullptr : topology_->link_of(host);
+  }
 
  private:
   class LogoutWatch;
@@ -47,7 +53,7 @@ class FcNetwork final : public Network {
   const Scenario& scenario_;
   FcHosts hosts_;
   std::list<LogoutWatch> logout_watches_;  // of the peer listener, by host
-  std::unique_ptr<FcTopology> topology_;   // before the hosts go
+  std::unique_ptr<FcTopology> topology_;   // before the hosts go; nullptr: unplugged
 };
 
 }  // namespace sim

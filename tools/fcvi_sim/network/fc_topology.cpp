@@ -41,7 +41,7 @@ fc2::LoopPlace loop_place(const PortSpec& spec) {
 
 void watch_on(fc2::Loop& loop, fc2::NPort& port, fc2::FrameTap* tap, LinkFaults faults) {
   loop.tap(port, tap);
-  if (faults.sent != nullptr) loop.set_faults(port, faults.sent, faults.received);
+  loop.set_faults(port, faults.sent, faults.received);
 }
 
 class FabricTopology final : public FcTopology {
@@ -108,7 +108,7 @@ class FabricTopology final : public FcTopology {
     if (!is_attached(host)) return;
     if (place.ring != nullptr) return watch_on(*place.ring->loop, port(host), tap, faults);
     place.at->tap(port(host), tap);
-    if (faults.sent != nullptr) place.at->set_faults(port(host), faults.sent, faults.received);
+    place.at->set_faults(port(host), faults.sent, faults.received);
   }
   void link_event(std::size_t host, PortEvent::Kind kind, bool over) override {
     const Place& place = places_[host];
@@ -141,7 +141,7 @@ class FabricTopology final : public FcTopology {
   void visit_counters(const CounterVisitor& visit) const override {
     for (std::size_t i = 0; i < fabric_.size(); ++i) visit(fabric_.at(i).config().name, fabric_.at(i).counters());
   }
-  // The new one first, so that it is another one.
+  // The new FL_Port is taken before the old one is freed: the switch would give the same one again.
   static void replug(Ring& ring) {
     fc2::FPort* other = ring.at->attach(*ring.loop);
     if (other == nullptr) return;
@@ -183,6 +183,7 @@ class PointToPointTopology final : public FcTopology {
   }
   [[nodiscard]] bool is_attached(std::size_t host) const override { return places_[host].there; }
   void watch(std::size_t host, fc2::FrameTap* tap, LinkFaults faults) override {
+    if (!is_attached(host)) return;
     places_[host].tap = tap;
     places_[host].faults = faults;
     if (pair_) watch(host);
@@ -218,7 +219,7 @@ class LoopTopology final : public FcTopology {
   void detach(std::size_t host) override { loop_.detach(port(host)); }
   [[nodiscard]] bool is_attached(std::size_t host) const override { return loop_.station_of(port(host)) != nullptr; }
   void watch(std::size_t host, fc2::FrameTap* tap, LinkFaults faults) override {
-    watch_on(loop_, port(host), tap, faults);
+    if (is_attached(host)) watch_on(loop_, port(host), tap, faults);
   }
   void link_event(std::size_t host, PortEvent::Kind kind, bool) override {
     if (kind == PortEvent::Kind::Replug)

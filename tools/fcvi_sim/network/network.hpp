@@ -46,10 +46,10 @@ class Network {
   virtual void attach(std::size_t host) = 0;
   virtual void detach(std::size_t host) = 0;
   [[nodiscard]] virtual bool is_attached(std::size_t host) const = 0;
-  /// At the host's end of its link, until it goes. `tap` may be nullptr. Point-to-point, what befalls a frame is its
-  /// sender's.
+  /// At the host's end of its link, until it goes; instead of what stood there before. nullptr: nobody watches, no
+  /// fault. Nothing happens while it is not attached. Point-to-point, what befalls a frame is its sender's.
   virtual void watch(std::size_t host, fc2::FrameTap* tap, LinkFaults faults) = 0;
-  /// All at once, for good. Hosts stay, and hear that their links went down.
+  /// All at once, for good: no host is attached any more. Hosts stay, and hear that their links went down.
   virtual void unplug() = 0;
 
   // --- what befalls it: events that the scenario's topology has (the loader saw to it)
