@@ -84,22 +84,16 @@ fc2::FrameSource::Next MessageSender::next_frame(fc2::Frame& frame) {
     if (vi == nullptr || !vi->can_transmit()) return Next::Exhausted;
     if (!sending_) {
       const Begun begun = start_next(frame);
-      if (begun == Begun::SentWhole) return made();
+      if (begun == Begun::SentWhole) return Next::Made;
       if (begun == Begun::Nothing) return Next::Exhausted;
     }
     Message& message = open_.back();
     if (!sequence_.is_open() && !begin_sequence(message)) return Next::Blocked;
     if (!sequence_.may_send()) return Next::Blocked;
-    if (fill(frame, message)) return made();
+    if (fill(frame, message)) return Next::Made;
     if (message.bytes_moved == 0) give_up_unsent(message);
     process(message, mo::LocalProtectionError{});  // its memory is gone; the next message may go on
   }
-}
-
-// Not asked in vain for what is not there.
-fc2::FrameSource::Next MessageSender::made() const {
-  const bool more = sending_ || (endpoint_.vi != nullptr && endpoint_.vi->has_send_to_begin());
-  return more ? Next::Made : Next::MadeLast;
 }
 
 MessageSender::Begun MessageSender::start_next(fc2::Frame& frame) {
@@ -117,8 +111,8 @@ MessageSender::Begun MessageSender::start_next(fc2::Frame& frame) {
 }
 
 void MessageSender::open_message(const vi::SendWork& work) {
-  if (open_.full())  // grows with what is under way at once
-    open_.set_capacity(std::min<std::size_t>(endpoint_.window, 2 * open_.capacity() + 2));
+  const std::size_t window = endpoint_.window;
+  if (open_.full()) open_.set_capacity(std::min(window, 2 * open_.capacity() + 2));  // grows with what is under way
   open_.push_back(Message{.machine = {}, .work = work, .msg_id = numbers_.take(services().now())});
   sending_ = true;
   write_device_header(work, open_.back().msg_id);

@@ -63,7 +63,6 @@ class MessageSender final : public fc2::FrameSource,
   // fc2::FrameSource
   Next next_frame(fc2::Frame& frame) override;
   [[nodiscard]] wire::FcId destination() const override { return endpoint_.peer_port; }
-  [[nodiscard]] Next made() const;
   enum class Begun : std::uint8_t { Nothing, Message, SentWhole };
   Begun start_next(fc2::Frame& frame);
   [[nodiscard]] bool may_go_whole(const vi::SendWork& work) const;

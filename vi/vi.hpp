@@ -136,8 +136,6 @@ class Vi final : private machines::vi_endpoint::Context {
   /// and protection (VI-DG 5.2); a bad descriptor waits for all before it, then is completed in error here,
   /// and at a reliable level takes the VI to Error. Call it again after each complete_send.
   std::optional<SendWork> begin_send();
-  /// begin_send() may find one.
-  [[nodiscard]] bool has_send_to_begin() const { return transmission_enabled_ && send_.has_unprocessed(); }
   /// Completes a begun send: error bits of status:: or 0. A length is reported on success only. Sends and
   /// RDMA Writes are completed in posting order, and so are RDMA Reads (VI-ARCH 6.3.1.1). At a reliable level
   /// an error takes the VI to Error: by ConnectionLost if it has transport_error, else by LocalError. Nothing

@@ -77,10 +77,6 @@ bool Transmitter::pull() {
     FramePtr frame = output_->make_frame(pool_, source.destination());
     const FrameSource::Next next = (Asked(asked_, source), source.next_frame(*frame));
     switch (next) {
-      case FrameSource::Next::MadeLast:
-        withdraw(source);
-        output_->send(std::move(frame));
-        return true;
       case FrameSource::Next::Made:
         if (source.transmitter_ == this) round_ = source.following_;
         output_->send(std::move(frame));

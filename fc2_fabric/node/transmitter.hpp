@@ -13,7 +13,6 @@ class FrameSource {
  public:
   enum class Next {
     Made,       // `frame` is complete
-    MadeLast,   // the same, and there is no more: leaves the round until submitted again
     Exhausted,  // nothing to send: leaves the round until submitted again
     Blocked,    // has work, but must wait (for a SEQ_ID): stays in the round
   };

@@ -11,6 +11,8 @@
 #include "fc2_fabric/frame/frame_header.hpp"
 #include "runtime/drivers/process.hpp"
 #include "tests/local_fabric/raw_node.hpp"
+#include "tests/support/fc4.hpp"
+#include "tests/support/port_by_hand.hpp"
 #include "wire/fc_header.hpp"
 
 namespace fc2::drivers {
@@ -88,6 +90,7 @@ struct FarEnd {
 class CrossbarTest : public testing::Test {
  public:
   CrossbarTest() {
+    port.set_data_user(support::fc4, data_user);
     int ends[2];
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
     const CoreSection section(machine.core);
@@ -165,6 +168,7 @@ class CrossbarTest : public testing::Test {
   }
 
   Machine machine;
+  support::RecordingDataUser data_user;
   NPort port{machine.core.scheduler(), machine.core.pool(), {}};
   Link link;
   Service service;
