@@ -130,3 +130,23 @@ TEST(ViplWork, done_takes_what_a_waiter_waits_for) {
               EXPECT_EQ(VipDisconnect(vi), VIP_SUCCESS);
             }});
 }
+
+// VI-DG 3.3.5: a call that ends something sees all that its thread has posted, however much that is. Receives that wait
+// are taken late; the last of them are flushed with the rest.
+TEST(ViplWork, disconnect_flushes_all_that_was_posted) {
+  simulate({[] {
+    Node node;
+    std::vector<VIP_VI_HANDLE> vis(40);
+    for (VIP_VI_HANDLE& vi : vis) vi = node.make_vi();
+    for (VIP_VI_HANDLE vi : vis)
+      for (std::size_t i = 0; i < Node::descriptors; ++i) node.post_receive(vi, node.simple(i, 0, 1));
+    ASSERT_EQ(VipDisconnect(vis.back()), VIP_SUCCESS);
+    for (std::size_t i = 0; i < Node::descriptors; ++i) {
+      VIP_DESCRIPTOR* done = nullptr;
+      ASSERT_EQ(VipRecvDone(vis.back(), &done), VIP_DESCRIPTOR_ERROR) << i;
+      ASSERT_EQ(done, node.at(i));
+      EXPECT_NE(done->CS.Status & VIP_STATUS_DESC_FLUSHED_ERROR, 0u);
+    }
+    EXPECT_EQ(VipDestroyVi(vis.back()), VIP_SUCCESS);
+  }});
+}
