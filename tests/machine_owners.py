@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import cpp_source
+from style_limits import closing
 
 FOLDERS = ["runtime", "fc2_fabric", "farp", "vi", "fcvi", "loopback", "vipl", "tools"]
 _MEMBER = re.compile(r"\b(?:(machines)::)?(\w+)::Machine\b(?!\s*[&*(:])\s*(\w*)[^;(){}]*;")
@@ -55,15 +56,6 @@ def scopes_at(code: str, offset: int) -> list:
             opened.pop()
         begin = match.end()
     return [(header, start, closing(code, start)) for header, start in opened]
-
-
-def closing(code: str, start: int) -> int:
-    depth = 0
-    for match in re.compile(r"[{}]").finditer(code, start):
-        depth += 1 if match.group() == "{" else -1
-        if depth == 0:
-            return match.start()
-    return len(code)
 
 
 def owners(root: Path) -> list:

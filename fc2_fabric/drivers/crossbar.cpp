@@ -98,6 +98,7 @@ void Crossbar::close() {
   by_peer_.clear();
   by_note_.clear();
   paths_.clear();
+  leaving_ = 0;
   by_service_.clear();
 }
 
@@ -365,6 +366,7 @@ void Crossbar::path_ended(const PathEnd& end) {
 void Crossbar::leave(Path& path) {
   if (path.way == Way::Leaving) return;
   path.way = Way::Leaving;
+  ++leaving_;
   path.out.end();
   ring(path);
   way_changed(path);
@@ -382,6 +384,7 @@ void Crossbar::give_up(Path& path) {
 
 void Crossbar::forget(const Path& path) {
   last_used_ = nullptr;
+  if (path.way == Way::Leaving) --leaving_;
   by_peer_.erase(path.peer.value);
   by_note_.erase(path.note);
   board_.give_back(path.note);
@@ -389,7 +392,9 @@ void Crossbar::forget(const Path& path) {
   want_notes();
 }
 
+// Each read ends with it: all paths are looked at only while one of them leaves.
 bool Crossbar::remove_finished() {
+  if (leaving_ == 0) return false;
   bool any = false;
   for (std::size_t i = paths_.size(); i-- > 0;) {
     if (!paths_[i]->is_finished()) continue;

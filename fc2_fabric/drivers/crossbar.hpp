@@ -150,8 +150,9 @@ class Crossbar final : public FrameOutput,
   mutable NoteBoard board_;
   Path* last_used_ = nullptr;
   mutable std::size_t next_to_read_ = 0;
-  bool caught_up_ = false;  // in this read_now()
-  FrameQueue by_service_;   // waits for its socket
+  std::size_t leaving_ = 0;  // paths that go as soon as both ends have ended
+  bool caught_up_ = false;   // in this read_now()
+  FrameQueue by_service_;    // waits for its socket
   boost::unordered_flat_map<std::uint32_t, Hold> holds_;
   boost::unordered_flat_map<std::uint32_t, TimeNs> asked_;  // when, by address
   std::vector<PathEnd> untold_;                             // the service, for want of room

@@ -52,6 +52,16 @@ TEST(Doorbell, other_memory_is_no_doorbell) {
   EXPECT_FALSE(PeerDoorbell::map({small.descriptor().duplicate(), bell->descriptors().rung}));
 }
 
+/// Each number is rung for; every third waits until it was read.
+void count_up(PeerDoorbell& peer, std::uint32_t last, std::atomic<std::uint32_t>& written,
+              const std::atomic<std::uint32_t>& read) {
+  for (std::uint32_t i = 1; i <= last; ++i) {
+    written.store(i, std::memory_order_release);
+    peer.ring();
+    while (i % 3 == 0 && read.load() < i) std::this_thread::yield();
+  }
+}
+
 // A writer counts up and rings; a sleeper that saw the old count sleeps. Were one wake-up lost, it would sleep for
 // ever.
 TEST(Doorbell, no_wake_up_is_lost) {
@@ -60,11 +70,7 @@ TEST(Doorbell, no_wake_up_is_lost) {
   std::atomic<std::uint32_t> written{0}, read{0};
   std::thread writer([&] {
     PeerDoorbell peer = PeerDoorbell::map(bell->descriptors());
-    for (std::uint32_t i = 1; i <= messages; ++i) {
-      written.store(i, std::memory_order_release);
-      peer.ring();
-      while (i % 3 == 0 && read.load() < i) std::this_thread::yield();
-    }
+    count_up(peer, messages, written, read);
   });
   while (read.load() < messages) {
     const std::uint32_t before = bell->fall_asleep();
@@ -144,11 +150,7 @@ TEST(DoorbellNotes, none_is_lost) {
   std::thread writer([&] {
     PeerDoorbell peer = PeerDoorbell::map(bell->descriptors());
     peer.set_note(group * Doorbell::notes_of_a_group);
-    for (std::uint32_t i = 1; i <= messages; ++i) {
-      written.store(i, std::memory_order_release);
-      peer.ring();
-      while (i % 3 == 0 && read.load() < i) std::this_thread::yield();
-    }
+    count_up(peer, messages, written, read);
   });
   while (read.load() < messages) {
     const std::uint32_t before = bell->fall_asleep();
