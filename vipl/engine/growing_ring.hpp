@@ -26,18 +26,16 @@ class GrowingRing {
 
   /// Producer: the next push will not throw. std::bad_alloc changes nothing.
   void make_room() {
-    if (has_room()) return;
-    if (write_ != nullptr) {
-      write_->known_head = write_->head.load(std::memory_order_acquire);
-      if (has_room()) return;
-    }
-    auto* larger = new Ring(write_ == nullptr ? first_capacity : 2 * write_->capacity);
-    (write_ == nullptr ? first_ : write_->next).store(larger);
-    write_ = larger;
+    if (!has_room()) [[unlikely]]
+      find_room();
   }
   /// Producer. Sequentially consistent: an EventCount may be notified next.
   void push(const T& item) {
     make_room();
+    push_into_room(item);
+  }
+  /// Producer. Pre: make_room() since the last push.
+  void push_into_room(const T& item) {
     Ring& ring = *write_;
     const std::size_t tail = ring.tail.load(std::memory_order_relaxed);
     ring.items[tail & (ring.capacity - 1)] = item;
@@ -77,6 +75,17 @@ class GrowingRing {
 
   [[nodiscard]] bool has_room() const {
     return write_ != nullptr && write_->tail.load(std::memory_order_relaxed) - write_->known_head != write_->capacity;
+  }
+
+  // The consumer may have made some; else a larger ring.
+  [[gnu::noinline]] void find_room() {
+    if (write_ != nullptr) {
+      write_->known_head = write_->head.load(std::memory_order_acquire);
+      if (has_room()) return;
+    }
+    auto* larger = new Ring(write_ == nullptr ? first_capacity : 2 * write_->capacity);
+    (write_ == nullptr ? first_ : write_->next).store(larger);
+    write_ = larger;
   }
 
   /// The consumer's ring, if it has an item; nullptr when all is empty.

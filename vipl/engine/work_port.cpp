@@ -57,7 +57,7 @@ WorkPort::Posted WorkPort::post(void* owner, const Submission& submission) {
   if (outstanding >= overrun_room * limit_) return Posted::Full;
   submissions_.make_room();
   posted_.store(posted + 1);  // first: it is counted before it can be dequeued
-  submissions_.push(submission);
+  submissions_.push_into_room(submission);
   return outstanding < limit_ ? Posted::Success : Posted::Overrun;
 }
 

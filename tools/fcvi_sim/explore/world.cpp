@@ -206,11 +206,16 @@ void World::collect() {
     }
 }
 
+void World::look_for_contradictions() {
+  if (!record_.inconsistent.empty()) return;
+  for (const auto& node : nodes_)
+    if (!node->is_consistent()) record_.inconsistent = "port " + node->name();
+  if (!network_->is_consistent()) record_.inconsistent = "the links and switches";
+}
+
 void World::observe() {
   if (scheduler_.fired_count() > most_events) throw std::runtime_error("more events than a run can need");
-  for (const auto& node : nodes_)
-    if (record_.inconsistent.empty() && !node->is_consistent()) record_.inconsistent = "port " + node->name();
-  if (record_.inconsistent.empty() && !network_->is_consistent()) record_.inconsistent = "the links and switches";
+  if (scheduler_.next_time() != scheduler_.now()) look_for_contradictions();
   for (Pair& pair : pairs_) {
     for (int side = 0; side < 2; ++side) {
       Probe& end = *pair.ends[side];
