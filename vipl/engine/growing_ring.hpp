@@ -32,14 +32,15 @@ class GrowingRing {
   /// Producer. Sequentially consistent: an EventCount may be notified next.
   void push(const T& item) {
     make_room();
-    push_into_room(item);
+    push_into_room(item, std::memory_order_seq_cst);
   }
-  /// Producer. Pre: make_room() since the last push.
-  void push_into_room(const T& item) {
+  /// Producer. Pre: make_room() since the last push. With `memory_order_release` what the producer does next may come
+  /// first for others: it then needs a full barrier before it looks whether somebody waits.
+  void push_into_room(const T& item, std::memory_order order) {
     Ring& ring = *write_;
     const std::size_t tail = ring.tail.load(std::memory_order_relaxed);
     ring.items[tail & (ring.capacity - 1)] = item;
-    ring.tail.store(tail + 1);
+    ring.tail.store(tail + 1, order);
   }
 
   /// Consumer. False: empty.
