@@ -106,7 +106,7 @@ std::vector<std::uint8_t> Registration::registration_of(Step step) const {
       return bytes_of(ct::RspnId{.port_id = port_id, .symbolic_name = symbolic(config_.symbolic_port_name)});
     case Step::Types: {
       ct::RftId rft_id{.port_id = port_id};
-      rft_id.types.add(wire::Type::fc_vi);
+      for (const wire::Type type : port_.fc4_types()) rft_id.types.add(type);
       return bytes_of(rft_id);
     }
     case Step::StateChanges:

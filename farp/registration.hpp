@@ -1,6 +1,6 @@
 // Registers the port after each fabric login: PLOGI with the Name Server, RIPP_ID for each own address, its symbolic
-// names, and last RFT_ID, so that a list of FC-VI ports shows it complete; then SCR with the Fabric Controller. One
-// request at a time: simple servers accept no more.
+// names, and last RFT_ID with the FC-4s that the port has by then, so that a list of their ports shows it complete;
+// then SCR with the Fabric Controller. One request at a time: simple servers accept no more.
 #pragma once
 #include <cstddef>
 #include <functional>

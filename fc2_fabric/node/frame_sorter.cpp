@@ -1,6 +1,7 @@
 #include "fc2_fabric/node/frame_sorter.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "fc2_fabric/node/class_2.hpp"
@@ -23,9 +24,10 @@ void FrameSorter::set_data_user(wire::Type type, DataFrameUser& user) {
   data_users_[static_cast<std::uint8_t>(type)] = &user;
 }
 
-void FrameSorter::remove_data_user(wire::Type type) {
-  users_[static_cast<std::uint8_t>(type)] = nullptr;
-  DataFrameUser* const user = std::exchange(data_users_[static_cast<std::uint8_t>(type)], nullptr);
+void FrameSorter::remove_user(wire::Type type) {
+  assert(type != wire::Type::els);  // the port's own
+  data_users_[static_cast<std::uint8_t>(type)] = nullptr;
+  ExchangeUser* const user = std::exchange(users_[static_cast<std::uint8_t>(type)], nullptr);
   if (user != nullptr) exchanges_.forget_user(*user);
 }
 

@@ -21,7 +21,7 @@ class FrameSorter {
   // See NPort.
   void set_user(wire::Type type, ExchangeUser& user) { users_[static_cast<std::uint8_t>(type)] = &user; }
   void set_data_user(wire::Type type, DataFrameUser& user);
-  void remove_data_user(wire::Type type);
+  void remove_user(wire::Type type);
 
  private:
   [[nodiscard]] Discard admits(const ReceivedFrame& frame) const;  // Discard::Count: it is for us

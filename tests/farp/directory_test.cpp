@@ -136,8 +136,7 @@ TEST_F(DirectoryTest, listing_of_ports_without_names) {
 
 // Two processes of one node, and a port with several addresses.
 TEST_F(DirectoryTest, listing_of_ports_of_one_node) {
-  for (std::size_t i = 0; i < 2; ++i)
-    fabric.add_port([](fc2::NPortConfig& config, std::size_t) { config.node_name = {7}; });
+  for (std::size_t i = 0; i < 2; ++i) add_port([](fc2::NPortConfig& config, std::size_t) { config.node_name = {7}; });
   for (std::size_t i = 0; i < 2; ++i)
     resolvers.push_back(std::make_unique<farp::Resolver>(
         fabric.port(i), farp::ResolverConfig{.own_addresses = {ip(3), ip(4)}, .symbolic_node_name = "shared"}));
@@ -358,7 +357,7 @@ TEST_F(DirectoryTest, too_many_ports) {
 }
 
 TEST_F(DirectoryTest, no_exchange_free) {
-  fabric.add_port([](fc2::NPortConfig& config, std::size_t) { config.max_exchanges = 2; });
+  add_port([](fc2::NPortConfig& config, std::size_t) { config.max_exchanges = 2; });
   farp::ResolverConfig config{.own_addresses = {ip(0)}};
   name(config, 0);
   resolvers.push_back(std::make_unique<farp::Resolver>(fabric.port(0), config));
