@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "fc2_fabric/node/remote_port.hpp"
+#include "state_machines/consistency.hpp"
 #include "wire/ct/accept.hpp"
 #include "wire/ct/gpn_id.hpp"
 #include "wire/els/adisc.hpp"
@@ -28,6 +29,11 @@ class PortValidator::Check final : private fc2::ExchangeUser {
     std::array<std::uint8_t, wire::ct::GpnId::size()> payload;
     gpn_id.write(payload);
     request(wire::well_known::name_server, wire::RCtl::unsolicited_control, wire::Type::ct, payload);
+  }
+  /// Whenever none of its functions runs: it awaits an answer of that port or of the Name Server, and not for ever.
+  [[nodiscard]] bool is_consistent() const {
+    const wire::FcId asked = asks_port_ ? remote_->peer() : wire::well_known::name_server;
+    return exchange_ != nullptr && exchange_->peer() == asked && ends_ != never_asked;
   }
 
  private:
@@ -98,6 +104,13 @@ class PortValidator::Check final : private fc2::ExchangeUser {
 PortValidator::PortValidator(fc2::NPort& port) : port_(port) {}
 PortValidator::~PortValidator() = default;
 
+/// Who waits, waits for a check that ends.
+bool PortValidator::is_consistent() const {
+  const bool checks =
+      std::all_of(checks_.begin(), checks_.end(), [](const auto& entry) { return entry.second->is_consistent(); });
+  return checks && checks_.size() <= max_checks_at_once && (waiting_.empty() || checks_.size() == max_checks_at_once);
+}
+
 void PortValidator::state_changed(const wire::els::Rscn& rscn) {
   const auto affects = [&](wire::FcId id) {
     return std::any_of(rscn.pages.begin(), rscn.pages.end(), [&](const auto& page) { return page.affects(id); });
@@ -111,6 +124,7 @@ void PortValidator::state_changed(const wire::els::Rscn& rscn) {
     for (const wire::FcId id : ids)
       if (!wire::is_of_fabric(id) && affects(id) && id != port_.n_port_id()) waiting_.insert(id);
   start_next();
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 
 // One that is being checked has changed again: what it says of itself then is new enough only if asked anew.

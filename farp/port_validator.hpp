@@ -30,6 +30,8 @@ class PortValidator {
   /// That port is already logged out.
   void forget(wire::FcId id);
   void stop();
+  /// Between its members, whenever none of its functions runs.
+  [[nodiscard]] bool is_consistent() const;
 
  private:
   class Check;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "fc2_fabric/node/remote_port.hpp"
+#include "state_machines/consistency.hpp"
 #include "wire/message_bytes.hpp"
 #include "wire/ct/rft_id.hpp"
 #include "wire/ct/ripp_id.hpp"
@@ -45,6 +46,13 @@ void Registration::name_server_unavailable() {
 void Registration::stop() {
   if (request_ != nullptr) port_.abort(*std::exchange(request_, nullptr));
   ready_ = false;
+}
+
+/// Others find the port when nothing is left to be told to the Name Server.
+bool Registration::is_consistent() const {
+  const bool asks = request_ != nullptr;
+  const bool knows_what = step_ != Step::Done && (step_ != Step::Address || address_ < config_.own_addresses.size());
+  return (!asks || (knows_what && retries_left_ >= 0)) && (!ready_ || step_ > Step::Types);
 }
 
 bool Registration::is_wanted(Step step) const {
@@ -126,6 +134,7 @@ void Registration::sequence_received(fc2::Exchange& exchange, const wire::FcHead
   request_ = nullptr;
   if (exchange.is_open()) port_.release(exchange);
   next();
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 
 void Registration::exchange_failed(fc2::Exchange&, fc2::ExchangeFailure failure) {
@@ -135,6 +144,7 @@ void Registration::exchange_failed(fc2::Exchange&, fc2::ExchangeFailure failure)
     request_step();
   else
     next();
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 
 }  // namespace farp

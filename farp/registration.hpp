@@ -25,6 +25,8 @@ class Registration final : private fc2::ExchangeUser {
   /// The fabric or the Name Server logged us out: all registrations are gone.
   void stop();
   [[nodiscard]] bool ready() const { return ready_ && port_.online(); }
+  /// Between its members, whenever none of its functions runs.
+  [[nodiscard]] bool is_consistent() const;
 
  private:
   enum class Step : std::uint8_t { Address, NodeName, SymbolicNodeName, SymbolicPortName, Types, StateChanges, Done };

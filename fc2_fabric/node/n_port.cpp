@@ -51,7 +51,8 @@ bool NPort::is_consistent() const {
   const bool logins = std::all_of(parts_->remote_ports.begin(), parts_->remote_ports.end(),
                                   [](const auto& entry) { return entry.second->is_consistent(); });
   return logins && parts_->remote_ports.is_consistent() && parts_->acknowledger.is_consistent() &&
-         parts_->exchanges.is_consistent() && parts_->attachment.is_consistent_throughout();
+         parts_->exchanges.is_consistent() && parts_->attachment.is_consistent_throughout() &&
+         parts_->link_services.is_consistent() && parts_->sorter.is_consistent() && transmitter_.is_consistent();
 }
 
 // --- link --------------------------------------------------------------------------------------------------------

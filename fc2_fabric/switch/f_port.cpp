@@ -5,6 +5,7 @@
 
 #include "fc2_fabric/node/link_services.hpp"
 #include "fc2_fabric/node/shared_link.hpp"
+#include "state_machines/consistency.hpp"
 #include "wire/els/fan.hpp"
 
 namespace fc2 {
@@ -41,20 +42,40 @@ FPort::FPort(SwitchServices& fabric, std::size_t number)
   controller_.add_els_user(*this);
 }
 
+/// To one far end at most.
+bool FPort::one_link() const {
+  const int far_ends =
+      (n_port_ ? 1 : 0) + (shared_link_ != nullptr ? 1 : 0) + (far_output_ != nullptr ? 1 : 0) + (fl_port_ ? 1 : 0);
+  return far_ends <= 1 && link_.has_value() == (n_port_ || shared_link_ != nullptr) &&
+         (feeder_ == nullptr || far_output_ != nullptr) && (link_ || !cut_by_switch_);
+}
+
+/// Further N_Port_IDs come after the first one, but on a loop; who returns is away until its accept is out; and nobody
+/// is away, or an offline link up, for ever.
+bool FPort::logins_have_a_link() const {
+  const bool returning =
+      std::all_of(returning_.begin(), returning_.end(), [&](wire::FcId id) { return has(id) && is_away(id); });
+  const bool offline = is_up() && link_ && !link_->a.online();
+  return returning && (is_up() || !has_logins()) && (logged_in_ || on_loop() || virtual_logins_.empty()) &&
+         (away_timer_.pending() || !(any_away() || offline));
+}
+
+bool FPort::is_consistent() const { return SwitchPort::is_consistent() && one_link() && logins_have_a_link(); }
+
 // --- link --------------------------------------------------------------------------------------------------------
 
 void FPort::connect(NPort& port, LinkConfig link) {
   link_.emplace(switch_.scheduler(), link, *this, BufferUse::UntilForwarded, port, BufferUse::UntilProcessed);
-  far_user_ = &n_port_.emplace(port, link_->b);
-  joined_ = cut_by_switch_ = false;
+  n_port_.emplace(port, link_->b);
+  cut_by_switch_ = false;
   if (switch_.online()) switch_online();
 }
 
 void FPort::connect(SharedLink& ports, LinkConfig link) {
   link_.emplace(switch_.scheduler(), link, *this, BufferUse::UntilForwarded, ports, BufferUse::UntilProcessed);
   ports.set_end(link_->b);
-  far_user_ = shared_link_ = &ports;
-  joined_ = cut_by_switch_ = false;
+  shared_link_ = &ports;
+  cut_by_switch_ = false;
   if (switch_.online()) switch_online();
 }
 
@@ -101,6 +122,11 @@ void FPort::move_to(FPort& other) {
   other.connect(port, config);
 }
 
+LinkUser& FPort::far_user() {
+  if (n_port_) return *n_port_;
+  return *shared_link_;
+}
+
 // A link of this program sees light when the switch runs, and none while it does not.
 void FPort::switch_online() {
   if (far_output_ != nullptr) {
@@ -109,13 +135,13 @@ void FPort::switch_online() {
   }
   if (fl_port_) return fl_port_->join();
   if (!link_) return;
-  if (!std::exchange(joined_, true)) return link_->join(*this, *far_user_);
+  if (!link_->joined()) return link_->join(*this, far_user());
   if (std::exchange(cut_by_switch_, false)) link_->mend();
   if (!is_up()) reset_link();
 }
 
 void FPort::switch_offline() {
-  if (link_ && joined_ && !link_->is_cut()) {
+  if (link_ && link_->joined() && !link_->is_cut()) {
     cut_by_switch_ = true;
     link_->cut();
   }
@@ -124,8 +150,8 @@ void FPort::switch_offline() {
 }
 
 void FPort::link_active() {
-  link_offline_ = false;
   if (switch_.online()) link_begins(link_->a.output());
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 
 void FPort::link_begins(FrameOutput& output) {
@@ -138,7 +164,6 @@ void FPort::link_begins(FrameOutput& output) {
 // it wait here, as for a port that takes no frames. It must log in anew with the fabric's services.
 void FPort::link_offline() {
   if (!is_up()) return;
-  link_offline_ = true;
   if (!has_logins()) return link_is_over();
   // The hold time begins when the first of them goes away; it begins anew only after all of them were back.
   if (!any_away()) switch_.scheduler().schedule_after(away_timer_, switch_.config().hold_time);
@@ -150,6 +175,7 @@ void FPort::link_offline() {
     go_away(id);
     leave_services(id);
   }
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 
 std::vector<wire::FcId> FPort::logins() const {
@@ -172,7 +198,8 @@ void FPort::forget_where_away(wire::Wwn port_name, wire::FcId id) {
 void FPort::away_for_too_long() {
   for (const wire::FcId id : logins())
     if (is_away(id)) log_out(id);
-  if (link_offline_) link_is_over();
+  if (!link_->a.online()) link_is_over();
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 
 void FPort::link_is_over() {
