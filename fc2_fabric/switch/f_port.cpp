@@ -56,7 +56,7 @@ bool FPort::logins_have_a_link() const {
   const bool returning =
       std::all_of(returning_.begin(), returning_.end(), [&](wire::FcId id) { return has(id) && is_away(id); });
   const bool offline = is_up() && link_ && !link_->a.online();
-  return returning && (is_up() || !has_logins()) && (logged_in_ || on_loop() || virtual_logins_.empty()) &&
+  return returning && (is_up() || !has_logins()) && (login_ || on_loop() || virtual_logins_.empty()) &&
          (away_timer_.pending() || !(any_away() || offline));
 }
 
@@ -180,7 +180,7 @@ void FPort::link_offline() {
 
 std::vector<wire::FcId> FPort::logins() const {
   std::vector<wire::FcId> ids;
-  if (logged_in_) ids.push_back(address_);
+  if (login_) ids.push_back(address_);
   for (const VirtualLogin& login : virtual_logins_) ids.push_back(login.id);
   return ids;
 }
@@ -205,7 +205,7 @@ void FPort::away_for_too_long() {
 void FPort::link_is_over() {
   if (!is_up()) return;
   switch_.scheduler().cancel(away_timer_);
-  if (logged_in_) former_address_ = address_;
+  if (login_) former_address_ = address_;
   log_out_all();
   controller_.link_down();
   controller_channel_.clear();
@@ -284,7 +284,7 @@ void FPort::receive(FramePtr frame) {
 // --- F_Port Controller -------------------------------------------------------------------------------------------
 
 bool FPort::has(wire::FcId id) const {
-  if (logged_in_ && id == address_) return true;
+  if (login_ && id == address_) return true;
   return std::any_of(virtual_logins_.begin(), virtual_logins_.end(),
                      [&](const VirtualLogin& login) { return login.id == id; });
 }
@@ -342,18 +342,17 @@ void FPort::log_in(Exchange& exchange, std::span<const std::uint8_t> payload) {
       virtual_login(payload);  // a FLOGI ends every login of this link, and may have any one's name
   const auto request = admitted(exchange, payload, named != nullptr ? named->id : address_);
   if (!request) return;
-  const bool returns = logged_in_ && is_away(address_) && request->port_name == login_.port_name;
+  const bool returns = login_ && is_away(address_) && request->port_name == login_->port_name;
   if (!returns) log_out_all();  // a FLOGI ends the login before it (FC-LS)
   login_ = *request;
-  logged_in_ = true;
-  output().set_bb_credit(login_.bb_credit);
+  output().set_bb_credit(login_->bb_credit);
   grant(exchange, address_, *request);
 }
 
 // FC-LS: FDISC comes without an address, from a link that is logged in, with a Port_Name of its own. The same again:
 // the accept was lost, or the N_Port began anew, which ends its login as a FLOGI would.
 void FPort::discover(Exchange& exchange, std::span<const std::uint8_t> payload) {
-  if (!logged_in_ || is_away(address_) || exchange.peer() != wire::well_known::unidentified)
+  if (!login_ || is_away(address_) || exchange.peer() != wire::well_known::unidentified)
     return controller_.reject_els(exchange, RejectReason::unable_to_perform,
                                   RejectExplanation::invalid_originator_s_id);
   const VirtualLogin* named = virtual_login(payload);
@@ -404,7 +403,7 @@ void FPort::log_out(wire::FcId id) {
 
 void FPort::log_out_all() {
   while (!virtual_logins_.empty()) log_out(virtual_logins_.back().id);
-  if (std::exchange(logged_in_, false)) login_ended(address_, login_.port_name);
+  if (const auto login = std::exchange(login_, std::nullopt)) login_ended(address_, login->port_name);
 }
 
 void FPort::login_ended(wire::FcId id, wire::Wwn port_name) {

@@ -66,12 +66,12 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser, privat
   [[nodiscard]] wire::Wwn name() const { return controller_.config().port_name; }
   /// The N_Port_ID that a FLOGI here is granted.
   [[nodiscard]] wire::FcId address() const { return address_; }
-  [[nodiscard]] bool logged_in() const { return logged_in_; }
+  [[nodiscard]] bool logged_in() const { return login_.has_value(); }
   /// The N_Port's FLOGI; while it is logged in.
-  [[nodiscard]] const wire::els::Login& login() const { return login_; }
+  [[nodiscard]] const wire::els::Login& login() const { return *login_; }
   /// N_Port_IDs granted by FDISC, or by FLOGI on a loop.
   [[nodiscard]] std::size_t virtual_ports() const { return virtual_logins_.size(); }
-  [[nodiscard]] bool has_logins() const { return logged_in_ || !virtual_logins_.empty(); }
+  [[nodiscard]] bool has_logins() const { return login_ || !virtual_logins_.empty(); }
   /// A frame without a login may come from this S_ID.
   [[nodiscard]] bool may_log_in(wire::FcId s_id) const;
   /// `id` is logged in on this link.
@@ -158,8 +158,7 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser, privat
   FrameOutput* far_output_ = nullptr;    // to one elsewhere
   FrameFeeder* feeder_ = nullptr;        // of that one
   LoginListener* login_listener_ = nullptr;
-  bool logged_in_ = false;
-  wire::els::Login login_;
+  std::optional<wire::els::Login> login_;
   std::vector<VirtualLogin> virtual_logins_;
   std::vector<wire::FcId> returning_;  // logged in again: when their accept is out, what waited for them follows
   Timer<FPort, &FPort::away_for_too_long> away_timer_{*this};

@@ -356,6 +356,24 @@ TEST_F(DirectoryTest, too_many_ports) {
   EXPECT_EQ(read(enough).ports.size(), 5U);
 }
 
+// Between any two events of a listing, one that fails, and the next.
+TEST_F(DirectoryTest, owner_is_consistent_between_events) {
+  bring_up(3, name);
+  farp::Directory directory(fabric.port(0));
+  EXPECT_TRUE(directory.is_consistent());
+  for (const bool fails : {false, true, false}) {
+    Reader reader, another;
+    directory.list(reader);
+    EXPECT_TRUE(directory.is_consistent());
+    if (fails) fabric.port(0).remote_port(wire::well_known::name_server).log_out();
+    reader.then = [&] { directory.list(another); };
+    const runtime::TimeNs end = fabric.scheduler.now() + 10 * runtime::second;
+    while (fabric.scheduler.run_next(end)) ASSERT_TRUE(directory.is_consistent());
+    EXPECT_EQ(reader.failures, fails ? 1 : 0);
+    EXPECT_TRUE(another.told());
+  }
+}
+
 TEST_F(DirectoryTest, no_exchange_free) {
   add_port([](fc2::NPortConfig& config, std::size_t) { config.max_exchanges = 2; });
   farp::ResolverConfig config{.own_addresses = {ip(0)}};

@@ -114,6 +114,24 @@ TEST_F(RegistrationTest, silent_after_first_answer_next_step_has_all_tries) {
   EXPECT_EQ(ready[0].count, 1);
 }
 
+// Between any two events, whatever the server does: it is silent, answers, logs the port out, and the link goes.
+TEST_F(RegistrationTest, owner_is_consistent_between_events) {
+  build(1);
+  FewAnswers server_of_one(server(), 1);
+  const auto run = [this](runtime::TimeNs duration) {
+    const runtime::TimeNs end = fabric.scheduler.now() + duration;
+    while (fabric.scheduler.run_next(end)) ASSERT_TRUE(resolvers[0]->is_consistent());
+  };
+  attach_tapped();
+  run(3 * runtime::second);
+  server().remote_port(id(0)).log_out();
+  run(200 * runtime::second);
+  EXPECT_TRUE(resolvers[0]->ready());
+  fabric.detach(0);
+  EXPECT_TRUE(resolvers[0]->is_consistent());
+  run(runtime::second);
+}
+
 // Logged out by the server in the midst of it: begins again with the first address after the next login,
 // and not before.
 TEST_F(RegistrationTest, logged_out_meanwhile_begins_anew) {

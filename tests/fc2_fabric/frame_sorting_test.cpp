@@ -115,6 +115,18 @@ TEST(FrameSorting, dataUser_removed_hearsNothing) {
   EXPECT_TRUE(p.data_user.ius.empty());
 }
 
+// Another user takes its place, which has no message data: what comes is assembled for that one.
+TEST(FrameSorting, dataUser_replaced_hearsNothing) {
+  Sorted p;
+  support::RecordingUser user;
+  p.port.set_user(support::fc4, user);
+  EXPECT_TRUE(p.port.is_consistent());
+  p.receive(p.opening(fc_vi, RCtl::solicited_data), bytes);
+  EXPECT_TRUE(p.data_user.data.empty());
+  EXPECT_EQ(user.ius.size(), 1U);
+  p.port.remove_user(fc_vi);
+}
+
 // The same of an FC-4 without message data: it may go before the port, and what it has left finds it no more.
 TEST(FrameSorting, user_removed_hearsNothing) {
   Sorted p([](NPortConfig& config) { config.end_to_end_credit = 2; });
