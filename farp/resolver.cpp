@@ -175,7 +175,8 @@ bool Resolver::Core::is_consistent() const {
       std::all_of(entries_.begin(), entries_.end(), [](const auto& entry) { return entry.second.is_consistent(); });
   const bool waits =
       std::none_of(waiters_.begin(), waiters_.end(), [](const Waiter& one) { return one.entry->idle(); });
-  return entries && waits && oldest_.size() == entries_.size() && answers_.empty() && !telling_;
+  return entries && waits && oldest_.size() == entries_.size() && answers_.empty() && !telling_ &&
+         registration_.is_consistent() && validator_.is_consistent();
 }
 
 // --- validity: FC-VI 7.7 -----------------------------------------------------------------------------------------

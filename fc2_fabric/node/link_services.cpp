@@ -7,6 +7,7 @@
 #include "fc2_fabric/node/iu_sender.hpp"
 #include "fc2_fabric/node/port_attachment.hpp"
 #include "fc2_fabric/node/remote_ports.hpp"
+#include "state_machines/consistency.hpp"
 #include "wire/els/adisc.hpp"
 #include "wire/els/echo.hpp"
 #include "wire/els/farp.hpp"
@@ -155,14 +156,27 @@ void LinkServices::deny(wire::FcId peer) {
   if (denial == nullptr) return;
   denial->context = this;
   denials_.push_back(denial);
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 
 // Strangers that have no end do not answer either: what we tell them takes a quarter of our exchanges at most.
+std::size_t LinkServices::max_denials() const { return std::max<std::size_t>(port_.config().max_exchanges / 4, 1); }
+
 void LinkServices::make_room_for_denial() {
-  if (denials_.size() < std::max<std::size_t>(port_.config().max_exchanges / 4, 1)) return;
+  if (denials_.size() < max_denials()) return;
   Exchange& oldest = *denials_.front();
   denials_.pop_front();
   if (oldest.context == this) exchanges_.release(oldest);  // else another's by now
+}
+
+/// Each is a LOGO of ours, or it is over, and its exchange may be another's.
+bool LinkServices::is_consistent() const {
+  const auto is_ours = [this](const Exchange* denial) {
+    return denial->context != this || !denial->is_open() ||
+           (denial->is_originator() && denial->type() == wire::Type::els);
+  };
+  return denials_.size() <= max_denials() && std::all_of(denials_.begin(), denials_.end(), is_ours) &&
+         std::find(users_.begin(), users_.end(), nullptr) == users_.end();
 }
 
 void LinkServices::login_missing(const ReceivedFrame& frame) {

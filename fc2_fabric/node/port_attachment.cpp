@@ -208,7 +208,7 @@ wire::els::Login PortAttachment::login_parameters(wire::els::Command command) co
   namespace feature = wire::els::feature;
   wire::els::Login login{.command = command,
                          .bb_credit = output_ != nullptr ? output_->own_bb_credit() : std::uint16_t{0}};
-  // FC-VI 5.6; ruling 12 for the bit of C. A FLOGI says nothing of relative offsets: there the bit means R_A_TOV.
+  // FC-FS; ruling 12 for the bit of C. A FLOGI says nothing of relative offsets: there the bit means R_A_TOV.
   if (port_.config().continuously_increasing_seq_cnt) login.features |= feature::seq_cnt;
   if (port_.config().continuously_increasing_relative_offset && command != wire::els::Command::flogi)
     login.features |= feature::continuously_increasing_relative_offset;
