@@ -6,6 +6,7 @@
 #include "fc2_fabric/node/class_2.hpp"
 #include "fcvi/fc4.hpp"
 #include "state_machines/consistency.hpp"
+#include "wire/fcvi/message_request.hpp"
 #include "wire/fcvi/message_status.hpp"
 
 namespace fcvi {
@@ -164,14 +165,14 @@ bool MessageSender::start_exchange(Message& message) {
 }
 
 void MessageSender::write_device_header(const vi::SendWork& work, wire::MsgId msg_id) {
-  DeviceHeader{.handle = endpoint_.peer_handle,
-               .opcode = request_opcode(work.kind),
-               .flags = work.has_immediate ? wire::fcvi::message_request_flag::imm_data : std::uint8_t{0},
-               .msg_id = msg_id,
-               .parameter = work.immediate_data,
-               .rmt_va = work.remote_address,
-               .rmt_va_handle = work.remote_handle,
-               .tot_len_or_connection_id = work.length_bytes}
+  wire::fcvi::MessageRequest{.opcode = request_opcode(work.kind),
+                             .handle = endpoint_.peer_handle,
+                             .msg_id = msg_id,
+                             .has_immediate = work.has_immediate,
+                             .immediate_data = work.immediate_data,
+                             .rmt_va = work.remote_address,
+                             .rmt_va_handle = work.remote_handle,
+                             .total_length = work.length_bytes}
       .write(device_header_);
 }
 
