@@ -15,15 +15,14 @@ ReadResponder::~ReadResponder() = default;
 
 /// An exchange is open for the first response alone, a sequence within an exchange.
 bool ReadResponder::is_consistent() const {
-  return endpoint_.answers_reads == is_busy() && responses_.size() <= max_waiting &&
-         (exchange_ == nullptr || is_busy()) && (!sequence_.is_open() || exchange_ != nullptr);
+  return responses_.size() <= max_waiting && (exchange_ == nullptr || is_busy()) &&
+         (!sequence_.is_open() || exchange_ != nullptr);
 }
 
 bool ReadResponder::add(const fc2::ReceivedFrame& frame, const DeviceHeader& request) {
   if (responses_.size() == max_waiting) return false;
   if (responses_.full()) responses_.set_capacity(std::max(first_capacity, 2 * responses_.capacity()));
   responses_.push_back({frame.header, request, frame.class_2});
-  endpoint_.answers_reads = true;
   services().message_exchanges.opened(endpoint_.peer_port, frame.header.ox_id, endpoint_.handle);
   services().port.transmitter().submit(*this);
   return true;
@@ -32,7 +31,6 @@ bool ReadResponder::add(const fc2::ReceivedFrame& frame, const DeviceHeader& req
 void ReadResponder::clear() {
   sequence_.abandon();
   responses_.clear();
-  endpoint_.answers_reads = false;
   if (exchange_ != nullptr) services().port.abort(*std::exchange(exchange_, nullptr));
   FCVI_ASSERT_CONSISTENT(*this);
 }
@@ -75,7 +73,6 @@ void ReadResponder::finish_first() {
   if (exchange_->is_class_2()) exchange_->context = nullptr;  // its ACKs are not ours to wait for
   exchange_ = nullptr;
   responses_.pop_front();
-  endpoint_.answers_reads = is_busy();
   FCVI_ASSERT_CONSISTENT(*this);
   if (!done.lost) {
     endpoint_.message_completed(done.request.msg_id);
