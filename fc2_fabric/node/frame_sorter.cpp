@@ -27,6 +27,7 @@ void FrameSorter::set_user(wire::Type type, ExchangeUser& user) {
 }
 
 void FrameSorter::set_data_user(wire::Type type, DataFrameUser& user) {
+  assert(exchanges_.fc4s().has(type));  // else tell_data_users() passes it over
   set_user(type, user);
   data_users_[static_cast<std::uint8_t>(type)] = &user;
   FCVI_ASSERT_CONSISTENT(*this);
@@ -40,15 +41,13 @@ void FrameSorter::remove_user(wire::Type type) {
   FCVI_ASSERT_CONSISTENT(*this);
 }
 
-/// One that has message data is the user of its TYPE, and a FC-4 of the port (see tell_data_users). The ELS are the
-/// port's own.
+/// One that has message data is the user of its TYPE. The ELS are the port's own.
 bool FrameSorter::is_consistent() const {
-  for (std::size_t i = 0; i < data_users_.size(); ++i) {
-    const DataFrameUser* const user = data_users_[i];
-    if (user != nullptr && (users_[i] != user || !exchanges_.fc4s().has(static_cast<wire::Type>(i)))) return false;
-  }
-  constexpr auto els = static_cast<std::size_t>(wire::Type::els);
-  return users_[els] == &link_services_ && data_users_[els] == nullptr;
+  const auto one_user = [this](wire::Type type) {
+    return data_user_of(type) == nullptr || data_user_of(type) == users_[static_cast<std::uint8_t>(type)];
+  };
+  return std::ranges::all_of(exchanges_.fc4s().types(), one_user) && data_user_of(wire::Type::els) == nullptr &&
+         users_[static_cast<std::size_t>(wire::Type::els)] == &link_services_;
 }
 
 Discard FrameSorter::admits(const ReceivedFrame& frame) const {

@@ -175,8 +175,8 @@ bool LinkServices::is_consistent() const {
     return denial->context != this || !denial->is_open() ||
            (denial->is_originator() && denial->type() == wire::Type::els);
   };
-  return denials_.size() <= max_denials() && std::all_of(denials_.begin(), denials_.end(), is_ours) &&
-         std::find(users_.begin(), users_.end(), nullptr) == users_.end();
+  return denials_.empty() ||
+         (denials_.size() <= max_denials() && std::all_of(denials_.begin(), denials_.end(), is_ours));
 }
 
 void LinkServices::login_missing(const ReceivedFrame& frame) {
