@@ -11,6 +11,7 @@
 #include <random>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "fcvi/connection.hpp"
@@ -33,6 +34,7 @@ struct Options {
   std::size_t rounds = 5;
   std::uint64_t seed = 1;
   bool random = false;
+  bool one_server = false;
   bool csv = false;
   vi::ReliabilityLevel level = vi::ReliabilityLevel::ReliableDelivery;
 };
@@ -61,31 +63,36 @@ struct alignas(64) Line {
 };
 static_assert(sizeof(Line) == 64);
 
-/// Lines of one end of each message, and their data where they are larger.
+/// Lines of one end of each message, and their data where they are larger. Each NIC of that end registers all of it.
 class Memory {
  public:
   Memory(std::size_t messages, std::size_t message_bytes)
       : lines_(messages), bytes_(message_bytes), data_(bytes_ > sizeof(Line::data) ? bytes_ : 0) {}
 
-  /// Registers `count` lines from `first` on with that NIC.
-  void give(vi::Nic& nic, std::size_t first, std::size_t count) {
-    handle_ = registered(nic, &lines_[first], count * sizeof(Line));
-    const wire::MemHandle of_data = data_.empty() ? handle_ : registered(nic, data_.data(), data_.size());
-    for (std::size_t i = first; i < first + count; ++i) {
-      Line& line = lines_[i];
-      line.control.segment_count = 1;
-      line.control.length_bytes = static_cast<std::uint32_t>(bytes_);
-      line.segment = {address(data_.empty() ? static_cast<void*>(&line.data) : data_.data()), of_data.value,
-                      static_cast<std::uint32_t>(bytes_)};
+  /// Makes the descriptor of a message for that NIC; its memory handle.
+  wire::MemHandle describe(std::size_t index, vi::Nic& nic) {
+    const auto [entry, is_new] = handles_.try_emplace(&nic);
+    Handles& handles = entry->second;
+    if (is_new) {
+      handles.lines = registered(nic, lines_.data(), lines_.size() * sizeof(Line));
+      handles.data = data_.empty() ? handles.lines : registered(nic, data_.data(), data_.size());
     }
+    Line& line = lines_[index];
+    line.control.segment_count = 1;
+    line.control.length_bytes = static_cast<std::uint32_t>(bytes_);
+    line.segment = {address(data_.empty() ? static_cast<void*>(&line.data) : data_.data()), handles.data.value,
+                    static_cast<std::uint32_t>(bytes_)};
+    return handles.lines;
   }
-  /// Of the last that was given.
-  [[nodiscard]] wire::MemHandle handle() const { return handle_; }
+  [[nodiscard]] std::size_t size() const { return lines_.size(); }
   Line& line(std::size_t index) { return lines_[index]; }
   std::vector<std::uint8_t>& data() { return data_; }
   static std::uint64_t address(const void* at) { return reinterpret_cast<std::uintptr_t>(at); }
 
  private:
+  struct Handles {
+    wire::MemHandle lines{}, data{};
+  };
   static wire::MemHandle registered(vi::Nic& nic, void* at, std::size_t bytes) {
     wire::MemHandle handle{};
     check(nic.register_memory(address(at), static_cast<std::byte*>(at), bytes, {}, handle) == vi::Return::Success,
@@ -95,7 +102,7 @@ class Memory {
   std::vector<Line> lines_;
   std::size_t bytes_;
   std::vector<std::uint8_t> data_;
-  wire::MemHandle handle_{};
+  std::unordered_map<vi::Nic*, Handles> handles_;
 };
 
 /// Where a message goes, again and again.
@@ -119,6 +126,7 @@ ManyHosts::Config config(const Options& options) {
           .ports = ports ? options.n : 2,
           .fabric = {},
           .one_link_apart = ports,
+          .one_server = options.one_server,
           .connections = connections ? options.n : 1,
           .at_once = set_ups_at_once,
           .level = options.level,
@@ -129,18 +137,15 @@ class Bench {
  public:
   explicit Bench(const Options& options)
       : options_(options), hosts_(config(options)), size_(options.what == "size" ? options.n : 8),
-        per_connection_(options.what == "descriptors" ? options.n : 1), clients_(count(), size_),
-        servers_(count(), size_) {
-    check(hosts_.register_all(), "not all ports registered");
-    hosts_.fabric().run_for(runtime::second);
-    check(hosts_.connect_all(), "not all connected");
-    hosts_.fabric().run_for(30 * runtime::second);  // whatever rests has rested
-    make_messages();
-    if (options_.random) std::shuffle(messages_.begin(), messages_.end(), std::mt19937_64(options_.seed));
-    for (std::size_t i = 0; i < messages_.size(); i += at_once()) send(i, std::min(i + at_once(), messages_.size()));
-    check_data();
-  }
+        per_connection_(options.what == "descriptors" ? options.n : 1),
+        clients_(config(options).connection_count() * per_connection_, size_), servers_(clients_.size(), size_) {}
 
+  // In this order.
+  void register_ports();
+  void connect();
+  void make_messages();
+  /// Once, so that all there is has grown; and looks whether each came where it should.
+  void send_first();
   /// CPU time of each of the messages, in nanoseconds.
   double round(std::size_t passes);
   /// Of each round, so that it takes about a tenth of a second at least.
@@ -153,14 +158,14 @@ class Bench {
   /// Data frames that all messages so far took each.
   [[nodiscard]] std::size_t frames_each() const { return std::max<std::size_t>(1, (size_ + 2079) / 2080); }
 
+  ManyHosts& hosts() { return hosts_; }
+
  private:
-  [[nodiscard]] std::size_t count() const {
-    const ManyHosts::Config made = config(options_);
-    return made.ports / 2 * made.connections * per_connection_;
-  }
-  void make_messages();
   void check_data();
   void send(std::size_t first, std::size_t end);
+  void send_all() {
+    for (std::size_t i = 0; i < messages_.size(); i += at_once()) send(i, std::min(i + at_once(), messages_.size()));
+  }
 
   const Options options_;
   ManyHosts hosts_;
@@ -169,24 +174,34 @@ class Bench {
   std::vector<Message> messages_;
 };
 
-void Bench::make_messages() {
-  messages_.reserve(count());
-  const auto& pairs = hosts_.pairs();
-  for (std::size_t i = 0; i < count(); ++i) {
-    const auto& pair = *pairs[i / per_connection_];
-    const std::size_t of_host = count() / (hosts_.registered() / 2);
-    if (i % of_host == 0) {
-      clients_.give(pair.client.nic, i, of_host);
-      servers_.give(pair.server.nic, i, of_host);
-    }
-    clients_.line(i).data = i + 1;
-    messages_.push_back({pair.client_vi, pair.server_vi, Memory::address(&clients_.line(i)),
-                         Memory::address(&servers_.line(i)), clients_.handle(), servers_.handle()});
-  }
-  for (std::size_t i = 0; i < clients_.data().size(); ++i) clients_.data()[i] = static_cast<std::uint8_t>(i * 37 + 1);
+void Bench::register_ports() {
+  check(hosts_.register_all(), "not all ports registered");
+  hosts_.fabric().run_for(runtime::second);
 }
 
-/// Each message went where it should: what is measured is not something else.
+void Bench::connect() {
+  check(hosts_.connect_all(), "not all connected");
+  hosts_.fabric().run_for(30 * runtime::second);  // whatever rests has rested
+}
+
+void Bench::make_messages() {
+  messages_.reserve(clients_.size());
+  for (std::size_t i = 0; i < clients_.size(); ++i) {
+    const ManyHosts::Pair& pair = *hosts_.pairs()[i / per_connection_];
+    const wire::MemHandle send = clients_.describe(i, pair.client.nic), receive = servers_.describe(i, pair.server.nic);
+    clients_.line(i).data = i + 1;
+    messages_.push_back({pair.client_vi, pair.server_vi, Memory::address(&clients_.line(i)),
+                         Memory::address(&servers_.line(i)), send, receive});
+  }
+  for (std::size_t i = 0; i < clients_.data().size(); ++i) clients_.data()[i] = static_cast<std::uint8_t>(i * 37 + 1);
+  if (options_.random) std::shuffle(messages_.begin(), messages_.end(), std::mt19937_64(options_.seed));
+}
+
+void Bench::send_first() {
+  send_all();
+  check_data();
+}
+
 void Bench::check_data() {
   for (std::size_t i = 0; i < messages_.size(); ++i)
     check(!clients_.data().empty() || servers_.line(i).data == i + 1, "a message did not arrive, or at another place");
@@ -212,14 +227,17 @@ void Bench::send(std::size_t first, std::size_t end) {
 /// By its name tests/bench/growth tells callgrind what to count.
 [[gnu::noinline]] double Bench::round(std::size_t passes) {
   const double begun = cpu_ns();
-  for (std::size_t pass = 0; pass != passes; ++pass)
-    for (std::size_t i = 0; i < messages_.size(); i += at_once()) send(i, std::min(i + at_once(), messages_.size()));
+  for (std::size_t pass = 0; pass != passes; ++pass) send_all();
   return (cpu_ns() - begun) / static_cast<double>(passes * messages_.size());
 }
 
 int measure_time(const Options& options) {
   const Clock::time_point start = Clock::now();
   Bench bench(options);
+  bench.register_ports();
+  bench.connect();
+  bench.make_messages();
+  bench.send_first();
   const double set_up = seconds_since(start);
   std::vector<double> rounds;
   for (std::size_t i = 0; i < options.rounds; ++i) rounds.push_back(bench.round(bench.passes()));
@@ -258,7 +276,7 @@ std::string largest_parts(std::size_t ends) {
     const double share = static_cast<double>(blocks.count) / static_cast<double>(ends);
     if (static_cast<double>(blocks.bytes) * share < 8) break;
     char part[96];
-    std::snprintf(part, sizeof part, "%s%zu B%s x %.2f", text.empty() ? "" : ", ", blocks.bytes,
+    std::snprintf(part, sizeof part, "%s%zu B%s x %.3g", text.empty() ? "" : ", ", blocks.bytes,
                   name_of(blocks.bytes).c_str(), share);
     text += part;
   }
@@ -266,28 +284,33 @@ std::string largest_parts(std::size_t ends) {
 }
 
 int measure_memory(const Options& options) {
-  ManyHosts hosts(config(options));
-  check(hosts.register_all(), "not all ports registered");
-  hosts.fabric().run_for(runtime::second);
-  hosts.make_pairs();  // the bench's own
+  Bench bench(options);
+  bench.register_ports();
+  bench.hosts().make_pairs();  // the bench's own
   const std::size_t before = bench::heap_bytes();
   bench::start_counting();
-  for (const auto& pair : hosts.pairs()) pair->make_vis();
+  for (const auto& pair : bench.hosts().pairs()) pair->make_vis();
   const std::size_t with_vis = bench::heap_bytes();
-  check(hosts.connect_all(), "not all connected");
-  hosts.fabric().run_for(30 * runtime::second);  // whatever rests has rested
+  bench.connect();
   bench::stop_counting();
   const std::size_t connected = bench::heap_bytes();
-  const std::size_t ends = 2 * options.n;
+  bench.make_messages();  // the bench's own
+  const std::size_t unused = bench::heap_bytes();
+  bench.send_first();
+  const std::size_t ends = 2 * options.n, used = bench::heap_bytes();
   const auto each = [&](std::size_t bytes) { return static_cast<double>(bytes) / static_cast<double>(ends); };
+  const double sum = each(connected - before), vi = each(with_vis - before), more = each(used - unused);
   const std::string parts = largest_parts(ends);
   if (options.csv)
-    std::printf("case,n,bytes,vi_bytes,connection_bytes,parts\nmemory,%zu,%.1f,%.1f,%.1f,\"%s\"\n", options.n,
-                each(connected - before), each(with_vis - before), each(connected - with_vis), parts.c_str());
+    std::printf(
+        "case,n,bytes,vi_bytes,connection_bytes,after_message_bytes,parts\n"
+        "memory,%zu,%.1f,%.1f,%.1f,%.1f,\"%s\"\n",
+        options.n, sum, vi, sum - vi, more, parts.c_str());
   else
     std::printf(
-        "memory %zu: %.0f heap bytes an idle connection's end with its VI: VI %.0f, connection %.0f; blocks: %s\n",
-        options.n, each(connected - before), each(with_vis - before), each(connected - with_vis), parts.c_str());
+        "memory %zu: %.0f heap bytes an idle connection's end with its VI: VI %.0f, connection %.0f; after the "
+        "first message %.0f more; blocks: %s\n",
+        options.n, sum, vi, sum - vi, more, parts.c_str());
   return 0;
 }
 
@@ -299,6 +322,7 @@ constexpr char usage[] =
     "  --order robin|random (robin)   which connection is next; random: one permutation, again and again\n"
     "  --at-once K|all (1)            messages under way; with descriptors always all\n"
     "  --messages M, --rounds R (5)   of a round at least; the median of R rounds counts\n"
+    "  --one-server                   of the ports one is the server of all others\n"
     "  --seed S (1)                   of the random order\n"
     "  --level delivery|reception|unreliable (delivery)\n";
 
@@ -350,6 +374,8 @@ Options read(int argc, char** argv) {
   for (int i = 3; i < argc; ++i) {
     if (std::string_view(argv[i]) == "--csv")
       options.csv = true;
+    else if (std::string_view(argv[i]) == "--one-server" && ports)
+      options.one_server = true;
     else if (i + 1 < argc)
       set(options, argv[i], argv[i + 1]), ++i;  // its value
     else

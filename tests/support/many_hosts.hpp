@@ -23,11 +23,13 @@ class ManyHosts {
     std::size_t ports = 1000;  // even: the first half connects to the second
     fc2::FabricConfig fabric = {};
     bool one_link_apart = false;   // one inter-switch link between the two of a pair, however many ports there are
+    bool one_server = false;       // all other hosts connect to the first one, instead of pairwise
     std::size_t connections = 1;   // of each pair
     std::size_t at_once = no_end;  // Connection Setups under way
     vi::ReliabilityLevel level = vi::ReliabilityLevel::ReliableDelivery;
     vi::NicLimits limits = {};
     static constexpr std::size_t no_end = ~std::size_t{0};
+    [[nodiscard]] std::size_t connection_count() const { return (one_server ? ports - 1 : ports / 2) * connections; }
   };
 
   struct Host final : vi::Listener, farp::ReadyListener {
@@ -135,11 +137,13 @@ class ManyHosts {
   }
   /// What connect_all() connects: pairwise, each host with one of another switch. After register_all().
   void make_pairs() {
-    const std::size_t half = hosts_.size() / 2;
-    pairs_.reserve(half * config_.connections);
-    for (std::size_t i = 0; i < half; ++i)
-      for (std::size_t j = 0; j < config_.connections; ++j)
-        pairs_.push_back(std::make_unique<Pair>(*this, *hosts_[i], *hosts_[i + half], pairs_.size()));
+    pairs_.reserve(config_.connection_count());
+    for (std::size_t i = 0; i < config_.connection_count(); ++i) {
+      const std::size_t of_host = i / config_.connections;
+      Host& client = *hosts_[config_.one_server ? of_host + 1 : of_host];
+      Host& server = *hosts_[config_.one_server ? 0 : of_host + hosts_.size() / 2];
+      pairs_.push_back(std::make_unique<Pair>(*this, client, server, i));
+    }
   }
   /// False: not all of them by then.
   bool connect_all(runtime::TimeNs limit = 100 * runtime::second) {
@@ -164,11 +168,15 @@ class ManyHosts {
   }
 
  private:
+  /// One after another, and so pairs are on switches that differ; or the two of a pair on two that are joined.
+  [[nodiscard]] std::size_t switch_of(std::size_t host) const {
+    const std::size_t half = config_.ports / 2;
+    if (!config_.one_link_apart) return host % config_.switches;
+    if (config_.one_server) return host == 0 ? 0 : 1;
+    return (host < half ? host : (host - half) ^ 1) % config_.switches;
+  }
   void add_host() {
-    const std::size_t half = config_.ports / 2, number = hosts_.size();
-    const std::size_t beside =
-        config_.one_link_apart && number >= half ? (number - half) % config_.switches ^ 1 : number;
-    const std::size_t index = fabric_.add_port(beside % config_.switches);
+    const std::size_t index = fabric_.add_port(switch_of(hosts_.size()));
     hosts_.push_back(std::make_unique<Host>(*this, fabric_.port(index), index));
   }
   void begin_some() {
