@@ -12,6 +12,7 @@
 #include "fc2_fabric/node/remote_port.hpp"
 #include "wire/els/farp.hpp"
 #include "wire/els/rscn.hpp"
+#include "wire/header_fields.hpp"
 
 namespace farp {
 using wire::els::FarpReply;
@@ -250,7 +251,7 @@ void Resolver::Core::send_els(wire::FcId d_id, std::span<const std::uint8_t> pay
 
 bool Resolver::Core::els_received(fc2::Exchange& exchange, const wire::FcHeader& header,
                                   std::span<const std::uint8_t> payload) {
-  if (static_cast<wire::els::Command>(payload[0]) == wire::els::Command::rscn) state_change_received(header, payload);
+  if (wire::els::command_of(payload) == wire::els::Command::rscn) state_change_received(header, payload);
   const bool taken = farp_request_received(payload) || farp_reply_received(payload);
   if (taken) port_.release(exchange);
   return taken;

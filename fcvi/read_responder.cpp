@@ -6,6 +6,7 @@
 
 #include "state_machines/consistency.hpp"
 #include "wire/fcvi/message_status.hpp"
+#include "wire/header_fields.hpp"
 
 namespace fcvi {
 using wire::fcvi::DeviceHeader;
@@ -128,7 +129,7 @@ bool ReadResponder::fill(fc2::Frame& frame) {
       request.rmt_va_handle, request.rmt_va + response.bytes_sent,
       data_field.subspan(device_header_.size(), size));  // one frame more, without payload, says so (ruling 18)
   if (lost) {
-    data_field[5] = wire::fcvi::MessageStatus{.resp_err = true, .prot_err = true}.to_flags();
+    wire::fcvi::set_flags(data_field, wire::fcvi::MessageStatus{.resp_err = true, .prot_err = true}.to_flags());
     size = 0;
   }
   const bool last = lost || size == left;

@@ -31,10 +31,7 @@ constexpr std::size_t paths_without_notes = 16;
 /// Ticks after which a far end that did not hear the bell is told by the service: 1, 2, 4 ... and then it is stopped.
 constexpr unsigned last_tick_unheard = 16;
 
-[[nodiscard]] bool is_mark(const Frame& frame) {
-  return frame.bytes[0] == static_cast<std::uint8_t>(Crossbar::way_mark);
-}
-[[nodiscard]] wire::Type type_of(const Frame& frame) { return static_cast<wire::Type>(frame.bytes[8]); }
+[[nodiscard]] bool is_mark(const Frame& frame) { return r_ctl_of(frame) == Crossbar::way_mark; }
 
 }  // namespace
 

@@ -17,6 +17,7 @@
 #include "wire/els/rnid.hpp"
 #include "wire/els/rrq.hpp"
 #include "wire/els/rtv.hpp"
+#include "wire/header_fields.hpp"
 
 namespace fc2 {
 using wire::els::Command;
@@ -49,7 +50,7 @@ void LinkServices::sequence_received(Exchange& exchange, const wire::FcHeader& f
   }
   for (ElsUser* user : users_)
     if (user->els_received(exchange, first, iu)) return;
-  const auto command = static_cast<Command>(iu[0]);
+  const auto command = wire::els::command_of(iu);
   // Nobody answers a broadcast, nor an exchange that its originator ended, as a FAN's may be.
   if (command == Command::fan) return fabric_address(exchange, iu);
   if (command == Command::farp_req || command == Command::farp_reply) return leave_farp(exchange, command, iu);
@@ -60,7 +61,7 @@ void LinkServices::sequence_received(Exchange& exchange, const wire::FcHeader& f
 /// Point-to-point: another N_Port's FLOGI, and the PLOGI that assigns our address. On a public loop: FAN; and a private
 /// port that asks for our address may come before it (FC-VI 7.7.3, 7.7.4).
 bool LinkServices::counts_offline(const wire::FcHeader& first, std::span<const std::uint8_t> iu) {
-  const auto command = static_cast<Command>(iu[0]);
+  const auto command = wire::els::command_of(iu);
   if (command == Command::flogi) return first.d_id == wire::well_known::f_port;
   if (command == Command::adisc) return attachment_.awaits_fan();
   if (command == Command::fan) return attachment_.awaits_fan() && first.s_id == wire::well_known::f_port;

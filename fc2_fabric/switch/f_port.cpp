@@ -7,6 +7,7 @@
 #include "fc2_fabric/node/shared_link.hpp"
 #include "state_machines/consistency.hpp"
 #include "wire/els/fan.hpp"
+#include "wire/header_fields.hpp"
 
 namespace fc2 {
 using wire::els::RejectExplanation;
@@ -290,7 +291,7 @@ bool FPort::has(wire::FcId id) const {
 }
 
 bool FPort::els_received(Exchange& exchange, const wire::FcHeader& header, std::span<const std::uint8_t> payload) {
-  switch (static_cast<wire::els::Command>(payload[0])) {
+  switch (wire::els::command_of(payload)) {
     case wire::els::Command::flogi:
       return on_loop() ? log_in_on_loop(exchange, payload) : log_in(exchange, payload), true;
     case wire::els::Command::fdisc: return discover(exchange, payload), true;
