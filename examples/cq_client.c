@@ -70,7 +70,7 @@ int cq_send(const cq_options* chosen) {
   self.slots = alloc_registered(self.nic, 2 * WINDOW * sizeof(cq_slot), VIP_FALSE, &self.handle);
   self.vi = create_vi(self.nic, chosen->common.level, VIP_FALSE, NULL);
   for (i = 0; i < WINDOW; ++i) post_receive(&self, &self.slots[i]);
-  check(connect_to(self.nic, self.vi, chosen->service, CQ_DEFAULT_NAME), chosen->service);
+  check(connect_to(self.nic, self.vi, chosen->service, CQ_DEFAULT_NAME, chosen->patience_s * 1000), chosen->service);
   send_all(&self, chosen);
   printf("%lu messages answered\n", chosen->messages);
   destroy_vi(self.vi);

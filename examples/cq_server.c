@@ -29,18 +29,20 @@ static const char* const usage =
     "  --most N        clients at the same time (default 1000)\n"
     "Client:\n"
     "  -n MESSAGES     messages to send (default 1000)\n"
-    "  --pace US       microseconds between messages (default 0)\n" COMMON_OPTIONS_TEXT
+    "  --pace US       microseconds between messages (default 0)\n"
+    "  --patience S    seconds until it gives up to connect to a busy server (default 10)\n" COMMON_OPTIONS_TEXT
     "Exit status: 0 all was well (the server: lost clients are well too), 1 failed, 2 wrong use.\n";
 
 static cq_options read_options(int count, char** words) {
-  enum { SERVER = 1, CLIENTS, MOST, PACE };
+  enum { SERVER = 1, CLIENTS, MOST, PACE, PATIENCE };
   static const struct option known[] = {{"server", no_argument, NULL, SERVER},
                                         {"clients", required_argument, NULL, CLIENTS},
                                         {"most", required_argument, NULL, MOST},
                                         {"pace", required_argument, NULL, PACE},
+                                        {"patience", required_argument, NULL, PATIENCE},
                                         COMMON_LONG_OPTIONS,
                                         {NULL, 0, NULL, 0}};
-  cq_options chosen = {{"VINIC", VIP_SERVICE_RELIABLE_DELIVERY}, NULL, 0, 0, 1000, 1000, 0};
+  cq_options chosen = {{"VINIC", VIP_SERVICE_RELIABLE_DELIVERY}, NULL, 0, 0, 1000, 1000, 0, CONNECT_TIMEOUT_MS / 1000};
   int option;
   while ((option = getopt_long(count, words, "n:", known, NULL)) != -1) {
     switch (option) {
@@ -48,6 +50,7 @@ static cq_options read_options(int count, char** words) {
       case CLIENTS: chosen.clients = number_option(optarg, "--clients", 1, 1000000); break;
       case MOST: chosen.most = number_option(optarg, "--most", 1, 100000); break;
       case PACE: chosen.pace_us = number_option(optarg, "--pace", 0, 999999); break;
+      case PATIENCE: chosen.patience_s = number_option(optarg, "--patience", 1, 3600); break;
       case 'n': chosen.messages = number_option(optarg, "-n", 1, 1000000000); break;
       default: common_option(option, optarg, &chosen.common, usage);
     }

@@ -29,7 +29,7 @@ typedef struct {
   common_options common;
   const char* service; /* HOST[:NAME] of the client, NAME of the server */
   int server;
-  unsigned long clients, most, messages, pace_us;
+  unsigned long clients, most, messages, pace_us, patience_s;
 } cq_options;
 
 /* Byte i of what this client sends as message number. */

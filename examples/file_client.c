@@ -76,7 +76,7 @@ static void open_client(client* self, const file_options* chosen) {
   self->memory->request.window = (uint64_t)(uintptr_t)self->memory->window;
   self->memory->request.window_handle = self->handle;
   self->vi = create_vi(self->nic, chosen->common.level, VIP_TRUE, NULL);
-  check(connect_to(self->nic, self->vi, chosen->service, FILE_DEFAULT_NAME), chosen->service);
+  check(connect_to(self->nic, self->vi, chosen->service, FILE_DEFAULT_NAME, CONNECT_TIMEOUT_MS), chosen->service);
 }
 
 int file_fetch(const file_options* chosen) {

@@ -161,7 +161,7 @@ static void measure(const options* chosen) {
   endpoint end;
   if (seconds == NULL) die("no memory");
   open_endpoint(&end, nic, chosen);
-  check(connect_to(nic, end.vi, chosen->service, default_name), chosen->service);
+  check(connect_to(nic, end.vi, chosen->service, default_name, CONNECT_TIMEOUT_MS), chosen->service);
   for (i = 0; i < WARM_UP_ROUNDS; ++i) one_round(&end, i);
   for (i = 0; i < chosen->rounds; ++i) seconds[i] = one_round(&end, i);
   report(seconds, chosen->rounds, chosen->bytes);

@@ -299,16 +299,18 @@ VIP_RETURN accept_client(VIP_NIC_HANDLE nic, const char* name, VIP_ULONG timeout
   return result;
 }
 
-VIP_RETURN connect_to(VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi, const char* service, const char* default_name) {
+VIP_RETURN connect_to(VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi, const char* service, const char* default_name,
+                      VIP_ULONG patience_ms) {
   VIP_NET_ADDRESS *local = local_address(nic, default_name), *remote = remote_address(nic, service, default_name);
-  const double deadline = now_seconds() + CONNECT_TIMEOUT_MS / 1000.0;
-  const struct timespec pause = {0, 2000000};
+  const double deadline = now_seconds() + patience_ms / 1000.0;
+  struct timespec pause = {0, 2000000};
   VIP_VI_ATTRIBUTES attributes;
   VIP_RETURN result;
   for (;;) {
-    result = VipConnectRequest(vi, local, remote, CONNECT_TIMEOUT_MS, &attributes);
+    result = VipConnectRequest(vi, local, remote, patience_ms, &attributes);
     if (result != VIP_NO_MATCH || now_seconds() > deadline) break;
     nanosleep(&pause, NULL);
+    if (pause.tv_nsec < LONGEST_PAUSE_NS) pause.tv_nsec *= 2; /* many that ask often keep the server from its work */
   }
   free(local);
   free(remote);

@@ -12,7 +12,13 @@
 #include <vipl.h>
 
 /* WAIT_MS: more than any answer takes; who waits longer has lost its peer. */
-enum { EXIT_WRONG_USE = 2, CONNECT_TIMEOUT_MS = 10000, WAIT_MS = 20000, BURIALS_MS = 2000 };
+enum {
+  EXIT_WRONG_USE = 2,
+  CONNECT_TIMEOUT_MS = 10000,
+  WAIT_MS = 20000,
+  BURIALS_MS = 2000,
+  LONGEST_PAUSE_NS = 50000000
+};
 
 /* ---- texts */
 extern const char* const program_name; /* the program defines it: what messages begin with */
@@ -74,7 +80,8 @@ VIP_NET_ADDRESS* remote_address(VIP_NIC_HANDLE nic, const char* service, const c
 VIP_RETURN wait_for_client(VIP_NIC_HANDLE nic, const char* name, VIP_ULONG timeout_ms, VIP_CONN_HANDLE* request);
 /* Both: waits for a client and accepts it with the VI, or rejects it. */
 VIP_RETURN accept_client(VIP_NIC_HANDLE nic, const char* name, VIP_ULONG timeout_ms, VIP_VI_HANDLE vi);
-/* Connects; as long as the server does not wait yet (VIP_NO_MATCH), tries again until CONNECT_TIMEOUT_MS are over. */
-VIP_RETURN connect_to(VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi, const char* service, const char* default_name);
+/* Connects; as long as the server does not wait yet (VIP_NO_MATCH), tries again until `patience_ms` are over. */
+VIP_RETURN connect_to(VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi, const char* service, const char* default_name,
+                      VIP_ULONG patience_ms);
 
 #endif

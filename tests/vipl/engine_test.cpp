@@ -195,6 +195,22 @@ TEST(Engine, lack_of_memory_is_told_and_the_other_bells_are_served) {
   EXPECT_EQ(source.taken, 1u);
 }
 
+// The bell of who rings now is served all the same, if not by this call.
+TEST(Engine, lack_of_memory_for_a_bell_that_rang_before_loses_none) {
+  struct Poor final : Bell {
+    std::size_t serve() override { throw std::bad_alloc(); }
+  };
+  TestRuntime runtime;
+  Engine engine(runtime);
+  Poor poor;
+  Source source;
+  engine.ring_later(poor);
+  source.submitted = 1;
+  engine.ring(source);
+  engine.serve();
+  EXPECT_EQ(source.taken, 1u);
+}
+
 // Whoever rings last is served without another call, by whichever thread: no doorbell is lost.
 TEST(Engine, no_ring_is_forgotten) {
   for (int life = 0; life < 20; ++life) {

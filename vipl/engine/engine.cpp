@@ -184,7 +184,7 @@ void Engine::add_memory_input(runtime::Input& input) {
 void Engine::remove_memory_input(runtime::Input& input) { std::erase(memory_inputs_, &input); }
 
 void Engine::after_unlock(bool more) {
-  // All accesses are sequentially consistent: a ring without the lock comes before this look at the bells. A thread
+  // All accesses to the list and the lock are sequentially consistent: a ring without the lock comes before this look. A thread
   // that waits for the lock serves them; the rest is left to the service thread, so that no caller stays for ever.
   bool served = false;
   while (rung_.load() != nullptr && control_calls_.load() == 0) {
@@ -268,8 +268,8 @@ bool Engine::slice(std::size_t events, TimeNs looked_at, Bell* own) {
   try {
     const std::uint64_t fired = scheduler_.fired_count();
     const std::uint64_t last = fired + std::min<std::uint64_t>(events, ~fired);  // a simulation's slice has no end
-    std::size_t served = serve_bells();                                          // what the caller rang before
-    if (own != nullptr) served += own->serve();
+    std::size_t served = serve_bells();
+    if (own != nullptr) served += std::exchange(own, nullptr)->serve();  // after what the caller rang before
     for (; served < bells_of_a_slice; served = serve_bells()) {
       run_later();
       while (scheduler_.fired_count() < last && scheduler_.run_next(now)) {}
@@ -281,6 +281,7 @@ bool Engine::slice(std::size_t events, TimeNs looked_at, Bell* own) {
     }
     if (!more) runtime_.set_alarm(scheduler_.next_time(), now);
   } catch (const std::exception&) {
+    if (own != nullptr && own->rung_.exchange(Bell::Rung::Now) == Bell::Rung::No) link(*own);  // not served yet
     if (failed_) failed_();
   }
   if (backlog_.load(std::memory_order_relaxed) != more) backlog_.store(more);

@@ -73,9 +73,8 @@ template <class Take>
 Taken poll_once(Engine& engine, const void* queue, Take take) {
   Taken taken = take();
   Patience* const patience = engine.runtime().patience();
-  TimeNs now = 0;
   if (taken == Taken::NotDone) {
-    now = engine.runtime().now();
+    const TimeNs now = engine.runtime().now();
     const TimeNs spin = patience != nullptr && engine.has_memory_inputs() ? engine.runtime().poll_spin() : 0;
     if (spin != 0) patience->spin_at_once(spin);
     const bool reads = patience == nullptr || patience->reads_input(now);
@@ -89,7 +88,7 @@ Taken poll_once(Engine& engine, const void* queue, Take take) {
   const bool found = taken == Taken::Success || taken == Taken::Error;  // an empty queue is none to find something in
   Runtime& runtime = engine.runtime();
   if (found && patience != nullptr)
-    patience->found([&] { return now != 0 ? now : runtime.now(); }, [&] { return runtime.times_preempted(); });
+    patience->found([&] { return runtime.now(); }, [&] { return runtime.times_preempted(); });
   return taken;
 }
 

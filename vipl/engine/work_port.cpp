@@ -75,7 +75,8 @@ Taken WorkPort::pop(void* owner, Completion& completion) {
   if (owner_.load() != owner) return Taken::Gone;
   if (!completions_.pop(completion)) return Taken::NotDone;
   dequeued_.store(dequeued_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
-  engine_.taken(1);  // a full barrier: a thread that waits from now on sees that
+  // Then a look at who waits: a locked instruction (x86), or release and acquire that stay in order (AArch64), between.
+  engine_.taken(1);
   // Threads that wait for more return: the queue is empty now.
   if (arrivals_.has_waiters() && empty()) engine_.runtime().notify_all(arrivals_);
   return completion.error ? Taken::Error : Taken::Success;
@@ -115,6 +116,8 @@ void WorkPort::complete(const Completion& completion) {
   // counts for another.
   const std::uint64_t completed = completed_.load(std::memory_order_relaxed) + 1;
   const std::uint64_t waiting = completed - dequeued_.load();
+  // Seen by whoever waits no later than the ring's next place: that store is the barrier (x86: xchg; elsewhere a release
+  // store that no later sequentially consistent load overtakes), before the look at who waits.
   completed_.store(completed, std::memory_order_relaxed);
   engine_.can_be_taken();
   completions_.push(completion);

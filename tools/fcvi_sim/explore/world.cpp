@@ -209,9 +209,9 @@ void World::collect() {
 
 void World::look_for_contradictions() {
   if (!record_.inconsistent.empty()) return;
-  for (const auto& node : nodes_)
-    if (!node->is_consistent()) record_.inconsistent = "port " + node->name();
   if (!network_->is_consistent()) record_.inconsistent = "the links and switches";
+  for (const auto& node : nodes_)
+    if (record_.inconsistent.empty() && !node->is_consistent()) record_.inconsistent = "port " + node->name();
 }
 
 void World::observe() {
