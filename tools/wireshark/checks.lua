@@ -85,22 +85,17 @@ do
   end
   local word_names = {"FCVI_HANDLE", "FCVI_FLAGS and word 1", "FCVI_MSG_ID", "FCVI_PARAMETER", "FCVI_RMT_VA",
     "FCVI_RMT_VA", "FCVI_RMT_VA_HANDLE", "word 7"}
-  local unpack_words = Struct.unpack
 
   local function reserved_bits(h, record)
-    local iu = h.iu
     local masks = unused[h.opcode]
-    local mask = band(h.flags, iu.parameter_flag) ~= 0 and masks.with_parameter or masks.plain
-    local a, b, c, d, e, f, g, last
+    local mask = band(h.flags, h.iu.parameter_flag) ~= 0 and masks.with_parameter or masks.plain
+    local all = band(h.word1, mask[2]) + band(h.msg_id, mask[3]) + band(h.fcvi_parameter, mask[4])
     if h.header == 32 then
-      a, b, c, d, e, f, g, last = unpack_words(">I4I4I4I4I4I4I4I4", h.raw, frame.header_bytes + 1)
-      if band(b, mask[2]) + band(c, mask[3]) + band(d, mask[4]) + band(e, mask[5]) + band(f, mask[6]) +
-          band(g, mask[7]) + band(last, mask[8]) == 0 then return end
-    else
-      a, b, c, d = unpack_words(">I4I4I4I4", h.raw, frame.header_bytes + 1)
-      if band(b, mask[2]) + band(c, mask[3]) + band(d, mask[4]) == 0 then return end
+      all = all + band(h.rmt_va_high, mask[5]) + band(h.rmt_va, mask[6]) + band(h.rmt_va_handle, mask[7]) +
+          band(h.last_word, mask[8])
     end
-    local words, found = {a, b, c, d, e, f, g, last}, {}
+    if all == 0 then return end
+    local words, found = {0, h.word1, h.msg_id, h.fcvi_parameter, h.rmt_va_high, h.rmt_va, h.rmt_va_handle, h.last_word}, {}
     for i = 2, h.header / 4 do
       local bits = band(words[i], mask[i])
       if bits ~= 0 then found[#found + 1] = word_names[i] .. " has " .. hex_h(bits) end
@@ -118,8 +113,9 @@ do
     of_originator[opcode] = iu.category:find("request", 1, true) ~= nil or iu.name == "FCVI_CONNECT_RESP2"
   end
 
-  local function f_ctl(h, record)
-    local iu, name = h.iu, h.iu.name
+  function checks.f_ctl(h, record)
+    local iu = h.iu
+    local name = iu.name
     if of_originator[h.opcode] == h.responder then
       note(record, "wrong_f_ctl", "bit 23 says the Exchange's " .. (h.responder and "responder" or "originator"))
     end
@@ -171,7 +167,7 @@ do
       note(record, "wrong_r_ctl", ("%02Xh, %s has %02Xh"):format(h.r_ctl, h.iu.name, h.iu.r_ctl))
     end
     reserved_bits(h, record)
-    f_ctl(h, record)
+    checks.f_ctl(h, record)
     if h.iu.payload == "none" and h.payload ~= 0 then
       note(record, "wrong_payload_length", ("%d bytes, %s has none"):format(h.payload, h.iu.name))
     end

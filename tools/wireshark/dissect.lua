@@ -112,7 +112,8 @@ do
   end
 
   local function add_connection(tree, record)
-    local connection = record.connection
+    local message = record.message
+    local connection = message and message.to.connection or record.connection
     if not connection then return end
     local node = tree:add(F.connection, connection.index):set_generated()
     if connection.originator then
@@ -120,9 +121,9 @@ do
       generated(node, F["connection.responder"], end_text(connection.responder))
       generated(node, F["connection.discriminator"], words.discriminator(connection.responder.address.shown))
       generated(node, F["connection.setup"], connection.setup)
-    elseif record.to then
-      generated(node, F["connection.originator"], end_text(record.to.peer))
-      generated(node, F["connection.responder"], end_text(record.to))
+    elseif message then
+      generated(node, F["connection.originator"], end_text(message.to.peer))
+      generated(node, F["connection.responder"], end_text(message.to))
     end
     if connection.level then
       generated(node, F["connection.level"], wire.levels[connection.level] or "unknown")
@@ -160,10 +161,8 @@ do
     generated(node, F["message.frames"], #flow.frames)
     generated(node, F["message.bytes"], flow.bytes)
     generated(node, F["message.complete"], flow.complete == true)
-    if #flow.frames > 1 then
-      for _, number in ipairs(flow.frames) do generated(node, F["message.frame"], number) end
-    end
-    if not record.completes then return end
+    if flow.completed_in ~= record.number then return end
+    for _, number in ipairs(flow.frames) do generated(node, F["message.frame"], number) end
     if message.data then
       local whole = ByteArray.new(message.data, true):tvb("FC-VI message")
       node:add(F["message.data"], whole())
@@ -183,23 +182,34 @@ do
   local function info(h, record)
     if not h.iu then return "FC-VI" .. (h.opcode and (", opcode %02Xh"):format(h.opcode) or ", truncated") end
     if not h.header then return h.iu.name .. ", truncated" end
-    local fields = words.fields(h, record.payload)
-    local text = fields == "" and h.iu.name or h.iu.name .. " " .. fields
+    local message = record.message
+    local text = message and not record.answers and message.words
+    if not text then
+      local fields = words.fields(h, record.payload)
+      text = fields == "" and h.iu.name or h.iu.name .. " " .. fields
+      if message and not record.answers then message.words = text end
+    end
     if h.iu.payload == "message_data" and h.payload ~= h.last_word then
-      text = ("%s [%.0f+%d of %s]"):format(text, h.parameter, h.payload, words.bytes(h.last_word))
+      if not message or h.last_word ~= message.total then
+        return ("%s [%.0f+%d of %s]"):format(text, h.parameter, h.payload, words.bytes(h.last_word))
+      end
+      message.size = message.size or " of " .. words.bytes(message.total) .. "]"
+      text = text .. " [" .. h.parameter .. "+" .. h.payload .. message.size
     end
     return text
   end
 
   function dissect.iu(h, pinfo, tree, record)
-    pinfo.cols.protocol = "FC-VI"
-    local text = info(h, record)
-    pinfo.cols.info = text
+    local text, columns = info(h, record), pinfo.cols
+    columns.protocol = "FC-VI"
+    columns.info = text
     local node = tree:add(fcvi, h.tvb(h.at, h.captured))
     if node.len == 0 and h.captured > 0 then  -- nobody looks at the tree
-      add_notes(node, record)
+      if record.notes then add_notes(node, record) end
       return
     end
+    reassembly.add(h, record)
+    frame.parse_device_header(h)  -- of a frame that continues a message it was not needed before
     node:append_text(", " .. text)
     if h.header then
       add_device_header(node, h)

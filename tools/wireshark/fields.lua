@@ -83,6 +83,7 @@ do
   -- Flags: the same name may stand at another bit in another IU, under the same filter.
   local seen = {}
   for opcode, iu in pairs(wire.ius) do
+    iu.opcode = opcode
     flag_fields[opcode] = {}
     local mode
     for _, flag in ipairs(iu.flags) do

@@ -4,90 +4,86 @@
 local frame = {}
 
 do
-  local function reader_of(message)
-    local format, names = ">", {}
-    for _, item in ipairs(message.fields) do
-      if item.bytes == 8 then  -- read as two words
-        format, names[#names + 1], names[#names + 2] = format .. "I4I4", item.name .. "_high", item.name
-      else
-        format, names[#names + 1] = format .. "I" .. item.bytes, item.name
-      end
-    end
-    return format, names
-  end
-  local header_format = reader_of(wire.messages.fc)
-  local header_bytes = wire.messages.fc.size
-  -- Device_Header: word 1 has a reserved half that no field covers, so that the fields are read one by one by offset.
+  local band = bit32.band
   local unpack_header = Struct.unpack
 
+  -- The order in which the headers are read below. That the layouts have these fields, each behind the other, is checked
+  -- when the plugin is loaded.
+  local function check(message, expected)
+    local at = 0
+    for i, item in ipairs(message.fields) do
+      local name, offset, bytes = expected[i][1], expected[i][2] or at, expected[i][3]
+      assert(item.name == name and item.offset == offset and item.bytes == bytes, name)
+      at = item.offset + item.bytes
+    end
+  end
+  check(wire.messages.fc, {{"r_ctl", 0, 1}, {"d_id", 1, 3}, {"cs_ctl", 4, 1}, {"s_id", 5, 3}, {"type", 8, 1}, {"f_ctl", 9, 3},
+    {"seq_id", 12, 1}, {"df_ctl", 13, 1}, {"seq_cnt", 14, 2}, {"ox_id", 16, 2}, {"rx_id", 18, 2}, {"parameter", 20, 4}})
+  check(wire.messages.device_header, {{"handle", 0, 4}, {"opcode", 4, 1}, {"flags", 5, 1}, {"msg_id", 8, 4},
+    {"parameter", 12, 4}, {"rmt_va", 16, 8}, {"rmt_va_handle", 24, 4}, {"tot_len_or_connection_id", 28, 4}})
+  local header_format = ">I1I3I1I3I1I3I1I1I2I2I2I4"
+  local header_bytes, device_header_bytes = wire.messages.fc.size, wire.messages.device_header.size
   frame.header_bytes = header_bytes
 
+  -- One table for all frames, since none is kept: a new one for each would take much of the time.
+  local shared = {}
+
   -- The frame that begins at `offset` and has `length` bytes on the wire, without CRC and delimiters. nil: no frame
-  -- header, or none of an ordinary frame.
+  -- header. Valid until the next call.
   function frame.parse(tvb, offset, length)
     local captured = tvb:len() - offset
-    while length > header_bytes and captured > header_bytes do
-      local r_ctl = tvb(offset, 1):uint()
-      if r_ctl ~= 0x50 and r_ctl ~= 0x51 then break end  -- VFT, IFR: 8 bytes in front of the header
-      offset, length, captured = offset + 8, length - 8, captured - 8
-    end
     if length < header_bytes or captured < header_bytes then return nil end
-    local h = {}
-    h.raw = tvb:raw(offset, math.min(captured, header_bytes + 32))
+    local raw = tvb:raw(offset, captured < 56 and captured or 56)
+    local r_ctl = raw:byte(1)
+    if r_ctl == 0x50 or r_ctl == 0x51 then  -- VFT, IFR: 8 bytes in front of the header
+      return frame.parse(tvb, offset + 8, length - 8)
+    end
+    local h = shared
+    h.raw = raw
     h.r_ctl, h.d_id, h.cs_ctl, h.s_id, h.type, h.f_ctl, h.seq_id, h.df_ctl, h.seq_cnt, h.ox_id, h.rx_id, h.parameter =
-        unpack_header(header_format, h.raw)
+        unpack_header(header_format, raw)
+    local f_ctl = h.f_ctl
     h.tvb, h.at = tvb, offset + header_bytes
-    h.fill = bit32.band(h.f_ctl, wire.fill_bytes_mask)
-    h.length = math.max(0, length - header_bytes - h.fill)    -- of the data field
-    h.captured = math.min(h.length, captured - header_bytes)  -- of it
-    h.is_cut = h.captured < h.length
-    h.responder = bit32.band(h.f_ctl, wire.exchange_responder) ~= 0
-    h.ends_sequence = bit32.band(h.f_ctl, wire.end_sequence) ~= 0
-    h.first_sequence = bit32.band(h.f_ctl, wire.first_sequence) ~= 0
-    h.last_sequence = bit32.band(h.f_ctl, wire.last_sequence) ~= 0
-    h.gives_initiative = bit32.band(h.f_ctl, wire.sequence_initiative) ~= 0
+    length, captured = length - header_bytes - band(f_ctl, wire.fill_bytes_mask), captured - header_bytes
+    if length < 0 then length = 0 end
+    h.length = length                                         -- of the data field
+    h.captured = captured < length and captured or length     -- of it
+    h.is_cut = captured < length
+    h.responder = band(f_ctl, wire.exchange_responder) ~= 0
+    h.ends_sequence = band(f_ctl, wire.end_sequence) ~= 0
+    h.last_sequence = band(f_ctl, wire.last_sequence) ~= 0
+    h.gives_initiative = band(f_ctl, wire.sequence_initiative) ~= 0
     return h
   end
 
-  -- The names in the order of frame.parse(): the generated layout and this file must agree.
-  local expected = {"r_ctl", "d_id", "cs_ctl", "s_id", "type", "f_ctl", "seq_id", "df_ctl", "seq_cnt", "ox_id", "rx_id",
-    "parameter"}
-  local _, names = reader_of(wire.messages.fc)
-  for i, name in ipairs(names) do assert(name == expected[i], "frame header: " .. name) end
-
-  local at = {}
-  for _, item in ipairs(wire.messages.device_header.fields) do at[item.name] = item.offset + 1 end
-  assert(at.opcode == 5 and at.flags == 6, "Device_Header: opcode, flags")
-
-  -- Bytes of Device_Header that DF_CTL announces (FC-FS).
-  local function announced(df_ctl)
-    local code = bit32.band(df_ctl, 3)
-    return code == 0 and 0 or 8 * 2 ^ code
-  end
+  local announced = {[0] = 0, 16, 32, 64}  -- bytes of Device_Header by DF_CTL (FC-FS)
 
   -- Reads the Device_Header of a FC-VI frame into h. `h.iu` is nil for an opcode that the standard does not have;
-  -- `h.header` is nil where the header is not there as a whole.
+  -- `h.header` is nil where the header is not there as a whole. `h.word1` to `h.word7` are its words.
   function frame.parse_device_header(h)
-    local raw, from = h.raw, header_bytes
-    h.announced = announced(h.df_ctl)
-    if h.captured < at.flags then return end
-    h.opcode, h.flags = raw:byte(from + at.opcode, from + at.flags)
-    h.iu = wire.ius[h.opcode]
-    local size = h.iu and h.iu.header or 0
-    if size == 0 or h.captured < size or h.length < size then return end
+    local raw = h.raw
+    h.announced = announced[band(h.df_ctl, 3)]
+    h.opcode, h.flags, h.iu, h.header = nil, nil, nil, nil
+    if h.captured < 6 then return end
+    h.opcode, h.flags = raw:byte(header_bytes + 5, header_bytes + 6)
+    local iu = wire.ius[h.opcode]
+    h.iu = iu
+    local size = iu and iu.header or 0
+    if size == 0 or h.captured < size then return end
     h.header = size
-    h.handle = unpack_header(">I4", raw, from + at.handle)
-    h.msg_id, h.fcvi_parameter = unpack_header(">I4", raw, from + at.msg_id), unpack_header(">I4", raw, from + at.parameter)
-    if size == 32 then
-      h.rmt_va_high, h.rmt_va = unpack_header(">I4I4", raw, from + at.rmt_va)
-      h.rmt_va_handle = unpack_header(">I4", raw, from + at.rmt_va_handle)
-      h.last_word = unpack_header(">I4", raw, from + at.tot_len_or_connection_id)
+    if size == device_header_bytes then
+      h.handle, h.word1, h.msg_id, h.fcvi_parameter, h.rmt_va_high, h.rmt_va, h.rmt_va_handle, h.last_word =
+          unpack_header(">I4I4I4I4I4I4I4I4", raw, header_bytes + 1)
+    else
+      h.handle, h.word1, h.msg_id, h.fcvi_parameter = unpack_header(">I4I4I4I4", raw, header_bytes + 1)
+      h.rmt_va_high, h.rmt_va, h.rmt_va_handle, h.last_word = 0, 0, 0, 0
     end
-    h.payload_at, h.payload = h.at + size, h.length - size
-    h.payload_captured = math.max(0, h.captured - size)
+    local payload, captured = h.length - size, h.captured - size
+    h.payload_at, h.payload = h.at + size, payload
+    h.payload_captured = captured > 0 and captured or 0
   end
 
-  function frame.has(h, flag) return bit32.band(h.flags, flag) ~= 0 end
+  function frame.has(h, flag) return band(h.flags, flag) ~= 0 end
 end
 
 -- An N_Port_ID as the ladder writes it.

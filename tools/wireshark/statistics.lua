@@ -36,7 +36,7 @@ do
       add(counts.levels, level .. ", " .. h.iu.name)
       add(counts.bytes, level, message.total)
     end
-    if not message or message.number == record.number or record.answers then add(counts.ius, h.iu.name) end
+    if not message or message.number == record.number or message.answered == record.number then add(counts.ius, h.iu.name) end
     if h.iu.name == "FCVI_CONNECT_RQST" then
       counts.setups = counts.setups + 1
       if words.has(h, "RETRY") then counts.retries = counts.retries + 1 end
@@ -47,7 +47,9 @@ do
     add_latency(message.iu.name, record.time - message.time)
     if message.failed then add(counts.errors, message.iu.name) end
   end
+  -- Reason codes of refusals, Disconnects and their answers.
   function track.refused(_, parameter) add(counts.reasons, words.reason(parameter)) end
+  function track.ended(_, parameter) add(counts.reasons, words.reason(parameter)) end
   function track.disconnected(_, parameter) add(counts.reasons, words.reason(parameter)) end
   function track.established(_, record)
     add_latency("set-up", record.time - record.request_time)

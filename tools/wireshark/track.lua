@@ -8,6 +8,7 @@ local track = {}
 do
   local band = bit32.band
   local state
+  local header_from, header_to = frame.header_bytes + 1, frame.header_bytes + wire.messages.device_header.size
   local default_r_a_tov = 10  -- seconds, where no FLOGI tells
 
   local function exchanges_of(originator)
@@ -134,7 +135,7 @@ do
     if is_end then flow.ended = true end
     if flow.ended and flow.bytes >= total and not flow.complete then
       flow.complete = true
-      record.completes = true
+      flow.completed_in = record.number
     end
   end
 
@@ -236,7 +237,7 @@ do
   local function new_message(h, to, record)
     local message = {id = h.msg_id, iu = h.iu, opcode = h.opcode, to = to, number = record.number, time = record.time,
       total = h.last_word, rmt_va = h.rmt_va, rmt_va_high = h.rmt_va_high, rmt_va_handle = h.rmt_va_handle,
-      flags = h.flags, parameter = h.fcvi_parameter, flows = {}, begun = h.seq_cnt == 0 and h.parameter == 0}
+      flags = h.flags, parameter = h.fcvi_parameter, flows = {}, header = h.raw:sub(header_from, header_to), begun = h.seq_cnt == 0 and h.parameter == 0}
     to.messages[message.id] = message
     return message
   end
@@ -304,6 +305,16 @@ do
     end
   end
 
+  local function continue_request(message, h, record, view)
+    local to = message.to
+    record.message = message
+    preference(h, to.peer, record)
+    end_of_request(message, h, record)
+    record.own_notes = record.notes and #record.notes
+    request_in_view(message, h, view, record)
+    if to.open > 0 then record.open = to.open end
+  end
+
   local function message_request(h, record, view)
     local list, key = exchange_key(h)
     local exchange = list[key]
@@ -312,22 +323,15 @@ do
       list[key] = {number = record.number, time = record.time, iu = h.iu, unknown = true}
       return
     end
-    record.connection, record.to = to.connection, to
     local message = exchange and exchange.message
     if not message or message.id ~= h.msg_id or message.to ~= to or message.opcode ~= h.opcode then
       message = new_message(h, to, record)
       list[key] = {number = record.number, time = record.time, iu = h.iu, message = message, words = words.fields(h)}
-      exchange = list[key]
       allowed(message, h, record)
     else
       compare(message, h, record)
     end
-    record.message, record.exchange = message, exchange
-    preference(h, to.peer, record)
-    end_of_request(message, h, record)
-    record.own_notes = record.notes and #record.notes or 0
-    request_in_view(message, h, view, record)
-    record.open = to.open
+    continue_request(message, h, record, view)
   end
 
   -- ---- answers to messages
@@ -342,7 +346,7 @@ do
       message.answer_flows[view] = flow
     end
     follow(flow, h, record)
-    record.flow, record.is_answer = flow, true
+    record.flow = flow
     if not words.has(h, "RESP_ERR") then measure(flow, h, record, message.total, h.last_sequence and h.ends_sequence) end
   end
 
@@ -400,8 +404,8 @@ do
       return
     end
     local to = message.to  -- of the request, which is who answers
-    record.connection, record.message, record.exchange = to.connection, message, exchange
-    record.request, record.request_time, record.answers = exchange.number, exchange.time, message
+    record.message, record.answers = message, message
+    record.request, record.request_time = exchange.number, exchange.time
     if to.peer then
       if to.peer.handle ~= h.handle then
         note(record, "wrong_handle", ("%s, the originator's is %s"):format(hex_h(h.handle), hex_h(to.peer.handle)))
@@ -412,8 +416,13 @@ do
     if not reads[message.opcode] then set_level(to.connection, reception) end
     judge_answer(message, h, record)
     answer(message, h, record)
-    record.own_notes = record.notes and #record.notes or 0
-    if h.iu.payload == "message_data" then response_in_view(message, h, view, record) end
+    record.own_notes = record.notes and #record.notes
+    if h.iu.payload ~= "message_data" then return end
+    if not message.answer_header and not record.notes then
+      message.answer_iu, message.answer_flags = h.iu, h.flags
+      message.answer_header = h.raw:sub(header_from, header_to)
+    end
+    response_in_view(message, h, view, record)
   end
 
   -- ---- set-up
@@ -676,6 +685,7 @@ do
       return
     end
     request.answered, exchange.response = record.number, record.number
+    if words.has(h, "CONN_STS") then track.ended(record, h.fcvi_parameter) end
     local mask = words.flag[h.opcode].CONN_SETUP_ABORT + words.flag[h.opcode].VI_APP_DISCON
     if band(h.flags, mask) ~= band(request.flags, mask) then
       note(record, "wrong_answer", "CONN_SETUP_ABORT and VI_APP_DISCON are not those of the request")
@@ -709,7 +719,6 @@ do
   -- ---- frames that were seen before
   -- Copies of a frame are found by its headers. Of the most recent 32,768 to 65,536 frames.
   local most_seen = 32768
-  local function seen(raw) return state.seen[raw] or state.seen_before[raw] end
   local function remember(raw, record)
     state.seen[raw] = record
     state.seen_count = state.seen_count + 1
@@ -720,43 +729,78 @@ do
 
   -- The same frame at another place: what is wrong with it is wrong here too, but for gaps, which each view has for
   -- itself.
+  local copied = {"connection", "exchange", "setup", "request", "request_time", "payload", "whole", "retry_of", "answers"}
   local function copy(first, h, record, view)
-    for _, name in ipairs({"connection", "exchange", "message", "setup", "request", "request_time", "payload", "whole",
-      "retry_of", "open", "to", "answers"}) do
-      record[name] = first[name]
+    local message = first.message
+    record.message, record.open, record.same = message, first.open, first.number
+    if not message or first.answers then
+      for i = 1, #copied do record[copied[i]] = first[copied[i]] end
     end
-    record.same = first.number
-    for i = 1, first.own_notes do
-      record.notes = record.notes or {}
-      record.notes[i] = first.notes[i]
+    if first.notes then
+      for i = 1, first.own_notes or #first.notes do
+        record.notes = record.notes or {}
+        record.notes[i] = first.notes[i]
+      end
     end
     if first.views:find(view, 1, true) then
       if view ~= "u" then note(record, "repeated_frame", ("as frame %d"):format(first.number)) end
-      record.flow = first.message and first.flow
+      record.flow = message and first.flow
       return
     end
     first.views = first.views .. view
-    if not first.message or not first.flow then return end
-    if first.is_answer then
-      response_in_view(first.message, h, view, record)
+    if not message or not first.flow then return end
+    if first.answers then
+      response_in_view(message, h, view, record)
     else
-      request_in_view(first.message, h, view, record)
+      request_in_view(message, h, view, record)
     end
   end
 
   -- ---- the entrance
+  -- Nearly all frames of a long message have the Device_Header of its first one. What was found in that holds for them.
+  local function continued(h)
+    local list, key = exchange_key(h)
+    local exchange = list[key]
+    local message = exchange and exchange.message
+    if not message then return nil end
+    local header, iu, flags = message.header, message.iu, message.flags
+    if h.responder then header, iu, flags = message.answer_header, message.answer_iu, message.answer_flags end
+    if not header or h.raw:sub(header_from, header_to) ~= header or h.r_ctl ~= iu.r_ctl or iu.payload ~= "message_data" or
+        h.captured < iu.header then return nil end
+    h.iu, h.opcode, h.header, h.flags = iu, iu.opcode, iu.header, flags
+    h.last_word, h.msg_id = message.total, message.id
+    h.payload_at, h.payload, h.payload_captured = h.at + iu.header, h.length - iu.header, h.captured - iu.header
+    return message
+  end
+
+  local function continue(message, h, record, view)
+    checks.f_ctl(h, record)
+    if not h.responder then return continue_request(message, h, record, view) end
+    record.message, record.answers = message, message
+    record.request, record.request_time = message.number, message.time
+    record.own_notes = record.notes and #record.notes
+    response_in_view(message, h, view, record)
+  end
+
   -- A FC-VI frame, when it is read for the first time. `time`: seconds since the first frame.
   function track.read(h, number, time, view)
-    local record = {number = number, time = time, views = view}
+    local record = {number = number, time = time, views = view, message = nil, flow = nil, open = nil, same = nil,
+      notes = nil}
     state.records[number] = record
-    local first = seen(h.raw)
+    local message = continued(h)
+    if not message then frame.parse_device_header(h) end
+    local raw = h.raw
+    local first = state.seen[raw] or state.seen_before[raw]
     if first then
       copy(first, h, record, view)
     else
-      remember(h.raw, record)
-      if checks.header(h, record) then handlers[h.opcode](h, record, view) end
-      record.own_notes = record.own_notes or record.notes and #record.notes or 0
-      track.counted(h, record)
+      remember(raw, record)
+      if message then
+        continue(message, h, record, view)
+      else
+        if checks.header(h, record) then handlers[h.opcode](h, record, view) end
+        track.counted(h, record)
+      end
     end
     return record
   end
