@@ -12,8 +12,8 @@ import unittest
 from pathlib import Path
 
 import capture_file
-from conversation import (CLIENT, CONNECTION_ID, DISCONNECT_RESP, END, FIRST, INITIATIVE, LAST, RECEPTION, RELIABLE, RESPONDER, SERVER,
-                          UNRELIABLE, WRITE_RQST, Conversation, Frame, fcvi)
+from conversation import (CLIENT, CONNECTION_ID, END, FIRST, INITIATIVE, RELIABLE, SERVER, UNRELIABLE, WRITE_RQST, Conversation,
+                          Frame, fcvi)
 from tshark import Tshark, skip_without_tshark, tables, workspace
 
 PLUGIN = ""
@@ -290,6 +290,40 @@ class Decoding(unittest.TestCase):
         self.assertEqual(count("FCVI_SEND_RESP"), 2)
         self.assertRegex(text, r"FCVI_SEND_RQST +2 +min 0\.000001000 +mean 0\.000002000 +max 0\.000003000 s")
         self.assertRegex(text, r"answered with an error\n +FCVI_SEND_RQST +1\n")
+
+    # What only Wireshark has, menus and windows, with stand-ins for them: the text of each menu.
+    def test_menus(self):
+        before = Path(self.place.name) / "before.lua"
+        before.write_text("""
+            function _G.gui_enabled() return true end
+            local menus = {}
+            function _G.register_menu(name, action) menus[name] = action end
+            _G.TextWindow = {new = function(title) return {set = function(_, text) print(title .. "\\n" .. text) end} end}
+            local listener = Listener.new("frame")
+            function listener.packet() end
+            function listener.draw() for _, action in pairs(menus) do action() end end
+        """, encoding="utf-8")
+        talk = Conversation().connect().message("m", 3000)
+        text = self.before_plugin(talk, before, "-q")
+        for title in ("Messages by level", "IUs", "Set-ups and retries", "Error codes", "Response times", "Violations"):
+            self.assertIn(f"FC-VI: {title}", text)
+        self.assertRegex(text, r"reliable_reception, FCVI_SEND_RQST +1\n")
+
+    def before_plugin(self, talk, script, *arguments) -> str:
+        """The output with another script that is loaded first."""
+        plugin = self.tshark.plugin
+        self.tshark.plugin = str(script)
+        try:
+            return self.text(talk, "-X", f"lua_script:{plugin}", *arguments)
+        finally:
+            self.tshark.plugin = plugin
+
+    # Wireshark keeps the data when it reads the capture, and shows it later.
+    def test_data_is_kept_where_there_is_a_window(self):
+        before = Path(self.place.name) / "before.lua"
+        before.write_text("function _G.gui_enabled() return true end\nfunction _G.register_menu() end\n", encoding="utf-8")
+        text = self.before_plugin(Conversation().connect().message("m", 3000), before, "-2", "-T", "fields", "-e", "fcvi.message.data")
+        self.assertIn(content(3000), text.split())
 
 
 if __name__ == "__main__":

@@ -34,7 +34,6 @@ do
     {"seq_cnt_gap", "SEQ_CNT gap", group.SEQUENCE, severity.WARN},
     {"offset_gap", "Relative offset gap", group.SEQUENCE, severity.WARN},
     {"wrong_seq_id", "SEQ_ID changes within a Sequence", group.SEQUENCE, severity.WARN},
-    {"repeated_frame", "The frame came twice", group.SEQUENCE, severity.WARN},
     {"message_order", "Message numbers out of order", group.SEQUENCE, severity.WARN},
     {"message_incomplete", "A message ends before its last frame", group.SEQUENCE, severity.WARN},
     {"message_changed", "The frames of a message contradict one another", group.SEQUENCE, severity.ERROR},

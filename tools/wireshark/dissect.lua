@@ -199,12 +199,19 @@ do
     return text
   end
 
-  function dissect.iu(h, pinfo, tree, record)
+  local without_tree = {}
+  function dissect.reset() without_tree = {} end
+
+  -- `again`: the frame was read before.
+  function dissect.iu(h, pinfo, tree, record, again)
     local text, columns = info(h, record), pinfo.cols
     columns.protocol = "FC-VI"
     columns.info = text
+    -- tshark makes trees for all frames of a pass or for none; Wireshark for the frame that is looked at.
+    if without_tree[again] and not record.notes then return end
     local node = tree:add(fcvi, h.tvb(h.at, h.captured))
-    if node.len == 0 and h.captured > 0 then  -- nobody looks at the tree
+    if node.len == 0 and h.captured > 0 then
+      without_tree[again] = not gui_enabled()
       if record.notes then add_notes(node, record) end
       return
     end

@@ -17,7 +17,8 @@ do
     local number = pinfo.number
     if is_fc_vi then
       local record = track.record(number)
-      if not record then
+      local again = record ~= nil
+      if not again then
         if is_bad(tvb) then
           frame.parse_device_header(h)
           record = {number = number, time = pinfo.rel_ts, views = "u"}
@@ -29,7 +30,7 @@ do
       else
         frame.parse_device_header(h)
       end
-      dissect.iu(h, pinfo, tree, record)
+      dissect.iu(h, pinfo, tree, record, again)
       return
     end
     local record = track.record(number)
@@ -96,6 +97,7 @@ do
   function fcvi.init()
     track.reset()
     reassembly.reset()
+    dissect.reset()
     statistics.reset()
   end
   function fcvi.prefs_changed() statistics.prepare() end

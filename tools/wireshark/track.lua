@@ -743,7 +743,7 @@ do
       end
     end
     if first.views:find(view, 1, true) then
-      if view ~= "u" then note(record, "repeated_frame", ("as frame %d"):format(first.number)) end
+      -- At one more place on its way, or a frame that the fabric made two of: a capture does not tell.
       record.flow = message and first.flow
       return
     end
@@ -813,7 +813,7 @@ do
     local list, key = exchange_key(h)
     local exchange = list[key]
     if not exchange then return nil end
-    local record = {number = number, aborts = exchange.number, exchange = exchange, link = wire.link_names[h.r_ctl]}
+    local record = {number = number, aborts = exchange.number, exchange = exchange, link = wire.link_names[h.r_ctl] or hex_h(h.r_ctl)}
     state.records[number] = record
     if record.link == "ABTS" and exchange.setup then exchange.setup.failed = true end
     return record
@@ -830,13 +830,25 @@ do
   local options_at = login_at["class_3.service_options"].offset
   local r_a_tov_at = login_at.total_concurrent_sequences.offset
 
+  -- A login or logout ends what was between two ports (FC-FS).
+  local function forget_connections(one, other)
+    for _, port in ipairs({one, other}) do
+      for handle, found in pairs(state.ports[port] or {}) do
+        local peer = found.peer and found.peer.port
+        if peer == one or peer == other then state.ports[port][handle] = nil end
+      end
+    end
+  end
+
   local function extended_link_service(h)
     if h.captured < 1 then return end
     local command = h.tvb(h.at, 1):uint()
     local pair = pair_of(h.s_id, h.d_id)
     if h.r_ctl == 0x22 and command == 0x03 then  -- PLOGI
+      forget_connections(h.s_id, h.d_id)
       state.logins[pair] = true
     elseif h.r_ctl == 0x22 and command == 0x05 then  -- LOGO
+      forget_connections(h.s_id, h.d_id)
       state.logins[pair] = nil
     elseif h.r_ctl == 0x23 and command == 0x02 and h.s_id == 0xFFFFFE and h.captured >= wire.messages.login.size then
       -- LS_ACC of FLOGI: whether the fabric keeps the order of frames, and for how long it may hold one.
