@@ -142,6 +142,10 @@ class Decoding(unittest.TestCase):
                          ["1", "010100 10.0.0.1, handle 0000000Ah", "010200 10.0.0.2, handle 0000000Bh", '"service"',
                           "reliable_reception", "8", "1", "4"])
 
+    def test_connection_of_its_request(self):
+        talk = Conversation().connect()
+        self.assertEqual(self.row_of(talk, "rqst", ["fcvi.connection"], "-2")["fcvi.connection"], ["1"])
+
     # Begun later: both ends are learnt from the response, the level from F_CTL and the response.
     def test_connection_that_was_set_up_before_the_capture(self):
         talk = Conversation(login=False).connect().drop("rqst", "resp1", "resp2", "resp3").message("m", 10).message("n", 10)
@@ -227,9 +231,10 @@ class Decoding(unittest.TestCase):
     def test_frame_that_is_invalid(self):
         talk = Conversation(UNRELIABLE).connect().message("m", 10).message("n", 10)
         talk.set("m.0", eof=0x49)
-        rows = dict(zip(talk.frames, self.rows(talk, ["fcvi.iu", "fcvi.violation"])))
-        self.assertEqual(rows["m.0"]["fcvi.iu"], ["FCVI_SEND_RQST"])
-        self.assertEqual(rows["n.0"]["fcvi.violation"], ["message_order"])
+        for passes in ((), ("-2",)):
+            rows = dict(zip(talk.frames, self.rows(talk, ["fcvi.iu", "fcvi.violation"], *passes)))
+            self.assertEqual(rows["m.0"]["fcvi.iu"], ["FCVI_SEND_RQST"])
+            self.assertEqual(rows["n.0"]["fcvi.violation"], ["message_order"])
 
     def test_abts(self):
         talk = Conversation().connect().message("m", 3000, answer=False)

@@ -113,7 +113,7 @@ do
 
   local function add_connection(tree, record)
     local message = record.message
-    local connection = message and message.to.connection or record.connection
+    local connection = message and message.to.connection or record.connection or record.setup and record.setup.connection
     if not connection then return end
     local node = tree:add(F.connection, connection.index):set_generated()
     if connection.originator then
@@ -194,7 +194,7 @@ do
         return ("%s [%.0f+%d of %s]"):format(text, h.parameter, h.payload, words.bytes(h.last_word))
       end
       message.size = message.size or " of " .. words.bytes(message.total) .. "]"
-      text = text .. " [" .. h.parameter .. "+" .. h.payload .. message.size
+      text = ("%s [%.0f+%.0f%s"):format(text, h.parameter, h.payload, message.size)
     end
     return text
   end

@@ -1,4 +1,10 @@
 -- ---- fields: what can be filtered on, made from the tables above ----------------------------------------------------
+-- Lua 5.2 (Wireshark 4.0 to 4.2) has bit32, Lua 5.4 (since 4.4) operators that 5.2 does not even read.
+local bit32 = bit32 or load([[return {
+  band = function(a, b) return a & b end,
+  bnot = function(a) return ~a & 0xFFFFFFFF end,
+  rshift = function(a, n) return (a & 0xFFFFFFFF) >> n end,
+}]])()
 local fcvi = Proto("fcvi", "Fibre Channel Virtual Interface")
 local F = {}          -- the fields by their filter without "fcvi."
 local flag_fields = {}  -- of each IU: its flags, in the order of the standard

@@ -21,7 +21,7 @@ do
       if not again then
         if is_bad(tvb) then
           frame.parse_device_header(h)
-          record = {number = number, time = pinfo.rel_ts, views = "u"}
+          record = track.ignore(number, pinfo.rel_ts)
         else
           record = track.read(h, number, pinfo.rel_ts, view_of[pinfo.p2p_dir] or "u")
         end
@@ -82,8 +82,8 @@ do
   end
 
   put_in_front("ethertype", 0x8906, "fcoe", fcoe_header, fcoe_trailer, is_bad_fcoe)
-  put_in_front("wtap_encap", 121, "fc", 0, 0, never)   -- link type 224
-  put_in_front("wtap_encap", 122, "fcsof", 4, 8, never)  -- link type 225: delimiters and CRC
+  put_in_front("wtap_encap", wtap.FIBRE_CHANNEL_FC2, "fc", 0, 0, never)  -- link type 224
+  put_in_front("wtap_encap", wtap.FIBRE_CHANNEL_FC2_WITH_FRAME_DELIMS, "fcsof", 4, 8, never)  -- 225: delimiters and CRC
 
   -- The payload of frames whose protocol Wireshark does not know. Of FC-VI it was or will be read above; where frames
   -- come another way (FCIP, iFCP) there is no stand-in, and only the data goes on.

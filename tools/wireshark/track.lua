@@ -805,6 +805,13 @@ do
     return record
   end
 
+  -- A frame that no port takes: it is shown, and nothing follows from it.
+  function track.ignore(number, time)
+    local record = {number = number, time = time, views = ""}
+    state.records[number] = record
+    return record
+  end
+
   function track.record(number) return state.records[number] end
   function track.connections() return state.connections end
 
