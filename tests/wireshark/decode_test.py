@@ -265,6 +265,15 @@ class Decoding(unittest.TestCase):
         self.assertEqual([value[0] for value in list(rows[0].values())[:2]], ["01.01.00", "::ffff:10.0.0.9"])
         self.assertEqual(rows[1]["fcvi.gid_ipp.ip_address"], ["::ffff:10.0.0.9"])
 
+    # A Linux host's captures: FIP, FLOGI, name server. The plugin adds nothing but its name to the layers.
+    def test_other_traffic_is_shown_as_without_the_plugin(self):
+        captures = sorted((Path(__file__).parents[1] / "data").glob("*.pcap"))
+        self.assertTrue(captures)
+        for capture in captures:
+            texts = [re.sub(r"(?m)^.*\[Protocols in frame: .*$", "", self.tshark.run(capture, "-V", with_plugin=with_plugin))
+                     for with_plugin in (False, True)]
+            self.assertEqual(*texts)
+
     # Another protocol that Wireshark does not know is shown as data, as without the plugin.
     def test_other_protocols(self):
         frame = Frame(CLIENT, SERVER, 0x01, FIRST | END, b"whatever it is..", type=0x7B)
