@@ -9,6 +9,7 @@ collectgarbage("setpause", 400)
 do
   local band = bit32.band
   local is_fc_vi  -- the frame that is being dissected, for the payload that Wireshark's dissector hands on
+  local fc_reassembles  -- the preference; Wireshark calls init() after a change
   local parsed = false  -- whether another frame was parsed meanwhile
 
   local view_of = {[0] = "s", [1] = "r"}
@@ -49,7 +50,7 @@ do
       local h = length > 0 and frame.parse(tvb, before, length)
       local outer = is_fc_vi
       is_fc_vi, parsed = h and h.type == wire.type and band(h.r_ctl, 0xF0) == 0, false
-      local reassembles = is_fc_vi and (h.seq_cnt ~= 0 or not h.ends_sequence) and get_preference("fc.reassemble")
+      local reassembles = is_fc_vi and fc_reassembles and (h.seq_cnt ~= 0 or not h.ends_sequence)
       if reassembles then set_preference("fc.reassemble", false) end
       local good, result = pcall(call, original, tvb, pinfo, tree)
       if reassembles then set_preference("fc.reassemble", true) end
@@ -98,6 +99,7 @@ do
     track.reset()
     reassembly.reset()
     dissect.reset()
+    fc_reassembles = get_preference("fc.reassemble")
     statistics.reset()
   end
   function fcvi.prefs_changed() statistics.prepare() end
