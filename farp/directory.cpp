@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "farp/directory_listing.hpp"
+#include "state_machines/consistency.hpp"
 
 namespace farp {
 
@@ -31,6 +32,12 @@ class Directory::Core final : private ListingOwner, private runtime::Event {
     std::erase(waiting_, &listener);
     std::erase(told_, &listener);
   }
+  /// Busy: a listing will begin, or is under way. Who asked for it waits for its end, and others for the next.
+  [[nodiscard]] bool is_consistent() const {
+    const bool lists = listing_ && listing_->under_way();
+    return busy_ == (pending() || lists) && !(pending() && lists) && (lists || told_.empty()) &&
+           (busy_ || waiting_.empty()) && (!listing_ || listing_->is_consistent());
+  }
 
  private:
   void begin_soon() {
@@ -41,6 +48,7 @@ class Directory::Core final : private ListingOwner, private runtime::Event {
     told_ = std::exchange(waiting_, {});
     listing_.emplace(static_cast<ListingOwner&>(*this), port_, config_);
     listing_->start();
+    FCVI_ASSERT_CONSISTENT(*this);
   }
   void listing_ended(std::optional<DirectoryFailure> failure) override {
     const std::vector<DirectoryEntry> ports = failure ? std::vector<DirectoryEntry>{} : listing_->entries();
@@ -54,6 +62,7 @@ class Directory::Core final : private ListingOwner, private runtime::Event {
     }
     busy_ = false;
     if (!waiting_.empty()) begin_soon();
+    FCVI_ASSERT_CONSISTENT(*this);
   }
 
   fc2::NPort& port_;
@@ -68,5 +77,6 @@ Directory::Directory(fc2::NPort& port, DirectoryConfig config) : core_(std::make
 Directory::~Directory() = default;
 void Directory::list(DirectoryListener& listener) { core_->list(listener); }
 void Directory::forget(DirectoryListener& listener) { core_->forget(listener); }
+bool Directory::is_consistent() const { return core_->is_consistent(); }
 
 }  // namespace farp

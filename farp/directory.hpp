@@ -60,6 +60,8 @@ class Directory {
   void list(DirectoryListener& listener);
   /// The listener is destroyed, or needs no answer any more.
   void forget(DirectoryListener& listener);
+  /// Between its members, whenever none of its functions runs.
+  [[nodiscard]] bool is_consistent() const;
 
  private:
   class Core;

@@ -155,6 +155,13 @@ void DirectoryListing::end(std::optional<DirectoryFailure> failure) {
   owner_.listing_ended(failure);
 }
 
+/// While it is under way something is asked, and it ends in time; then nothing is.
+bool DirectoryListing::is_consistent() const {
+  const auto is_asked = [](const Request& request) { return request.exchange != nullptr; };
+  return under_way() == !requests_.empty() && requests_.size() <= config_.max_requests &&
+         std::all_of(requests_.begin(), requests_.end(), is_asked);
+}
+
 std::vector<DirectoryEntry> DirectoryListing::entries() const {
   std::vector<DirectoryEntry> list;
   for (const Port& port : ports_) {

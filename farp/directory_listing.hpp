@@ -30,6 +30,9 @@ class DirectoryListing final : private runtime::Event {
 
   /// May call the owner at once.
   void start();
+  [[nodiscard]] bool under_way() const { return pending(); }
+  /// Between its members, whenever none of its functions runs.
+  [[nodiscard]] bool is_consistent() const;
   /// Pre: it ended without failure.
   [[nodiscard]] std::vector<DirectoryEntry> entries() const;
 

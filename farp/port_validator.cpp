@@ -1,78 +1,89 @@
 #include "farp/port_validator.hpp"
 
 #include <algorithm>
-#include <array>
-#include <utility>
 
 #include "fc2_fabric/node/remote_port.hpp"
+#include "state_machines/consistency.hpp"
+#include "state_machines/port_validation.hpp"
 #include "wire/ct/accept.hpp"
 #include "wire/ct/gpn_id.hpp"
 #include "wire/els/adisc.hpp"
+#include "wire/message_bytes.hpp"
 
 namespace farp {
+namespace pv = machines::port_validation;
 
-/// Of one port. finish() ends it, and destroys it.
-class PortValidator::Check final : private fc2::ExchangeUser {
+/// Of one port. finish() destroys it.
+class PortValidator::Check final : private fc2::ExchangeUser, private pv::Context {
  public:
   Check(PortValidator& owner, fc2::RemotePort& remote)
-      : owner_(owner), port_(owner.port_), remote_(remote), asks_itself_(remote.validating()) {}
+      : owner_(owner), port_(owner.port_), remote_(remote), login_asks_(remote.validating()) {}
   ~Check() {
     if (exchange_ != nullptr) port_.abort(*exchange_);
   }
-  void start() {
-    const fc2::RemotePort* server = port_.find_remote_port(wire::well_known::name_server);
-    if (server == nullptr || !server->logged_in())
-      return is_awaited() || asks_itself_ ? owner_.finish(remote_->peer(), true) : discover_address();
-    wire::ct::GpnId gpn_id;
-    gpn_id.port_id = remote_->peer();
-    std::array<std::uint8_t, wire::ct::GpnId::size()> payload;
-    gpn_id.write(payload);
-    request(wire::well_known::name_server, wire::RCtl::unsolicited_control, wire::Type::ct, payload);
+  void start() { process(pv::Begun{}); }
+  /// Whenever none of its functions runs: it awaits an answer of that port or of the Name Server, and not for ever.
+  [[nodiscard]] bool is_consistent() const {
+    if (exchange_ == nullptr) return machine_.is_any_of<pv::Unasked, pv::Valid, pv::Gone>();
+    const bool asks_port = machine_.is<pv::AskingPort>();
+    return (asks_port || machine_.is<pv::AskingNameServer>()) &&
+           exchange_->peer() == (asks_port ? remote_->peer() : wire::well_known::name_server) && ends_ != never_asked;
   }
 
  private:
-  void discover_address() {
-    if (!std::exchange(asks_port_, true)) ends_ = never_asked;
-    const wire::els::Adisc adisc{
-        .port_name = port_.config().port_name, .node_name = port_.config().node_name, .n_port_id = port_.n_port_id()};
-    std::array<std::uint8_t, wire::els::Adisc::size()> payload;
-    adisc.write(payload);
-    request(remote_->peer(), wire::RCtl::els_request, wire::Type::els, payload);
+  template <class E>
+  void process(const E& event) {
+    machine_.process(event, *this);
+    if (!is_over() && exchange_ == nullptr) machine_.process(pv::NoExchange{}, *this);
+    FCVI_ASSERT_CONSISTENT(*this);
+    if (is_over()) owner_.finish(remote_->peer(), machine_.is<pv::Valid>());  // *this is gone
   }
-  // Not logged in yet: it is enough that a port is there.
-  [[nodiscard]] bool is_awaited() const { return !remote_->logged_in(); }
-  // What is lost is asked again, as long as one answer may take. No exchange is free: nothing is known, and
-  // the login stays.
+  [[nodiscard]] bool is_over() const { return machine_.is_any_of<pv::Valid, pv::Gone>(); }
+
+  // machines::port_validation
+  void begin_question() override { ends_ = port_.scheduler().now() + 2 * port_.r_a_tov(), repeated_ = 0; }
+  void ask_name_server() override {
+    request(wire::well_known::name_server, wire::RCtl::unsolicited_control, wire::Type::ct,
+            wire::bytes_of(wire::ct::GpnId{.port_id = remote_->peer()}));
+  }
+  void ask_port() override {
+    const fc2::NPortConfig& config = port_.config();
+    request(remote_->peer(), wire::RCtl::els_request, wire::Type::els,
+            wire::bytes_of(wire::els::Adisc{
+                .port_name = config.port_name, .node_name = config.node_name, .n_port_id = port_.n_port_id()}));
+  }
+  [[nodiscard]] bool may_ask_name_server() const override {
+    const fc2::RemotePort* server = port_.find_remote_port(wire::well_known::name_server);
+    return server != nullptr && server->logged_in() && (ends_ == never_asked || time_left());
+  }
+  [[nodiscard]] bool time_left() const override { return port_.scheduler().now() < ends_; }
+  [[nodiscard]] bool awaits_login() const override { return !remote_->logged_in(); }
+  [[nodiscard]] bool login_asks() const override { return login_asks_; }
+  void unexpected(std::string_view, std::string_view, std::string_view) override {
+    ++port_.counters().unexpected_events;
+  }
+
+  // What is lost is asked again, as long as one answer may take.
   void request(wire::FcId d_id, wire::RCtl r_ctl, wire::Type type, std::span<const std::uint8_t> payload) {
-    const runtime::TimeNs now = port_.scheduler().now();
-    if (ends_ == never_asked) ends_ = now + 2 * port_.r_a_tov(), repeated_ = 0;
-    exchange_ =
-        port_.request(d_id, r_ctl, type, payload, *this, std::min(port_.answer_time(repeated_, 1), ends_ - now));
-    if (exchange_ == nullptr) owner_.finish(remote_->peer(), true);
+    const runtime::TimeNs left = ends_ - port_.scheduler().now();
+    exchange_ = port_.request(d_id, r_ctl, type, payload, *this, std::min(port_.answer_time(repeated_, 1), left));
   }
   void sequence_received(fc2::Exchange& exchange, const wire::FcHeader&, std::span<const std::uint8_t> iu) override {
     exchange_ = nullptr;
     if (exchange.is_open()) port_.release(exchange);
-    if (asks_port_) return owner_.finish(remote_->peer(), is_same(iu));
-    const auto accept = wire::ct::NameAccept::parse(iu);
-    if (is_awaited()) return owner_.finish(remote_->peer(), accept.has_value());
-    if (asks_itself_)
-      return owner_.finish(remote_->peer(), !accept || accept->world_wide_name == remote_->peer_parameters().port_name);
-    if (accept && accept->world_wide_name == remote_->peer_parameters().port_name) return discover_address();
-    owner_.finish(remote_->peer(), false);
+    if (machine_.is<pv::AskingPort>()) return process(pv::AddressAnswered{.same = is_same(iu)});
+    process(pv::NameAnswered{named(iu)});
   }
-  // A Name Server that is silent says nothing of the port; a port that is silent is not there.
   void exchange_failed(fc2::Exchange&, fc2::ExchangeFailure failure) override {
     exchange_ = nullptr;
     ++repeated_;
-    const bool again = failure == fc2::ExchangeFailure::ReplyTimeout && port_.scheduler().now() < ends_;
-    if (again) return asks_port_ ? discover_address() : start();
-    if (asks_port_)
-      owner_.finish(remote_->peer(), false);
-    else if (is_awaited() || asks_itself_)
-      owner_.finish(remote_->peer(), true);
-    else
-      discover_address();
+    if (failure == fc2::ExchangeFailure::ReplyTimeout) return process(pv::AnswerOverdue{});
+    process(pv::RequestFailed{});
+  }
+  [[nodiscard]] pv::Named named(std::span<const std::uint8_t> iu) const {
+    const auto accept = wire::ct::NameAccept::parse(iu);
+    if (!accept) return pv::Named::Nobody;
+    return accept->world_wide_name == remote_->peer_parameters().port_name ? pv::Named::Same : pv::Named::Other;
   }
   // FC-VI 7.7.3: the three addresses of the ACC.
   [[nodiscard]] bool is_same(std::span<const std::uint8_t> iu) const {
@@ -85,18 +96,23 @@ class PortValidator::Check final : private fc2::ExchangeUser {
   PortValidator& owner_;
   fc2::NPort& port_;
   const fc2::PortUse remote_;
+  pv::Machine machine_;
   fc2::Exchange* exchange_ = nullptr;
-  bool asks_port_ = false;
   static constexpr runtime::TimeNs never_asked = 0;
-  runtime::TimeNs ends_ = never_asked;  // of the question that is asked
+  runtime::TimeNs ends_ = never_asked;  // the time of the question that is asked
   int repeated_ = 0;
-  // Our own link was away, and the login asks by ADISC already. Who was away with us and is not back yet is not
-  // gone (FC-VI 7.7.5).
-  const bool asks_itself_;
+  const bool login_asks_;
 };
 
 PortValidator::PortValidator(fc2::NPort& port) : port_(port) {}
 PortValidator::~PortValidator() = default;
+
+/// Who waits, waits for a check that ends.
+bool PortValidator::is_consistent() const {
+  const bool checks =
+      std::all_of(checks_.begin(), checks_.end(), [](const auto& entry) { return entry.second->is_consistent(); });
+  return checks && checks_.size() <= max_checks_at_once && (waiting_.empty() || checks_.size() == max_checks_at_once);
+}
 
 void PortValidator::state_changed(const wire::els::Rscn& rscn) {
   const auto affects = [&](wire::FcId id) {
@@ -111,6 +127,7 @@ void PortValidator::state_changed(const wire::els::Rscn& rscn) {
     for (const wire::FcId id : ids)
       if (!wire::is_of_fabric(id) && affects(id) && id != port_.n_port_id()) waiting_.insert(id);
   start_next();
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 
 // One that is being checked has changed again: what it says of itself then is new enough only if asked anew.

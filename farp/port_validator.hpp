@@ -1,5 +1,5 @@
 // After a state change notification: checks that the ports that we are logged in with are still the same
-// (FC-VI 7.7.1, 7.7.5).
+// (FC-VI 7.7.1, 7.7.5), each by a machine `port_validation`.
 #pragma once
 #include <map>
 #include <memory>
@@ -30,6 +30,8 @@ class PortValidator {
   /// That port is already logged out.
   void forget(wire::FcId id);
   void stop();
+  /// Between its members, whenever none of its functions runs.
+  [[nodiscard]] bool is_consistent() const;
 
  private:
   class Check;

@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "fc2_fabric/node/remote_port.hpp"
+#include "state_machines/consistency.hpp"
+#include "state_machines/row_effects.hpp"
 #include "wire/message_bytes.hpp"
 #include "wire/ct/rft_id.hpp"
 #include "wire/ct/ripp_id.hpp"
@@ -13,6 +15,7 @@
 #include "wire/els/scr.hpp"
 
 namespace farp {
+namespace pr = machines::port_registration;
 using wire::bytes_of;
 namespace {
 namespace well_known = wire::well_known;
@@ -20,32 +23,63 @@ namespace well_known = wire::well_known;
 std::string symbolic(const std::string& name) { return name.substr(0, wire::ct::SymbolicName::max_length); }
 }  // namespace
 
+// What a step before has left to do, when its listener led to one of these, is done no more.
 void Registration::fabric_logged_in() {
-  stop();
-  if (config_.use_name_server && port_.has_fabric())
-    port_.remote_port(well_known::name_server).log_in();
-  else
-    name_server_unavailable();
+  effects_.clear();
+  process(pr::FabricLoggedIn{});
 }
 
 void Registration::name_server_logged_in() {
-  stop();
-  address_ = 0;
-  prepare(is_wanted(Step::Address) ? Step::Address : step_after(Step::Address));
-  request_step();
-}
-
-// FC-VI 7.4: every port supports FARP, so that it can be found all the same.
-void Registration::name_server_unavailable() {
-  prepare(step_after(Step::Types));
-  become_ready();
-  request_step();
+  effects_.clear();
+  process(pr::NameServerLoggedIn{});
 }
 
 void Registration::stop() {
-  if (request_ != nullptr) port_.abort(*std::exchange(request_, nullptr));
-  ready_ = false;
+  effects_.clear();
+  process(pr::LoggedOut{});
 }
+
+void Registration::name_server_unavailable() { process(pr::NameServerUnavailable{}); }
+
+// --- the machine -------------------------------------------------------------------------------------------------
+
+/// It asks while it registers, unless the link is away; one thing, with tries left.
+bool Registration::is_consistent() const {
+  const bool registers = machine_.is<pr::Registering>(), subscribes = machine_.is<pr::RegisteringForStateChanges>();
+  if (!effects_.empty()) return false;
+  if (request_ == nullptr) return !(registers || subscribes) || !port_.online();
+  const bool knows_what = subscribes ? step_ == Step::StateChanges : registers && step_ <= Step::Types;
+  return knows_what && retries_left_ >= 0 && (step_ != Step::Address || address_ < config_.own_addresses.size());
+}
+
+template <class E>
+void Registration::process(const E& event) {
+  machine_.process(event, *this);
+  static_assert(fsm::most_pending<pr::Def, pr::AbortRequest, pr::LogInToNameServer, pr::BeginWithFirst, pr::GoToNext,
+                                  pr::GoToStateChanges, pr::Ask, pr::AskAgain, pr::ReportReady> <=
+                decltype(effects_)::capacity);
+  effects_.drain([this](Effect effect) { carry_out(effect); });
+  FCVI_ASSERT_CONSISTENT(*this);
+}
+
+void Registration::carry_out(Effect effect) {
+  switch (effect) {
+    case Effect::AbortRequest: return do_abort();
+    case Effect::LogInToNameServer: return port_.remote_port(well_known::name_server).log_in();
+    case Effect::BeginWithFirst: return do_begin_with_first();
+    case Effect::GoToNext: return do_go_to_next();
+    case Effect::GoToStateChanges: return prepare(Step::StateChanges);
+    case Effect::Ask: return do_ask();
+    case Effect::AskAgain: --retries_left_; return do_ask();
+    case Effect::ReportReady: return on_ready_();
+  }
+}
+
+void Registration::unexpected(std::string_view, std::string_view, std::string_view) {
+  ++port_.counters().unexpected_events;
+}
+
+// --- the requests ------------------------------------------------------------------------------------------------
 
 bool Registration::is_wanted(Step step) const {
   switch (step) {
@@ -53,18 +87,10 @@ bool Registration::is_wanted(Step step) const {
     case Step::NodeName:  // a name server that did not see the fabric login has no node to name
     case Step::SymbolicNodeName: return !config_.symbolic_node_name.empty();
     case Step::SymbolicPortName: return !config_.symbolic_port_name.empty();
-    case Step::StateChanges: return config_.register_state_changes && port_.has_fabric();
     case Step::Types:
-    case Step::Done: break;
+    case Step::StateChanges: break;
   }
   return true;
-}
-
-Registration::Step Registration::step_after(Step step) const {
-  do {
-    step = static_cast<Step>(static_cast<int>(step) + 1);
-  } while (!is_wanted(step));
-  return step;
 }
 
 void Registration::prepare(Step step) {
@@ -72,22 +98,30 @@ void Registration::prepare(Step step) {
   retries_left_ = config_.retries;
 }
 
-void Registration::next() {
-  const bool more_addresses = step_ == Step::Address && ++address_ < config_.own_addresses.size();
-  const bool registered = step_ == Step::Types;
-  prepare(more_addresses ? Step::Address : step_after(step_));
-  if (registered) become_ready();
-  request_step();
+void Registration::do_abort() {
+  if (request_ != nullptr) port_.abort(*std::exchange(request_, nullptr));
 }
 
-void Registration::become_ready() {
-  ready_ = true;
-  on_ready_();
+void Registration::do_begin_with_first() {
+  address_ = 0;
+  prepare(Step::Address);
+  if (!is_wanted(step_)) do_go_to_next();
 }
 
-void Registration::request_step() {
-  if (!port_.online() || request_ != nullptr) return;  // the listener may have changed what was true
-  if (step_ == Step::Done) return;
+void Registration::do_go_to_next() {
+  if (step_ == Step::Address && address_ + 1 < config_.own_addresses.size()) {
+    ++address_;
+    return prepare(Step::Address);
+  }
+  Step next = step_;
+  do next = static_cast<Step>(static_cast<int>(next) + 1);
+  while (!is_wanted(next));
+  prepare(next);
+}
+
+// While the link is away nothing is asked: the next fabric login begins anew.
+void Registration::do_ask() {
+  if (!port_.online()) return;
   if (step_ == Step::StateChanges)
     return request(well_known::fabric_controller, wire::RCtl::els_request, wire::Type::els, bytes_of(wire::els::Scr{}));
   request(well_known::name_server, wire::RCtl::unsolicited_control, wire::Type::ct, registration_of(step_));
@@ -106,11 +140,10 @@ std::vector<std::uint8_t> Registration::registration_of(Step step) const {
       return bytes_of(ct::RspnId{.port_id = port_id, .symbolic_name = symbolic(config_.symbolic_port_name)});
     case Step::Types: {
       ct::RftId rft_id{.port_id = port_id};
-      rft_id.types.add(wire::Type::fc_vi);
+      for (const wire::Type type : port_.fc4_types()) rft_id.types.add(type);
       return bytes_of(rft_id);
     }
-    case Step::StateChanges:
-    case Step::Done: break;  // nothing with the Name Server
+    case Step::StateChanges: break;  // nothing with the Name Server
   }
   return {};
 }
@@ -118,23 +151,20 @@ std::vector<std::uint8_t> Registration::registration_of(Step step) const {
 void Registration::request(wire::FcId d_id, wire::RCtl r_ctl, wire::Type type, std::span<const std::uint8_t> payload) {
   request_ = port_.request(d_id, r_ctl, type, payload, *this,
                            port_.answer_time(config_.retries - retries_left_, retries_left_));
-  if (request_ == nullptr) next();  // no exchange is free: a port in that state is not found by its address
+  if (request_ == nullptr)
+    machine_.process(pr::NoExchange{}, *this);  // whoever drains the effects goes on with its own
 }
 
-// A reject is final: the server does not keep what we register, and FARP has to do.
 void Registration::sequence_received(fc2::Exchange& exchange, const wire::FcHeader&, std::span<const std::uint8_t>) {
   request_ = nullptr;
   if (exchange.is_open()) port_.release(exchange);
-  next();
+  process(pr::Answered{});
 }
 
 void Registration::exchange_failed(fc2::Exchange&, fc2::ExchangeFailure failure) {
   request_ = nullptr;
-  if (failure == fc2::ExchangeFailure::PortLoggedOut) return;  // begins again after the next login
-  if (retries_left_-- > 0)
-    request_step();
-  else
-    next();
+  if (failure == fc2::ExchangeFailure::PortLoggedOut) return process(pr::RequestEnded{});
+  process(pr::AnswerMissing{});
 }
 
 }  // namespace farp

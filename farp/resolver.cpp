@@ -12,6 +12,7 @@
 #include "fc2_fabric/node/remote_port.hpp"
 #include "wire/els/farp.hpp"
 #include "wire/els/rscn.hpp"
+#include "wire/header_fields.hpp"
 
 namespace farp {
 using wire::els::FarpReply;
@@ -175,7 +176,8 @@ bool Resolver::Core::is_consistent() const {
       std::all_of(entries_.begin(), entries_.end(), [](const auto& entry) { return entry.second.is_consistent(); });
   const bool waits =
       std::none_of(waiters_.begin(), waiters_.end(), [](const Waiter& one) { return one.entry->idle(); });
-  return entries && waits && oldest_.size() == entries_.size() && answers_.empty() && !telling_;
+  return entries && waits && oldest_.size() == entries_.size() && answers_.empty() && !telling_ &&
+         registration_.is_consistent() && validator_.is_consistent();
 }
 
 // --- validity: FC-VI 7.7 -----------------------------------------------------------------------------------------
@@ -249,7 +251,7 @@ void Resolver::Core::send_els(wire::FcId d_id, std::span<const std::uint8_t> pay
 
 bool Resolver::Core::els_received(fc2::Exchange& exchange, const wire::FcHeader& header,
                                   std::span<const std::uint8_t> payload) {
-  if (static_cast<wire::els::Command>(payload[0]) == wire::els::Command::rscn) state_change_received(header, payload);
+  if (wire::els::command_of(payload) == wire::els::Command::rscn) state_change_received(header, payload);
   const bool taken = farp_request_received(payload) || farp_reply_received(payload);
   if (taken) port_.release(exchange);
   return taken;

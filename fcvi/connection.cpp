@@ -36,12 +36,10 @@ Connection::~Connection() = default;
 
 /// What the parts are told goes with what there is; nothing flows in Error; what is retired serves nobody.
 bool Connection::is_consistent() const {
-  const bool tells = endpoint_.answers_reads == (read_responder_ != nullptr && read_responder_->is_busy()) &&
-                     endpoint_.is_ending == (ending_ != nullptr && ending_->timer.pending()) &&
-                     (endpoint_.setup == Endpoint::Setup::None) == (setup_ == nullptr);
+  const bool tells = endpoint_.is_ending == (ending_ != nullptr && ending_->timer.pending());
   const bool bound = vi() == nullptr || vi()->transport_context == this;
-  const bool flows = !endpoint_.stopped || (!receiving_ && !endpoint_.is_ending && !endpoint_.answers_reads);
-  const bool knows_peer = !endpoint_.connected_once || endpoint_.peer_handle != wire::FcviHandle::unassigned;
+  const bool flows = !endpoint_.stopped || (!receiver_.is_enabled() && !endpoint_.is_ending && !answers_reads());
+  const bool knows_peer = !endpoint_.was_connected() || endpoint_.peer_handle != wire::FcviHandle::unassigned;
   return tells && bound && flows && knows_peer && (!retired_ || is_unused());
 }
 
@@ -52,14 +50,10 @@ bool Connection::is_consistent_throughout() const {
 
 // --- set-up ------------------------------------------------------------------------------------------------------
 
-void Connection::attach_setup(EndpointSetup& setup, Endpoint::Setup kind) {
-  setup_ = &setup;
-  endpoint_.setup = kind;
-}
+void Connection::attach_setup(EndpointSetup& setup) { setup_ = &setup; }
 
 void Connection::detach_setup() {
   setup_ = nullptr;
-  endpoint_.setup = Endpoint::Setup::None;
   set_peer_port({});  // its logout is not ours any more
 }
 
@@ -90,16 +84,13 @@ void Connection::withdraw_early_reception() {
 }
 
 void Connection::allow_send_completions() {
-  endpoint_.clear_to_send = true;
+  endpoint_.reached = Endpoint::Reached::ClearToSend;
   sender_.clear_to_send();
   receiver_.resp3_received();
 }
 
 void Connection::setup_released(const EndpointSetup& setup) {
-  if (setup_ == &setup) {
-    setup_ = nullptr;
-    endpoint_.setup = Endpoint::Setup::None;
-  }
+  if (setup_ == &setup) setup_ = nullptr;
   release_if_unused();
   FCVI_ASSERT_CONSISTENT(*this);
 }
@@ -115,14 +106,13 @@ void Connection::release_if_unused() {
 void Connection::follow() {
   const vi::State now = vi()->state();
   const bool receiving = vi()->can_receive();
-  if (receiving && !receiving_) receiver_.enable();
+  if (receiving && receiver_.is_closed()) receiver_.enable();
   if (now == vi::State::Error)
     stop();
-  else if (!receiving && receiving_)
-    receiver_.disable();  // no connection came of what was received since RESP1 (C.5.5)
-  receiving_ = receiving;
+  else if (!receiving && receiver_.is_enabled())
+    receiver_.disable();              // no connection came of what was received since RESP1 (C.5.5)
   if (now == vi::State::Connected) {  // it has become so: no event that is fed keeps a Connected VI Connected
-    endpoint_.connected_once = true;
+    endpoint_.reached = Endpoint::Reached::Connected;
     ++services().counters.connections_made;
     process(dr::ConnectionEstablished{});
   }
@@ -132,7 +122,6 @@ void Connection::follow() {
 /// The endpoint is in Error: nothing flows any more (8.1), frames are discarded for R_A_TOV (8.4.2 f).
 void Connection::stop() {
   if (std::exchange(endpoint_.stopped, true)) return;
-  receiving_ = false;
   stop_ending();
   sender_.connection_ended();
   if (read_responder_ != nullptr) read_responder_->clear();
@@ -153,8 +142,7 @@ bool Connection::abort_received(wire::OxId ox_id) {
 
 void Connection::stopped_by_model(vi::StopCause cause) {
   stop_cause_ = cause;
-  if (!endpoint_.connected_once && !has_setup(Endpoint::Setup::Received))
-    return stop_now();  // nothing flows that could be in the midst
+  if (!endpoint_.was_connected() && !has_peers_setup()) return stop_now();  // nothing flows that could be in the midst
   services().scheduler.schedule(stop_later_, services().now());
 }
 
@@ -166,7 +154,7 @@ Ended Connection::ended_by_peer() const {
 
 void Connection::stop_now() {
   if (endpoint_.stopped) return;
-  if (!has_setup(Endpoint::Setup::Received)) withdraw_setup();
+  if (!has_peers_setup()) withdraw_setup();
   endpoint_.end.note(Ended::Descriptor);
   stop();
   tell_peer(reason_of(stop_cause_));
@@ -186,21 +174,20 @@ void Connection::failed(Reason reason) {
 }
 
 void Connection::tell_peer(std::optional<Reason> reason) {
-  if (endpoint_.connected_once || has_setup(Endpoint::Setup::Received)) ++services().counters.connections_lost;
+  if (endpoint_.was_connected() || has_peers_setup()) ++services().counters.connections_lost;
   disconnector_.set_reason(reason);
   notice_.set_reason(reason);
-  if (endpoint_.connected_once && !endpoint_.end.peer_knows) notice_.request();
+  if (endpoint_.was_connected() && !endpoint_.end.peer_knows) notice_.request();
 }
 
 /// Its call returns.
 void Connection::withdraw_setup() {
   if (peer_request_ != nullptr) peer_request_->disconnect_requested();
-  if (has_setup(Endpoint::Setup::Originated)) setup_->disconnect_requested();
+  if (setup_ != nullptr) setup_->disconnect_requested();
 }
 
 void Connection::request_disconnect(vi::Operation& operation) {
   withdraw_setup();
-  if (has_setup(Endpoint::Setup::Received)) setup_->disconnect_requested();
   disconnects_.push_front(&operation);
   endpoint_.end.note(Ended::ByUs);
   const vi::EndpointOutcome outcome = feed(ve::DisconnectRequested{});
@@ -244,7 +231,7 @@ void Connection::complete_disconnects(vi::Return result) {
 void Connection::unbind() {
   release_vi();
   process(dr::EndpointDisconnected{});
-  if (has_setup(Endpoint::Setup::Received)) setup_->connection_ended();
+  if (setup_ != nullptr) setup_->connection_ended();
   handle_disconnected();
   release_if_unused();
   FCVI_ASSERT_CONSISTENT(*this);
@@ -264,14 +251,13 @@ void Connection::handle_disconnected() {
 
 void Connection::abandon() {
   withdraw_setup();
-  if (has_setup(Endpoint::Setup::Received)) setup_->disconnect_requested();
   complete_disconnects(vi::Return::ErrorResource);
   if (vi() != nullptr) release_vi();
-  if (endpoint_.connected_once)
+  if (endpoint_.was_connected())
     stop();
-  else if (receiving_)
+  else if (receiver_.is_enabled())
     receiver_.disable();
-  if (has_setup(Endpoint::Setup::Received)) setup_->connection_ended();
+  if (setup_ != nullptr) setup_->connection_ended();
   if (!disconnector_.is_under_way() && !notice_.is_under_way()) end_abandoned();
   FCVI_ASSERT_CONSISTENT(*this);
 }
@@ -328,7 +314,7 @@ void Connection::send_disconnect_resp(dr::ResponseReason reason) {
                                                                      : Reason::connection_does_not_exist;
   wire::fcvi::DisconnectResp response;
   response.handle = endpoint_.peer_handle;
-  if (!incoming_->rqst.conn_setup_abort) response.last_msg_id = endpoint_.last_completed;
+  if (!incoming_->rqst.conn_setup_abort) response.last_msg_id = endpoint_.last_completed.value_or(wire::MsgId{});
   response.connection_id = incoming_->rqst.connection_id;
   response.conn_setup_abort = incoming_->rqst.conn_setup_abort;
   response.vi_app_discon = incoming_->rqst.vi_app_discon;

@@ -49,7 +49,7 @@ class Connection final : private EndpointListener, private machines::disconnect_
 
   // --- set-up --------------------------------------------------------------------------------------------------
   /// `setup` acts for this endpoint.
-  void attach_setup(EndpointSetup& setup, Endpoint::Setup kind);
+  void attach_setup(EndpointSetup& setup);
   /// Peer to peer: the request that this endpoint waits for, or nullptr.
   void set_peer_request(EndpointRequest* request) { peer_request_ = request; }
   /// The set-up goes on without this endpoint, which still waits.
@@ -123,7 +123,7 @@ class Connection final : private EndpointListener, private machines::disconnect_
   [[nodiscard]] bool is_unused() const;
   void release_if_unused();
   void stop_now();
-  [[nodiscard]] bool has_setup(Endpoint::Setup kind) const { return setup_ != nullptr && endpoint_.setup == kind; }
+  [[nodiscard]] bool has_peers_setup() const { return setup_ != nullptr && setup_->is_peers(); }
   [[nodiscard]] Ended ended_by_peer() const;
   [[nodiscard]] const Services& services() const { return endpoint_.services; }
 
@@ -132,6 +132,7 @@ class Connection final : private EndpointListener, private machines::disconnect_
   void failed(wire::fcvi::Reason reason, machines::message_responder::ReceiveError cause) override;
   void answers_came() override;
   [[nodiscard]] bool read_granted(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& request) override;
+  [[nodiscard]] bool answers_reads() const override { return read_responder_ != nullptr && read_responder_->is_busy(); }
   void reads_answered() override { receiver_.reads_answered(); }
   void handle_released() override;
   void disconnect_complete(DisconnectBy by, bool answered) override;
@@ -144,12 +145,11 @@ class Connection final : private EndpointListener, private machines::disconnect_
 
   Endpoint endpoint_;
   machines::disconnect_responder::Machine responder_;  // a byte
-  bool receiving_ = false;                             // the receiver is enabled
-  bool retired_ = false;
-  bool retried_ = false;            // Pending Connect is Pending Connect Retry
-  vi::StopCause stop_cause_{};      // of stop_later_
-  fc2::PortUse peer_;               // it stays known while we are here
-  EndpointSetup* setup_ = nullptr;  // endpoint_.setup tells which
+  bool retired_ = false;                               // the owner was told, and buries it soon
+  bool retried_ = false;        // Pending Connect is Pending Connect Retry, also for the set-ups that follow
+  vi::StopCause stop_cause_{};  // of stop_later_
+  fc2::PortUse peer_;           // it stays known while we are here
+  EndpointSetup* setup_ = nullptr;
   EndpointRequest* peer_request_ = nullptr;
   struct Incoming {
     fc2::Exchange& exchange;

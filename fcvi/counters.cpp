@@ -1,7 +1,5 @@
 #include "fcvi/counters.hpp"
 
-#include <numeric>
-
 namespace fcvi {
 
 std::string_view to_string(Discard reason) {
@@ -12,10 +10,6 @@ std::string_view to_string(Discard reason) {
     case Discard::Count: break;
   }
   return "?";
-}
-
-std::uint64_t ProviderCounters::discarded() const {
-  return std::accumulate(discards.begin(), discards.end(), std::uint64_t{0});
 }
 
 }  // namespace fcvi

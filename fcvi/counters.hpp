@@ -1,9 +1,9 @@
 // What a provider counts, and the reasons of FC-VI's own for which it discards a frame.
 #pragma once
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
+
+#include "fc2_fabric/frame/discard_counts.hpp"
 
 namespace fcvi {
 
@@ -18,12 +18,7 @@ enum class Discard : std::uint8_t {
 std::string_view to_string(Discard reason);
 
 /// What a provider did since it began. Frames and bytes are message data only.
-struct ProviderCounters {
-  void discard(Discard reason) { ++discards[static_cast<std::size_t>(reason)]; }
-  [[nodiscard]] std::uint64_t discarded(Discard reason) const { return discards[static_cast<std::size_t>(reason)]; }
-  /// Of all reasons.
-  [[nodiscard]] std::uint64_t discarded() const;
-
+struct ProviderCounters : fc2::DiscardCounts<Discard> {
   std::uint64_t ius_sent = 0, ius_received = 0;
   std::uint64_t data_frames_sent = 0, data_frames_received = 0;
   std::uint64_t data_bytes_sent = 0, data_bytes_received = 0;
@@ -32,7 +27,6 @@ struct ProviderCounters {
   /// Times that the reorder pool had no room: a frame was lost (class 3) or busied (class 2), or at Unreliable Delivery
   /// a message.
   std::uint64_t reorder_pool_full = 0;
-  std::array<std::uint64_t, static_cast<std::size_t>(Discard::Count)> discards{};  // by reason
 };
 
 }  // namespace fcvi

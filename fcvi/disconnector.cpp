@@ -49,11 +49,11 @@ void Disconnector::send_disconnect_rqst() {
   wire::fcvi::DisconnectRqst request;
   request.handle = endpoint_.peer_handle;
   request.vi_app_discon = by_ == By::Application;
-  request.conn_setup_abort = !endpoint_.connected_once;
+  request.conn_setup_abort = !endpoint_.was_connected();
   if (request.conn_setup_abort)
     request.connection_id = endpoint_.setup_id;  // 6.12.2
   else
-    request.last_msg_id = endpoint_.last_completed;
+    request.last_msg_id = endpoint_.last_completed.value_or(wire::MsgId{});  // 0: none
   if (reason_) request.status = {.reason = *reason_};
   std::array<std::uint8_t, 32> bytes;
   request.write(bytes);

@@ -24,7 +24,7 @@ void Dispatcher::begin() {
 
 void Dispatcher::end() {
   services_.port.remove_listener(*this);
-  services_.port.remove_data_user(fc4.type);
+  services_.port.remove_user(fc4.type);
 }
 
 // --- frames ------------------------------------------------------------------------------------------------------

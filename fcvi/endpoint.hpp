@@ -1,6 +1,7 @@
 // What the parts of one connection share: MessageSender, MessageReceiver, ReadResponder and the two Disconnectors.
 #pragma once
 #include <cstdint>
+#include <optional>
 
 #include "fcvi/end_record.hpp"
 #include "fcvi/services.hpp"
@@ -25,6 +26,8 @@ class EndpointListener {
   virtual void answers_came() = 0;
   /// An RDMA Read is to be answered. False: there are more than any window admits.
   [[nodiscard]] virtual bool read_granted(const fc2::ReceivedFrame& frame, const wire::fcvi::DeviceHeader& request) = 0;
+  /// Read data is still to be sent.
+  [[nodiscard]] virtual bool answers_reads() const = 0;
   /// The data of all RDMA Reads are out.
   virtual void reads_answered() = 0;
   /// The receiver's R_A_TOV is over, or a logout made it needless.
@@ -37,10 +40,15 @@ class EndpointListener {
 };
 
 /// One FCVI_HANDLE of ours, and what is known of the other end. The connection writes it; its parts read it, but for
-/// `last_completed`, `answers_reads` and `end`.
+/// `last_completed` and `end`.
 struct Endpoint {
-  /// The Connection Setup that is under way.
-  enum class Setup : std::uint8_t { None, Originated, Received };
+  /// What the Connection Setup has brought; it remains when the set-up, and its machine with it, is gone. A step is
+  /// never taken back.
+  enum class Reached : std::uint8_t {
+    Nothing,
+    Connected,    // the endpoint was Connected
+    ClearToSend,  // FC-VI C.5.5: besides, RESP3 came, or we sent it
+  };
 
   Endpoint(const Services& given, EndpointListener& told, vi::Vi& bound, wire::FcviHandle own,
            const ConnectionOptions& chosen)
@@ -53,35 +61,36 @@ struct Endpoint {
   const wire::FcviHandle handle;
   const vi::ReliabilityLevel reliability;
   const ConnectionOptions options;
-  Setup setup = Setup::None;
-  bool clear_to_send = false;   // FC-VI C.5.5: RESP3 came, or we sent it
-  bool connected_once = false;  // the endpoint was Connected
-  bool stopped = false;         // the endpoint was in Error: nothing flows any more
-  bool logged_out = false;      // the login that it had is over, and the peer's handle with it (7.7.1, 8.4.2 g)
-  bool is_ending = false;       // the peer has disconnected; only answers to what was sent are waited for (ruling 128)
-  bool answers_reads = false;   // read data is still to be sent; kept by ReadResponder
-  bool completed_any = false;   // last_completed is of a message
+  Reached reached = Reached::Nothing;
+  // The endpoint was in Error: nothing flows any more. The handle stays so when its VI is gone, or Idle again.
+  bool stopped = false;
+  // The login that it had is over, and the peer's handle with it (7.7.1, 8.4.2 g), though the port may log in again.
+  bool logged_out = false;
+  // The peer has disconnected, and was answered; the VI is Connected until the answers to what was sent came (ruling
+  // 128).
+  bool is_ending = false;
   EndRecord end;
   wire::FcId peer_port{};
   wire::FcviHandle peer_handle = wire::FcviHandle::unassigned;
   wire::ConnectionId setup_id = wire::ConnectionId::unassigned;
-  std::uint32_t window = 1;      // messages that may be open (7.3)
-  wire::MsgId last_completed{};  // here, of the peer's messages (6.12.2); 0 before the first
+  std::uint32_t window = 1;                   // messages that may be open (7.3)
+  std::optional<wire::MsgId> last_completed;  // here, of the peer's messages (6.12.2)
 
   [[nodiscard]] bool is_reliable() const { return vi::is_reliable(reliability); }
   /// Messages that begin now go in class 2.
   [[nodiscard]] bool class_2() const;
   /// CS_CTL of every frame for a message (FC-VI 5.8.2).
   [[nodiscard]] std::uint8_t cs_ctl() const { return options.preference ? wire::cs_ctl_preference : std::uint8_t{0}; }
-  /// RESP2 went, RESP3 did not come yet.
-  [[nodiscard]] bool awaits_resp3() const { return setup == Setup::Originated && connected_once && !clear_to_send; }
-  /// RESP1 accepts, RESP2 did not come yet.
-  [[nodiscard]] bool awaits_resp2() const { return !clear_to_send && setup == Setup::Received; }
+  [[nodiscard]] bool was_connected() const { return reached != Reached::Nothing; }
+  [[nodiscard]] bool clear_to_send() const { return reached == Reached::ClearToSend; }
+  /// RESP2 went, RESP3 did not come yet. Who receives RESP2 sends RESP3 at once, and is never so.
+  [[nodiscard]] bool awaits_resp3() const { return reached == Reached::Connected; }
+  /// Of an endpoint that receives: RESP1 accepts, RESP2 did not come yet. Who sends RESP2 receives from there on only.
+  [[nodiscard]] bool awaits_resp2() const { return reached == Reached::Nothing; }
 
   /// A message of the peer is complete here; of an RDMA Read, its data are out.
   void message_completed(wire::MsgId id) {
-    if (completed_any && !wire::serial_less(last_completed, id)) return;  // a Send may have passed a Read
-    completed_any = true;
+    if (last_completed && !wire::serial_less(*last_completed, id)) return;  // a Send may have passed a Read
     last_completed = id;
   }
 

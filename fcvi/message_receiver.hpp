@@ -36,6 +36,8 @@ class MessageReceiver final : private machines::message_responder::Context {
   void port_logged_out();
   /// ABTS of an open message's exchange.
   bool abort_received(wire::OxId ox_id);
+  /// Frames are expected: since enable(), and no failure came.
+  [[nodiscard]] bool is_enabled() const { return machines::message_responder::expects_frames(machine_); }
   [[nodiscard]] bool is_closed() const { return machine_.is<machines::message_responder::Closed>(); }
   [[nodiscard]] std::string_view state_name() const { return machine_.state_name(); }
   [[nodiscard]] bool is_consistent() const;

@@ -444,7 +444,7 @@ runtime::TimeNs MessageReceiver::oldest_missing() const {
 void MessageReceiver::epoch_timer_expired() {
   runtime::Scheduler& scheduler = services().scheduler;
   const runtime::TimeNs now = scheduler.now(), r_a_tov = services().port.r_a_tov();
-  if (needs_response(false) && endpoint_.answers_reads)
+  if (needs_response(false) && endpoint_.listener.answers_reads())
     return scheduler.schedule_after(epoch_timer_, r_a_tov);  // it shows after them
   give_up_overdue(now - r_a_tov);
   if (!in_epoch()) return;

@@ -11,12 +11,12 @@ using wire::fcvi::DeviceHeader;
 /// VI-ARCH 6.3.1.1, Reliable Reception: a Send or RDMA Write that comes behind a RDMA Read has no effect here before
 /// all read data were transmitted. (Our own sender waits for them at the other end already.)
 bool MessageReceiver::waits_for_reads(const DeviceHeader& header) const {
-  return needs_response(false) && header.opcode != wire::fcvi::Opcode::read_rqst && endpoint_.answers_reads;
+  return needs_response(false) && header.opcode != wire::fcvi::Opcode::read_rqst && endpoint_.listener.answers_reads();
 }
 
 /// In-order fabric: nothing is before this frame that it has to wait for.
 bool MessageReceiver::takes_straight(const DeviceHeader& header) {
-  nothing_waits_ = !endpoint_.awaits_resp2() && !endpoint_.answers_reads;
+  nothing_waits_ = !endpoint_.awaits_resp2() && !endpoint_.listener.answers_reads();
   return early_.empty() && !waits_for_reads(header) && !is_before_resp2(header);
 }
 

@@ -6,6 +6,7 @@
 #include "fc2_fabric/node/class_2.hpp"
 #include "fcvi/fc4.hpp"
 #include "state_machines/consistency.hpp"
+#include "wire/fcvi/message_request.hpp"
 #include "wire/fcvi/message_status.hpp"
 
 namespace fcvi {
@@ -122,7 +123,7 @@ void MessageSender::open_message(const vi::SendWork& work) {
 // is made: LastFrameSent takes the table's Queued to Completed, with the one effect complete(Success), and the test
 // MessageOriginator.Queued_whole_message_completes_and_nothing_else holds it to that. All else goes the long way.
 bool MessageSender::may_go_whole(const vi::SendWork& work) const {
-  return open_.empty() && work.kind != vi::SendKind::RdmaRead && !needs_response() && endpoint_.clear_to_send &&
+  return open_.empty() && work.kind != vi::SendKind::RdmaRead && !needs_response() && endpoint_.clear_to_send() &&
          !endpoint_.class_2();
 }
 
@@ -164,14 +165,14 @@ bool MessageSender::start_exchange(Message& message) {
 }
 
 void MessageSender::write_device_header(const vi::SendWork& work, wire::MsgId msg_id) {
-  DeviceHeader{.handle = endpoint_.peer_handle,
-               .opcode = request_opcode(work.kind),
-               .flags = work.has_immediate ? wire::fcvi::message_request_flag::imm_data : std::uint8_t{0},
-               .msg_id = msg_id,
-               .parameter = work.immediate_data,
-               .rmt_va = work.remote_address,
-               .rmt_va_handle = work.remote_handle,
-               .tot_len_or_connection_id = work.length_bytes}
+  wire::fcvi::MessageRequest{.opcode = request_opcode(work.kind),
+                             .handle = endpoint_.peer_handle,
+                             .msg_id = msg_id,
+                             .has_immediate = work.has_immediate,
+                             .immediate_data = work.immediate_data,
+                             .rmt_va = work.remote_address,
+                             .rmt_va_handle = work.remote_handle,
+                             .total_length = work.length_bytes}
       .write(device_header_);
 }
 
@@ -422,7 +423,7 @@ void MessageSender::drop_completed() {
   const std::size_t before = open_.size();
   while (!open_.empty()) {
     Message& first = open_.front();
-    if (first.machine.is<mo::AwaitClearToSend>() && endpoint_.clear_to_send)
+    if (first.machine.is<mo::AwaitClearToSend>() && endpoint_.clear_to_send())
       feed(first, mo::ClearToSend{});  // its turn
     if (!first.machine.is<mo::Completed>()) break;
     if (first.held != mo::Completion::Success) {  // all before it completed well, as they did at the peer
@@ -556,7 +557,7 @@ void MessageSender::abort_exchange() {
 
 void MessageSender::count_stale() { services().discard(fc2::Discard::UnexpectedIu); }
 bool MessageSender::reliable() const { return endpoint_.is_reliable(); }
-bool MessageSender::may_complete() const { return endpoint_.clear_to_send && in_turn(*current_); }
+bool MessageSender::may_complete() const { return endpoint_.clear_to_send() && in_turn(*current_); }
 bool MessageSender::reports_transport_errors() const { return is_read(*current_) || needs_response(); }
 void MessageSender::unexpected(std::string_view, std::string_view, std::string_view) { services().unexpected(); }
 

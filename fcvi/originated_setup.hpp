@@ -36,6 +36,7 @@ class OriginatedSetup final : public EndpointSetup,
   /// Peer to peer: goes on without the endpoint, and ends its exchange in order.
   void withdraw();
   // EndpointSetup
+  [[nodiscard]] bool is_peers() const override { return false; }
   void disconnect_requested() override;
   void disconnect_received() override;
   void endpoint_errored() override;
@@ -137,7 +138,7 @@ class OriginatedSetup final : public EndpointSetup,
   PortWalk walk_;
   fc2::Exchange* exchange_ = nullptr;
   wire::ConnectionId connection_id_ = wire::ConnectionId::unassigned;
-  bool retry_ = false;
+  bool retry_ = false;  // of connection_id_: once withdrawn, the machine does not tell the two tries apart
   wire::FcviHandle peer_handle_ = wire::FcviHandle::unassigned;
   wire::fcvi::Attributes peer_attributes_{};
   vi::Return refusal_ = vi::Return::Reject;    // what a Connect Reject in the last RESP1 means

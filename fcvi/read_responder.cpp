@@ -6,6 +6,7 @@
 
 #include "state_machines/consistency.hpp"
 #include "wire/fcvi/message_status.hpp"
+#include "wire/header_fields.hpp"
 
 namespace fcvi {
 using wire::fcvi::DeviceHeader;
@@ -15,15 +16,14 @@ ReadResponder::~ReadResponder() = default;
 
 /// An exchange is open for the first response alone, a sequence within an exchange.
 bool ReadResponder::is_consistent() const {
-  return endpoint_.answers_reads == is_busy() && responses_.size() <= max_waiting &&
-         (exchange_ == nullptr || is_busy()) && (!sequence_.is_open() || exchange_ != nullptr);
+  return responses_.size() <= max_waiting && (exchange_ == nullptr || is_busy()) &&
+         (!sequence_.is_open() || exchange_ != nullptr);
 }
 
 bool ReadResponder::add(const fc2::ReceivedFrame& frame, const DeviceHeader& request) {
   if (responses_.size() == max_waiting) return false;
   if (responses_.full()) responses_.set_capacity(std::max(first_capacity, 2 * responses_.capacity()));
   responses_.push_back({frame.header, request, frame.class_2});
-  endpoint_.answers_reads = true;
   services().message_exchanges.opened(endpoint_.peer_port, frame.header.ox_id, endpoint_.handle);
   services().port.transmitter().submit(*this);
   return true;
@@ -32,7 +32,6 @@ bool ReadResponder::add(const fc2::ReceivedFrame& frame, const DeviceHeader& req
 void ReadResponder::clear() {
   sequence_.abandon();
   responses_.clear();
-  endpoint_.answers_reads = false;
   if (exchange_ != nullptr) services().port.abort(*std::exchange(exchange_, nullptr));
   FCVI_ASSERT_CONSISTENT(*this);
 }
@@ -75,7 +74,6 @@ void ReadResponder::finish_first() {
   if (exchange_->is_class_2()) exchange_->context = nullptr;  // its ACKs are not ours to wait for
   exchange_ = nullptr;
   responses_.pop_front();
-  endpoint_.answers_reads = is_busy();
   FCVI_ASSERT_CONSISTENT(*this);
   if (!done.lost) {
     endpoint_.message_completed(done.request.msg_id);
@@ -131,7 +129,7 @@ bool ReadResponder::fill(fc2::Frame& frame) {
       request.rmt_va_handle, request.rmt_va + response.bytes_sent,
       data_field.subspan(device_header_.size(), size));  // one frame more, without payload, says so (ruling 18)
   if (lost) {
-    data_field[5] = wire::fcvi::MessageStatus{.resp_err = true, .prot_err = true}.to_flags();
+    wire::fcvi::set_flags(data_field, wire::fcvi::MessageStatus{.resp_err = true, .prot_err = true}.to_flags());
     size = 0;
   }
   const bool last = lost || size == left;

@@ -66,7 +66,6 @@ void ReceivedSetup::finish(AcceptOutcome outcome) {
 
 /// Its exchange, if one is open, is aborted behind what the application does now (Figure C.5): 8.5.3 d) asks no ABTS.
 void ReceivedSetup::release_all() {
-  over_ = true;
   if (connection_ != nullptr) connection_->setup_released(*this);
   owner_.retire(*this);
 }
@@ -75,7 +74,7 @@ void ReceivedSetup::release_all() {
 bool ReceivedSetup::is_consistent() const {
   const bool offers = !offered() || (connection_ == nullptr && machine_.is_any_of<cr::AwaitDecision, cr::AwaitRetry>());
   const bool accepts = operation_ == nullptr || connection_ != nullptr || is_peer_to_peer();
-  return outbox_.empty() && offers && accepts && (!over_ || (machine_.is<cr::Idle>() && !offered() && !t2_.pending()));
+  return outbox_.empty() && offers && accepts && (!is_over() || (!offered() && !t2_.pending()));
 }
 
 // --- events ------------------------------------------------------------------------------------------------------
@@ -108,7 +107,7 @@ void ReceivedSetup::accept(Connection& connection, vi::Operation& operation) {
   connection_ = &connection;
   operation_ = &operation;
   end_offer();
-  connection.attach_setup(*this, Endpoint::Setup::Received);
+  connection.attach_setup(*this);
   connection.set_setup_id(request_.connection_id);
   connection.set_peer_port(peer_port_);
   connection.set_peer(request_.payload.handle, request_.payload.local_attributes);
@@ -158,7 +157,7 @@ void ReceivedSetup::t2_expired() {
 
 void ReceivedSetup::sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first,
                                       std::span<const std::uint8_t> iu) {
-  if (over_) return services_.discard(Discard::DeadSetup);  // in the instant in which T2 ran out
+  if (is_over()) return services_.discard(Discard::DeadSetup);  // in the instant in which T2 ran out
   const auto resp2 = wire::fcvi::ConnectResp2::parse(first.device_header_size(), iu);
   const bool ours =
       resp2 && first.r_ctl == wire::RCtl::solicited_control && resp2->connection_id == request_.connection_id;
@@ -170,13 +169,12 @@ void ReceivedSetup::sequence_received(fc2::Exchange& exchange, const wire::FcHea
   }
   ++services_.counters.ius_received;
   const bool accepted = !resp2->status && connection_ != nullptr && resp2->handle == connection_->handle();
-  confirms_ = accepted && machine_.is_any_of<cr::AwaitResp2Accepted, cr::ConnectedRetry>();
   process(cr::Resp2Received{.accepted = accepted});
 }
 
 void ReceivedSetup::exchange_failed(fc2::Exchange&, fc2::ExchangeFailure failure) {
   exchange_ = nullptr;
-  if (over_) return;
+  if (is_over()) return;
   failure_ = wire::fcvi::Reason::transport_error;
   switch (failure) {
     case fc2::ExchangeFailure::AbortedByPeer: return process(cr::AbortedByPeer{});
@@ -215,13 +213,12 @@ void ReceivedSetup::send_resp1(Answer answer) {
   ++services_.counters.ius_sent;
 }
 
-void ReceivedSetup::send_resp3(Answer answer) {
+void ReceivedSetup::send_resp3(Resp3 result) {
   wire::fcvi::ConnectResp3 resp3;
-  // FC-VI 5.3.3: the requestor's handle confirms a connection; unassigned where there is none.
-  resp3.handle = confirms_ ? request_.payload.handle : wire::FcviHandle::unassigned;
+  resp3.handle = result == Resp3::Confirm ? request_.payload.handle : wire::FcviHandle::unassigned;  // FC-VI 5.3.3
   resp3.connection_id = request_.connection_id;
   resp3.retry = request_.retry;
-  resp3.status = status_of(answer);
+  resp3.status = status_of(result == Resp3::ConnectReject ? Answer::ConnectReject : Answer::Accept);
   std::array<std::uint8_t, 32> bytes;
   resp3.write(bytes);
   exchange_->hand_over(services_.replies);  // class 2: the ACK may come when this set-up is gone

@@ -29,6 +29,7 @@ class ReceivedSetup final : public EndpointSetup,
   /// `told`: whose attributes the answer shows.
   void reject(Answer answer, const vi::Vi* told = nullptr);
   // EndpointSetup
+  [[nodiscard]] bool is_peers() const override { return true; }
   void disconnect_requested() override;
   void disconnect_received() override;
   void connection_ended() override;
@@ -39,7 +40,7 @@ class ReceivedSetup final : public EndpointSetup,
   [[nodiscard]] std::uint64_t number() const { return number_; }
   [[nodiscard]] bool offered() const { return offer_.value != 0; }
   /// Only waits to be destroyed.
-  [[nodiscard]] bool is_over() const { return over_; }
+  [[nodiscard]] bool is_over() const { return machine_.is<machines::connect_responder::Idle>(); }
   /// A retried request of the peer means this set-up (C.4 rules 8, 9), not one whose endpoint failed (rule 11).
   [[nodiscard]] bool awaits_retry() const;
   /// `request`, with our peer's handle, asks for the same as the first: mode, addresses and attributes (C.4 rules 8,
@@ -54,6 +55,7 @@ class ReceivedSetup final : public EndpointSetup,
 
  private:
   using AcceptOutcome = machines::connect_responder::AcceptOutcome;
+  using Resp3 = machines::connect_responder::Resp3;
   /// What the machine's actions ask for, once it has come to rest.
   struct Effect {
     enum class Kind : std::uint8_t { Finish, Leave, Release };
@@ -78,7 +80,7 @@ class ReceivedSetup final : public EndpointSetup,
   void withdraw_request() override;
   void send_resp1(Answer answer) override;
   void repeat_resp1() override { send_resp1(answer_); }
-  void send_resp3(Answer answer) override;
+  void send_resp3(Resp3 result) override;
   void adopt_retry() override;
   void start_t2() override;
   void stop_t2() override;
@@ -110,8 +112,7 @@ class ReceivedSetup final : public EndpointSetup,
   Answer answer_ = Answer::Accept;
   std::optional<wire::fcvi::Reason> failure_;  // what the Disconnect of its endpoint will tell, if it fails now
   vi::ConnectionToken offer_;                  // while the application is to decide; 0: it is not
-  bool over_ = false, answered_ = false;
-  bool confirms_ = false;  // RESP3 tells that there is a connection
+  bool answered_ = false;                      // a RESP1 went: what the peer has heard, whatever the state is now
   struct Retry {
     fc2::Exchange& exchange;
     const wire::fcvi::ConnectRqst& request;

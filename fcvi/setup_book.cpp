@@ -54,7 +54,7 @@ OriginatedSetup& SetupBook::add_setup(Connection& connection, const vi::NetAddre
   auto& setup = originated_[number];
   setup =
       std::make_unique<OriginatedSetup>(services_, *this, number, connection, local, remote, deadline, operation, peer);
-  connection.attach_setup(*setup, Endpoint::Setup::Originated);
+  connection.attach_setup(*setup);
   if (peer != nullptr) peer->set_up_by(*setup);
   return *setup;
 }

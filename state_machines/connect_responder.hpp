@@ -19,6 +19,12 @@ enum class Answer : std::uint8_t {
   ProtocolError,             // 21h
   TransportError,            // 22h
 };
+// The result in our FCVI_CONNECT_RESP3.
+enum class Resp3 : std::uint8_t {
+  Confirm,        // CONN_STS = 0, the requestor's FCVI_HANDLE: there is a connection
+  Acknowledge,    // CONN_STS = 0, FCVI_HANDLE FFFFFFFFh: there is none (FC-VI 5.3.3)
+  ConnectReject,  // CONN_STS = 1, 04h: we accepted, and went away meanwhile
+};
 // The result of the application's VipConnectAccept.
 enum class AcceptOutcome : std::uint8_t {
   Success,       // VIP_SUCCESS
@@ -61,9 +67,8 @@ class Context : public fsm::Context {
   virtual void send_resp1(Answer) = 0;
   // As the previous RESP1, with RETRY set and the adopted ids (C.4 rules 8 a, 9 a).
   virtual void repeat_resp1() = 0;
-  // Ends the Exchange; RETRY as in its CONNECT_RQST. Accept (CONN_STS = 0) acknowledges whatever RESP2 said,
-  // with FCVI_HANDLE FFFFFFFFh where no connection came (FC-VI 5.3.3).
-  virtual void send_resp3(Answer) = 0;
+  // Ends the Exchange; RETRY as in its CONNECT_RQST.
+  virtual void send_resp3(Resp3) = 0;
   // C.4 rules 8 a, 9 a: take Exchange and FCVI_CONNECTION_ID of the retried request. The Retry Flag is its RETRY bit.
   virtual void adopt_retry() = 0;
   virtual void start_t2() = 0;  // 2 x FCVI_ULP_TIMEOUT = 2 x R_A_TOV (FC-VI 8.3, C.5.2)
@@ -84,7 +89,7 @@ class Context : public fsm::Context {
   // Peer to peer: the endpoint, still Pending Connect, goes back to the pool, and receives no longer.
   virtual void leave_waiting_for_peer() = 0;
   [[nodiscard]] virtual bool peer_to_peer() const = 0;  // Connection Mode 010b (Table 8)
-  [[nodiscard]] virtual bool answered() const = 0;      // a RESP1 was sent
+  [[nodiscard]] virtual bool answered() const = 0;      // a RESP1 was sent, before the abort too
 };
 
 // --- states
@@ -105,8 +110,9 @@ FSM_ACTION(SendAnswer, context.send_resp1(event.answer); context.start_t2());
 FSM_ACTION(SendAccept, context.send_resp1(Answer::Accept); context.start_t2());
 FSM_ACTION(SendReject, context.send_resp1(Answer::ConnectReject); context.start_t2());
 FSM_ACTION(RepeatResp1, context.repeat_resp1());
-FSM_ACTION(SendResp3, context.send_resp3(Answer::Accept));
-FSM_ACTION(RefuseInResp3, context.send_resp3(Answer::ConnectReject));
+FSM_ACTION(ConfirmInResp3, context.send_resp3(Resp3::Confirm));
+FSM_ACTION(SendResp3, context.send_resp3(Resp3::Acknowledge));
+FSM_ACTION(RefuseInResp3, context.send_resp3(Resp3::ConnectReject));
 FSM_ACTION(AdoptRetry, context.adopt_retry());
 FSM_ACTION(StartT2, context.start_t2());
 FSM_ACTION(StopT2, context.stop_t2());
@@ -161,7 +167,7 @@ struct Def {
   On<"FC-VI 5.9.4.6 CONN_SETUP_ABORT",                AwaitRetry,          DisconnectReceived,  Idle,                Do<WithdrawRequest, End>,                                         none>,
   On<"FC-VI 7.7.1, 8.5.3 c)",                         AwaitRetry,          PortLoggedOut,       Idle,                Do<WithdrawRequest, End>,                                         none>,
   // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"FC-VI 5.3.2, C.5.4",                            AwaitResp2Accepted,  Resp2Received,       Connected,           Do<StopT2, SendResp3, EndpointConnected, CompleteSuccess>,        Accepted>,
+  On<"FC-VI 5.3.2, C.5.4",                            AwaitResp2Accepted,  Resp2Received,       Connected,           Do<StopT2, ConfirmInResp3, EndpointConnected, CompleteSuccess>,   Accepted>,
   On<"FC-VI C.5.2, C.5.6 Connect Timeout",            AwaitResp2Accepted,  Resp2Received,       Idle,                Do<StopT2, SendResp3, EndpointRefused, CompleteTimeout, Release>, All<Not<Accepted>, Not<PeerToPeer>>>,
   On<"FC-VI C.5.2, 5.3.3 the wait goes on",           AwaitResp2Accepted,  Resp2Received,       Idle,                Do<StopT2, SendResp3, LeaveWaitingForPeer, Release>,              All<Not<Accepted>, PeerToPeer>>,
   On<"FC-VI C.4 rule 8",                              AwaitResp2Accepted,  RqstRetried,         none,                Do<TakeRetry, RepeatResp1, StartT2>,                              none>,
@@ -209,7 +215,7 @@ struct Def {
   On<"FC-VI 7.7.1, 8.5.3 c)",                         Connected,           PortLoggedOut,       Idle,                Release,                                                          none>,
   // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"FC-VI C.4 rule 9",                              ConnectedRetry,      RqstRetried,         none,                Do<AdoptRetry, RepeatResp1, StartT2>,                             none>,
-  On<"FC-VI C.4 rules 10, 12",                        ConnectedRetry,      Resp2Received,       Connected,           Do<StopT2, SendResp3>,                                            Accepted>,
+  On<"FC-VI C.4 rules 10, 12",                        ConnectedRetry,      Resp2Received,       Connected,           Do<StopT2, ConfirmInResp3>,                                       Accepted>,
   On<"FC-VI 8.2 d), C.5.2 no connection at its end",  ConnectedRetry,      Resp2Received,       Idle,                Do<StopT2, SendResp3, EndpointLost, Release>,                     Not<Accepted>>,
   On<"FC-VI C.4 rule 6 a)",                           ConnectedRetry,      T2Expired,           Connected,           AbortExchange,                                                    PeerToPeer>,
   On<"FC-VI 8.5.3 d), C.4 rule 6 b)",                 ConnectedRetry,      T2Expired,           Idle,                Do<SetCserr, EndpointLost, Release>,                              Not<PeerToPeer>>,

@@ -12,7 +12,7 @@ enum class LoginFailure : std::uint8_t {
   Rejected,   // LS_RJT that no retry can help, or retries used up
   Timeout,    // no answer, retries used up
   LinkDown,   // the link is not up
-  Withdrawn,  // a logout was requested meanwhile
+  Withdrawn,  // a logout came meanwhile
 };
 
 // --- events
@@ -57,7 +57,7 @@ class Context : public fsm::Context {
   virtual void report_logged_out() = 0;
   virtual void report_logout_complete() = 0;  // to the user of LogoutRequested
   virtual void report_suspended() = 0;        // transmit no FC-VI IU until resumed (FC-VI 7.7.3)
-  // Active Exchanges continue (FC-VI 7.7.3 to 7.7.5); also the answer to a LoginRequested that came meanwhile.
+  // Active Exchanges continue (FC-VI 7.7.3 to 7.7.5).
   virtual void report_resumed() = 0;
   [[nodiscard]] virtual bool retries_left() const = 0;
   // The peer's Port_Name is the higher one: its login wins over ours when both cross (FC-LS).
@@ -78,6 +78,7 @@ struct RetryPending : fsm::State {};  // rejected for now: waits before the next
 struct LoggedIn : fsm::State {};
 struct Suspended : fsm::State {};      // the link went; the login stands if the addresses prove to be the same
 struct Validating : fsm::State {};     // the link is back: they are being compared
+struct LoginAwaited : fsm::State {};   // ... and a login was asked for meanwhile: the outcome is its answer
 struct LogoutPending : fsm::State {};  // LOGO sent; the login is already over
 
 // --- actions and guards
@@ -109,6 +110,7 @@ FSM_GUARD(OvertakenByAccept, context.overtaken_by_accept());
 FSM_GUARD(LinkLossLogsOut, context.link_loss_logs_out());
 using fsm::All, fsm::Do, fsm::none, fsm::Not, fsm::On, fsm::to_string;
 using MayRetry = All<Retryable, RetriesLeft>;
+using EndAwaited = Do<ReportLoggedOut, ReportWithdrawn>;
 
 struct Def {
   static constexpr std::string_view name = "port_login";
@@ -161,13 +163,21 @@ struct Def {
   On<"impl: no link for a LOGO",                              Suspended,     LogoutRequested,  Offline,       Do<ReportLoggedOut, ReportLogoutComplete>,                       none>,
   On<"FC-VI 7.7.1 implicit logout",                           Suspended,     LogoutReceived,   Offline,       ReportLoggedOut,                                                 none>,
   // ------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"impl: the outcome answers",                             Validating,    LoginRequested,   none,          none,                                                            none>,
+  On<"impl: the outcome answers",                             Validating,    LoginRequested,   LoginAwaited,  none,                                                            none>,
   On<"FC-VI 7.7.3 to 7.7.5 unchanged",                        Validating,    Validated,        LoggedIn,      ReportResumed,                                                   none>,
   On<"FC-VI 7.7.3 to 7.7.5 explicit logout",                  Validating,    ValidationFailed, LogoutPending, Do<ReportLoggedOut, SendLogout>,                                 none>,
   On<"FC-LS: PLOGI is an implicit logout",                    Validating,    LoginReceived,    LoggedIn,      Do<ForgetRequest, ReportLoggedOut, AcceptLogin, ReportLoggedIn>, none>,
   On<"FC-VI 7.7.1 logout sent",                               Validating,    LogoutRequested,  LogoutPending, Do<ForgetRequest, ReportLoggedOut, SendLogout>,                  none>,
   On<"FC-VI 7.7.1 logout received",                           Validating,    LogoutReceived,   LoggedOut,     Do<ForgetRequest, AcceptLogout, ReportLoggedOut>,                none>,
   On<"impl: the link goes again meanwhile",                   Validating,    LinkDown,         Suspended,     ForgetRequest,                                                   none>,
+  // ------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"impl: several users, one login",                        LoginAwaited,  LoginRequested,   none,          none,                                                            none>,
+  On<"FC-VI 7.7.3 to 7.7.5 unchanged",                        LoginAwaited,  Validated,        LoggedIn,      Do<ReportResumed, ReportLoggedIn>,                               none>,
+  On<"FC-VI 7.7.3 to 7.7.5 explicit logout",                  LoginAwaited,  ValidationFailed, LogoutPending, Do<EndAwaited, SendLogout>,                                      none>,
+  On<"FC-LS: PLOGI is an implicit logout",                    LoginAwaited,  LoginReceived,    LoggedIn,      Do<ForgetRequest, ReportLoggedOut, AcceptLogin, ReportLoggedIn>, none>,
+  On<"FC-VI 7.7.1 logout sent",                               LoginAwaited,  LogoutRequested,  LogoutPending, Do<ForgetRequest, EndAwaited, SendLogout>,                       none>,
+  On<"FC-VI 7.7.1 logout received",                           LoginAwaited,  LogoutReceived,   LoggedOut,     Do<ForgetRequest, AcceptLogout, EndAwaited>,                     none>,
+  On<"FC-VI 7.7.3 no FC-VI IU may be sent",                   LoginAwaited,  LinkDown,         Suspended,     Do<ForgetRequest, ReportLinkDown>,                               none>,
   // ------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"FC-LS: LOGO answered",                                  LogoutPending, LogoutAnswered,   LoggedOut,     Do<StopTimer, ReportLogoutComplete>,                             none>,
   On<"FC-LS: ELS time-out, retry",                            LogoutPending, Timeout,          LogoutPending, Do<ForgetRequest, CountRetry, SendLogout>,                       RetriesLeft>,

@@ -1,8 +1,8 @@
 // The state of a VI (VI-ARCH 5; VI-DG 3.3.5): what may flow, and what happens to posted Descriptors.
 //
-// The four states of VI-ARCH 5, whatever the transport. The transport decides when the state changes: in FC-VI by its
-// machines (connect_originator, connect_responder, disconnect_originator). This one decides what that means to the
-// application.
+// The four states of VI-ARCH 5, whatever the transport, and a fifth that the application sees as Error. The transport
+// decides when the state changes: in FC-VI by its machines (connect_originator, connect_responder,
+// disconnect_originator). This one decides what that means to the application.
 #pragma once
 
 #include "state_machines/fsm.hpp"
@@ -45,15 +45,14 @@ class Context : public fsm::Context {
   virtual void refuse_request() = 0;                        // VIP_INVALID_STATE
   virtual void count_stale() = 0;                           // late or crossing: harmless, counted
   [[nodiscard]] virtual bool reliable() const = 0;          // Reliable Delivery or Reliable Reception
-  // A VipDisconnect waits already: a second one shares its outcome.
-  [[nodiscard]] virtual bool disconnect_outstanding() const = 0;
 };
 
 // --- states
 struct Idle : fsm::State {};
 struct PendingConnect : fsm::State {};
 struct Connected : fsm::State {};
-struct Error : fsm::State {};  // also while a VipDisconnect waits for its answer (ruling 27)
+struct Error : fsm::State {};
+struct Disconnecting : fsm::State {};  // VI-ARCH's Error, while a VipDisconnect waits for its answer (ruling 27)
 
 // --- actions and guards
 FSM_ACTION(EnableTraffic, context.enable_traffic());
@@ -66,7 +65,6 @@ FSM_ACTION(CompleteNotReachable, context.complete_disconnect(DisconnectOutcome::
 FSM_ACTION(RefuseRequest, context.refuse_request());
 FSM_ACTION(CountStale, context.count_stale());
 FSM_GUARD(Reliable, context.reliable());
-FSM_GUARD(DisconnectOutstanding, context.disconnect_outstanding());
 using fsm::All, fsm::Do, fsm::none, fsm::Not, fsm::On, fsm::to_string;
 using Stop = Do<DisableTraffic, FlushDescriptors>;
 
@@ -101,7 +99,7 @@ struct Def {
   On<"VI-ARCH 5.3, 7.2, 7.3, FC-VI 8.2 d), 8.4.2 e)",       Connected,      LocalError,           Error,          Do<Stop, ReportConnectionLost>,           Reliable>,
   On<"VI-ARCH 2.5.1 the connection persists",               Connected,      LocalError,           none,           none,                                     Not<Reliable>>,
   On<"VI-ARCH 5.3, VI-DG 6.3.1 at every level, 6.2, 6.3.3", Connected,      CatastrophicError,    Error,          Do<Stop, ReportConnectionLost>,           none>,
-  On<"VI-ARCH 5.3, FC-VI 8.2 d), 8.6.3 a) until answered",  Connected,      DisconnectRequested,  Error,          Do<Stop, RequestDisconnect>,              none>,
+  On<"VI-ARCH 5.3, FC-VI 8.2 d), 8.6.3 a) until answered",  Connected,      DisconnectRequested,  Disconnecting,  Do<Stop, RequestDisconnect>,              none>,
   // ----------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"VI-ARCH 5 not valid here",                            Error,          ConnectRequested,     none,           RefuseRequest,                            none>,
   On<"VI-ARCH 5 not valid here",                            Error,          AcceptRequested,      none,           RefuseRequest,                            none>,
@@ -109,10 +107,17 @@ struct Def {
   On<"impl: the logout told both machines",                 Error,          SetupFailed,          none,           CountStale,                               none>,
   On<"VI-ARCH 5.4 several errors, one transition",          Error,          LocalError,           none,           CountStale,                               none>,
   On<"VI-ARCH 5.4 several errors, one transition",          Error,          CatastrophicError,    none,           CountStale,                               none>,
-  On<"VI-ARCH 5.4, VI-DG 3.3.5, FC-VI 8.2 e)",              Error,          DisconnectRequested,  none,           Do<FlushDescriptors, RequestDisconnect>,  Not<DisconnectOutstanding>>,
-  On<"impl: shares the outcome of the first",               Error,          DisconnectRequested,  none,           none,                                     DisconnectOutstanding>,
-  On<"VI-ARCH 5.4, FC-VI 8.2 e), D.1 rule 1 c)",            Error,          DisconnectAnswered,   Idle,           Do<FlushDescriptors, CompleteDisconnect>, none>,
-  On<"FC-VI 8.6.3 a), D.1 rule 1 c), ruling 20",            Error,          DisconnectUnanswered, none,           CompleteNotReachable,                     none>
+  On<"VI-ARCH 5.4, VI-DG 3.3.5, FC-VI 8.2 e)",              Error,          DisconnectRequested,  Disconnecting,  Do<FlushDescriptors, RequestDisconnect>,  none>,
+  // ----------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"VI-ARCH 5 not valid here",                            Disconnecting,  ConnectRequested,     none,           RefuseRequest,                            none>,
+  On<"VI-ARCH 5 not valid here",                            Disconnecting,  AcceptRequested,      none,           RefuseRequest,                            none>,
+  On<"FC-VI D.2 both at about the same time: no callback",  Disconnecting,  ConnectionLost,       none,           CountStale,                               none>,
+  On<"impl: the logout told both machines",                 Disconnecting,  SetupFailed,          none,           CountStale,                               none>,
+  On<"VI-ARCH 5.4 several errors, one transition",          Disconnecting,  LocalError,           none,           CountStale,                               none>,
+  On<"VI-ARCH 5.4 several errors, one transition",          Disconnecting,  CatastrophicError,    none,           CountStale,                               none>,
+  On<"impl: shares the outcome of the first",               Disconnecting,  DisconnectRequested,  none,           none,                                     none>,
+  On<"VI-ARCH 5.4, FC-VI 8.2 e), D.1 rule 1 c)",            Disconnecting,  DisconnectAnswered,   Idle,           Do<FlushDescriptors, CompleteDisconnect>, none>,
+  On<"FC-VI 8.6.3 a), D.1 rule 1 c), ruling 20",            Disconnecting,  DisconnectUnanswered, Error,          CompleteNotReachable,                     none>
   >;
   // clang-format on
 };

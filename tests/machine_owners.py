@@ -34,7 +34,7 @@ _TEMPLATE = re.compile(r"\btemplate\s*<[^<>]*>")
 _NO_FUNCTION = re.compile(r"\b(?:namespace|class|struct|union|enum)\b[^()]*$")
 _FUNCTION = re.compile(r"(\w+)\s*\(")
 # Functions that need not settle, because each of their callers does when it has fed all of its machines.
-FEEDERS = {("MessageSender", "Message"): {"feed"}}
+FEEDERS = {("MessageSender", "Message"): {"feed"}, ("Registration",): {"request"}}
 
 
 class Owner(NamedTuple):

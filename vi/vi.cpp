@@ -50,11 +50,12 @@ Vi::~Vi() {
 
 State Vi::state() const {
   if (endpoint_.is<endpoint::Connected>()) return State::Connected;
-  if (endpoint_.is<endpoint::Error>()) return State::Error;
+  if (endpoint_.is_any_of<endpoint::Error, endpoint::Disconnecting>()) return State::Error;
   return endpoint_.is<endpoint::Idle>() ? State::Idle : State::ConnectPending;
 }
 
 std::string_view Vi::endpoint_state_name() const {
+  if (state() == State::Error) return fsm::name_of<endpoint::Error>();
   const std::string_view finer =
       state() == State::ConnectPending ? nic_.transport().pending_state_name(*this) : std::string_view{};
   return finer.empty() ? endpoint_.state_name() : finer;
@@ -79,8 +80,7 @@ Return Vi::post_send(const PostedDescriptor& found) {
   if (transmission_enabled_) {
     nic_.transport().send_posted(*this);
   } else {
-    finish(send_, index, status::flushed, {});  // VI-ARCH 5.1, 5.2, 5.4, 6.2
-    fail_by_status(0);
+    fail_by_status(finish(send_, index, status::flushed, {}), 0);  // VI-ARCH 5.1, 5.2, 5.4, 6.2
   }
   FCVI_ASSERT_CONSISTENT(*this);
   return Return::Success;
@@ -90,8 +90,7 @@ Return Vi::post_receive(const PostedDescriptor& found) {
   const WorkQueue::Index index = receive_.tail();
   if (!post(receive_, found)) return Return::Success;
   if (state() == State::Error) {
-    finish(receive_, index, status::flushed, {.length_bytes = 0});  // VI-ARCH 5.4
-    fail_by_status(0);
+    finish(receive_, index, status::flushed, {.length_bytes = 0});  // VI-ARCH 5.4; nothing fails any more in Error
   } else {
     nic_.transport().receive_posted(*this);
   }
@@ -188,8 +187,7 @@ std::optional<SendWork> Vi::begin_send() {
       if (work.kind == SendKind::RdmaRead) ++reads_open_;
       return work;
     }
-    finish(send_, index, error_bits, {});
-    fail_by_status(error_bits);
+    fail_by_status(finish(send_, index, error_bits, {}), error_bits);
   }
   return std::nullopt;
 }
@@ -237,8 +235,8 @@ void Vi::complete_send(const SendWork& work, std::uint32_t error_bits) {
   assert((error_bits & ~status::error_mask) == 0);
   if (work.kind == SendKind::RdmaRead) --reads_open_;
   if (error_bits == 0) set_partly_sent(work, false);
-  finish(send_, work.index, error_bits, error_bits == 0 ? Written{.length_bytes = work.length_bytes} : Written{});
-  fail_by_status(error_bits);
+  const Written written = error_bits == 0 ? Written{.length_bytes = work.length_bytes} : Written{};
+  fail_by_status(finish(send_, work.index, error_bits, written), error_bits);
 }
 
 void Vi::set_partly_sent(const SendWork& work, bool partly) {
@@ -292,28 +290,26 @@ void Vi::complete_receive(const ReceiveWork& work, std::uint32_t error_bits, std
   if (!is_open(work)) return;  // flushed meanwhile
   assert((error_bits & ~status::error_mask) == 0);
   receive_.entry(work.index).status = op_code;
-  if (error_bits != 0) {
-    finish(receive_, work.index, error_bits, {.length_bytes = 0});  // ruling 19
-    fail_by_status(error_bits);
-    return;
-  }
-  finish(receive_, work.index, immediate ? status::immediate : 0,
-         {.length_bytes = length_bytes, .immediate_data = immediate});
-  fail_by_status(0);
+  if (error_bits != 0)
+    return fail_by_status(finish(receive_, work.index, error_bits, {.length_bytes = 0}), error_bits);  // ruling 19
+  const bool written = finish(receive_, work.index, immediate ? status::immediate : 0,
+                              {.length_bytes = length_bytes, .immediate_data = immediate});
+  fail_by_status(written, 0);
 }
 
 // --- completion ------------------------------------------------------------------------------------------
 
-void Vi::finish(WorkQueue& queue, WorkQueue::Index index, std::uint32_t status, Written written) {
+bool Vi::finish(WorkQueue& queue, WorkQueue::Index index, std::uint32_t status, Written written) {
   const WorkQueue::Entry& entry = queue.entry(index);
   std::uint32_t whole = entry.status | status::done | status;
-  if (!write_completion(entry, whole, written)) {
+  const bool writable = write_completion(entry, whole, written);
+  if (!writable) {
     // VI-DG 3.8.1: deregistered before completion status was written.
     whole |= status::protection_error;
-    completion_unwritable_ = true;
     report(ErrorCode::CompProt, ResourceCode::Descriptor, entry.address, entry.status);
   }
   announce(queue, queue.complete(index, whole));
+  return writable;
 }
 
 bool Vi::write_completion(const WorkQueue::Entry& entry, std::uint32_t status, Written written) {
@@ -341,14 +337,13 @@ void Vi::flush(WorkQueue& queue) {
     const bool truncated =
         &queue == &receive_ && queue.is_begun(index);  // some frames of its message came (VI-DG 5.2 bit 4)
     finish(queue, index, truncated ? status::flushed | status::partial_error : status::flushed, written);
-  }
+  }  // all is stopped already: none of them fails the VI
 }
 
 void Vi::flush_descriptors() {
   flush(send_);
   flush(receive_);
   reads_open_ = 0;
-  completion_unwritable_ = false;  // all is stopped already
 }
 
 std::byte* Vi::translated_memory(const WorkQueue::Entry& entry, std::uint64_t length_bytes) const {
@@ -363,8 +358,8 @@ std::byte* Vi::whole_descriptor(const WorkQueue::Entry& entry, std::uint32_t seg
 
 // --- errors ----------------------------------------------------------------------------------------------
 
-void Vi::fail_by_status(std::uint32_t error_bits) {
-  if (std::exchange(completion_unwritable_, false)) return fail(Failure::Unreadable);
+void Vi::fail_by_status(bool written, std::uint32_t error_bits) {
+  if (!written) return fail(Failure::Unreadable);
   if (error_bits == 0 || !is_reliable(attributes_.reliability)) return;  // VI-ARCH 2.5.1
   fail((error_bits & status::transport_error) != 0 ? Failure::Transport : Failure::Descriptor);
 }
@@ -411,16 +406,6 @@ bool Vi::read_remote(wire::MemHandle handle, std::uint64_t address, std::span<st
 void Vi::tell_state() { nic_.listener().state_changed(*this); }
 
 void Vi::unexpected(std::string_view, std::string_view, std::string_view) { ++unexpected_events_; }
-
-void Vi::request_disconnect() {
-  disconnect_outstanding_ = true;
-  outcome_.disconnect_requested = true;
-}
-
-void Vi::complete_disconnect(endpoint::DisconnectOutcome outcome) {
-  disconnect_outstanding_ = false;
-  outcome_.disconnect_completed = outcome;
-}
 
 bool Vi::reliable() const { return is_reliable(attributes_.reliability); }
 

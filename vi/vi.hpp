@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "state_machines/consistency.hpp"
 #include "state_machines/vi_endpoint.hpp"
@@ -107,12 +108,12 @@ class Vi final : private machines::vi_endpoint::Context {
   /// traffic switches and Connection Lost reports have happened on return; the rest is the caller's.
   template <class Event>
   EndpointOutcome endpoint_event(const Event& event) {
-    outcome_ = {};
     const State before = state();
     endpoint_.process(event, *this);
+    const EndpointOutcome outcome = std::exchange(outcome_, {});  // who hears of the new state may feed the next event
     if (state() != before) tell_state();
     FCVI_ASSERT_CONSISTENT(*this);
-    return outcome_;
+    return outcome;
   }
 
   /// VipConnectRequest and VipConnectPeerRequest: Success where a request may begin (VI-DG 3.3.4, 3.3.6). `own`: the
@@ -214,12 +215,14 @@ class Vi final : private machines::vi_endpoint::Context {
     std::optional<std::uint32_t> length_bytes = {};
     std::optional<std::uint32_t> immediate_data = {};
   };
-  void finish(WorkQueue& queue, WorkQueue::Index index, std::uint32_t status, Written written);
+  /// False: the descriptor's memory was gone, which the consumer was told; a failure is due (VI-DG 6.3.1).
+  bool finish(WorkQueue& queue, WorkQueue::Index index, std::uint32_t status, Written written);
   bool write_completion(const WorkQueue::Entry& entry, std::uint32_t status, Written written);
   void announce(WorkQueue& queue, std::uint32_t count);
   void flush(WorkQueue& queue);
   void fail(Failure failure);
-  void fail_by_status(std::uint32_t error_bits);
+  /// What finish() of a descriptor with these error bits means to the VI.
+  void fail_by_status(bool written, std::uint32_t error_bits);
 
   // Effects of the endpoint machine.
   void unexpected(std::string_view machine, std::string_view state, std::string_view event) override;
@@ -227,18 +230,19 @@ class Vi final : private machines::vi_endpoint::Context {
   void disable_traffic() override { reception_enabled_ = transmission_enabled_ = false; }
   void flush_descriptors() override;
   void report_connection_lost() override { report(ErrorCode::ConnLost, ResourceCode::Vi); }
-  void request_disconnect() override;
-  void complete_disconnect(machines::vi_endpoint::DisconnectOutcome outcome) override;
+  void request_disconnect() override { outcome_.disconnect_requested = true; }
+  void complete_disconnect(machines::vi_endpoint::DisconnectOutcome outcome) override {
+    outcome_.disconnect_completed = outcome;
+  }
   void refuse_request() override { outcome_.refused = true; }
   void count_stale() override { ++stale_events_; }
   [[nodiscard]] bool reliable() const override;
-  [[nodiscard]] bool disconnect_outstanding() const override { return disconnect_outstanding_; }
 
   Nic& nic_;
   ViAttributes attributes_;
   WorkQueue send_;
   WorkQueue receive_;
-  EndpointOutcome outcome_;
+  EndpointOutcome outcome_;      // of the event that the machine processes
   std::uint32_t nic_index_ = 0;  // in Nic::vis_
   std::uint32_t reads_open_ = 0;
   std::uint32_t stale_events_ = 0;
@@ -246,8 +250,6 @@ class Vi final : private machines::vi_endpoint::Context {
   machines::vi_endpoint::Machine endpoint_;
   bool reception_enabled_ = false;
   bool transmission_enabled_ = false;
-  bool disconnect_outstanding_ = false;
-  bool completion_unwritable_ = false;  // a descriptor's memory was gone when it completed: a failure is due
 };
 
 }  // namespace vi

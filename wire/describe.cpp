@@ -1,14 +1,13 @@
 #include "wire/describe.hpp"
 
 #include "wire/fcoe.hpp"
+#include "wire/header_fields.hpp"
 #include "wire/messages.hpp"
 
 namespace wire {
 namespace {
 
-els::Command els_command(Bytes payload) {
-  return payload.empty() ? els::Command{} : static_cast<els::Command>(payload[0]);
-}
+els::Command els_command(Bytes payload) { return payload.empty() ? els::Command{} : els::command_of(payload); }
 
 ct::Command ct_command(Bytes payload) {
   const auto preamble = ct::CtHeader::parse(payload);

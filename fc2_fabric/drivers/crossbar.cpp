@@ -20,7 +20,7 @@ constexpr std::uint32_t reserve = 16;
 constexpr unsigned frames_of_a_ring = 16;
 /// Of one path at a time: then others have their turn.
 constexpr std::size_t frames_of_a_turn = 64;
-/// Slots are given back after so many frames.
+/// Slots are given back after so many frames, and when no frame is there: the barrier that it takes delays none.
 constexpr std::size_t frames_of_a_release = 16;
 /// A frame up to this length is copied out of its slot at once.
 constexpr std::size_t short_frame_bytes = 256;
@@ -31,10 +31,7 @@ constexpr std::size_t paths_without_notes = 16;
 /// Ticks after which a far end that did not hear the bell is told by the service: 1, 2, 4 ... and then it is stopped.
 constexpr unsigned last_tick_unheard = 16;
 
-[[nodiscard]] bool is_mark(const Frame& frame) {
-  return frame.bytes[0] == static_cast<std::uint8_t>(Crossbar::way_mark);
-}
-[[nodiscard]] wire::Type type_of(const Frame& frame) { return static_cast<wire::Type>(frame.bytes[8]); }
+[[nodiscard]] bool is_mark(const Frame& frame) { return r_ctl_of(frame) == Crossbar::way_mark; }
 
 }  // namespace
 
@@ -70,8 +67,25 @@ struct Crossbar::Path {
   [[nodiscard]] bool is_finished() const {
     return way == Way::Leaving && waiting.empty() && (!reading || in.is_over());
   }
+  /// Slots to give back, as soon as there is nothing else to do here.
+  [[nodiscard]] bool has_unreleased() const { return reading && in.unreleased() != 0; }
   /// Else the far end runs out of slots: answers to what it sends wait here, and it takes none.
   [[nodiscard]] bool may_read() const { return reading && waiting.size() < waiting_to_stop_reading; }
+};
+
+/// A call of the port's may close the crossbar, which then lasts until the call returns. No counting for each frame.
+class Crossbar::Inside {
+ public:
+  explicit Inside(Crossbar& crossbar) : crossbar_(crossbar) { ++crossbar_.inside_; }
+  ~Inside() {
+    std::shared_ptr<Crossbar> last;
+    if (--crossbar_.inside_ == 0) last = std::move(crossbar_.kept_);
+  }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+ private:
+  Crossbar& crossbar_;
 };
 
 Crossbar::Crossbar(NPort& port, runtime::CoreGuard& guard, std::shared_ptr<FrameStream> stream,
@@ -86,6 +100,7 @@ Crossbar::~Crossbar() = default;
 
 void Crossbar::close() {
   if (stream_ == nullptr) return;
+  if (inside_ != 0) kept_ = shared_from_this();
   guard_.remove_memory_input(*this);
   port_.scheduler().cancel(tick_timer_);
   std::exchange(stream_, nullptr)->set_listener(nullptr);
@@ -356,7 +371,7 @@ void Crossbar::path_ended(const PathEnd& end) {
     remove_finished();
     return;
   }
-  const auto self = shared_from_this();
+  const Inside inside(*this);
   if (path->reading) read(*path, path->slot_count);  // whatever it wrote before its end
   if (stream_ == nullptr) return;
   hold_ring(*path, false);
@@ -442,7 +457,7 @@ void Crossbar::opened_by_far_end(Path& path) {
 
 void Crossbar::drain(std::chrono::steady_clock::time_point end) {
   using namespace std::chrono_literals;
-  const auto self = shared_from_this();
+  const Inside inside(*this);
   const auto waits = [](const auto& path) {
     return !path->waiting.empty() && (path->way == Way::Leaving || !runtime::drivers::is_stopped(path->process_id));
   };
@@ -460,7 +475,7 @@ void Crossbar::drain(std::chrono::steady_clock::time_point end) {
 // What that port wrote into the ring came before it.
 void Crossbar::frame_received(FramePtr frame) {
   if (paths_.empty()) return is_mark(*frame) ? void() : port_.receive(std::move(frame));
-  const auto self = shared_from_this();
+  const Inside inside(*this);
   const wire::FcId s_id = s_id_of(*frame);
   Path* const path = find(s_id);
   if (path != nullptr && path->reading) read(*path, path->slot_count);
@@ -480,13 +495,13 @@ void Crossbar::mark_received(Path& path, unsigned note) {
 }
 
 void Crossbar::read_to_the_end() {
-  const auto self = shared_from_this();
+  const Inside inside(*this);
   for (std::size_t i = 0; i < paths_.size() && stream_ != nullptr; ++i)
     if (paths_[i]->reading) read(*paths_[i], paths_[i]->slot_count);
 }
 
 bool Crossbar::has_news(Path& path) {
-  if (path.is_finished() || (path.may_read() && path.in.ready())) return true;
+  if (path.is_finished() || (path.may_read() && path.in.ready()) || path.has_unreleased()) return true;
   if (path.way == Way::Marked) return path.out.reader_is_open();
   if (path.way == Way::Leaving) return false;
   // Asks again: the reader may have told of a few slots while this side was awake, and tells only once.
@@ -506,7 +521,7 @@ bool Crossbar::has_input(Look look) const {
 }
 
 bool Crossbar::read_now() {
-  const auto self = shared_from_this();
+  const Inside inside(*this);
   bool found = false;
   caught_up_ = false;
   if (!board_.wanted()) {
@@ -529,7 +544,10 @@ bool Crossbar::look_at(Path& path) {
   if (path.way == Way::Marked && path.out.reader_is_open()) opened_by_far_end(path);
   bool found = look_for_room(path);
   if (path.way == Way::Direct && path.out.is_broken()) give_up(path);
-  if (!path.may_read() || !path.in.ready()) return found;
+  if (!path.may_read() || !path.in.ready()) {
+    if (path.has_unreleased()) give_back(path);
+    return found;
+  }
   if (!std::exchange(caught_up_, true)) guard_.catch_up();
   read(path, frames_of_a_turn);
   return true;
@@ -543,9 +561,8 @@ void Crossbar::read(Path& path, std::size_t frames) {
     else
       port_.counters().discard(Discard::BadHeader);
     if (stream_ == nullptr) return;
-    if (count % frames_of_a_release == 0) give_back(path);
+    if (path.in.unreleased() >= frames_of_a_release) give_back(path);
   }
-  give_back(path);
 }
 
 // A frame that nobody kept was copied once, from its slot to where its data belong.

@@ -95,6 +95,7 @@ class Crossbar final : public FrameOutput,
     Leaving,  // by the service again, as soon as that takes what waits
   };
   struct Path;
+  class Inside;
   /// Why the port keeps back message data for an address.
   struct Hold {
     bool ring = false;     // it has few slots, or is not open yet
@@ -150,9 +151,11 @@ class Crossbar final : public FrameOutput,
   mutable NoteBoard board_;
   Path* last_used_ = nullptr;
   mutable std::size_t next_to_read_ = 0;
-  std::size_t leaving_ = 0;  // paths that go as soon as both ends have ended
-  bool caught_up_ = false;   // in this read_now()
-  FrameQueue by_service_;    // waits for its socket
+  std::size_t leaving_ = 0;         // paths that go as soon as both ends have ended
+  bool caught_up_ = false;          // in this read_now()
+  unsigned inside_ = 0;             // calls under way that may close it
+  std::shared_ptr<Crossbar> kept_;  // closed by one of them, until they return
+  FrameQueue by_service_;           // waits for its socket
   boost::unordered_flat_map<std::uint32_t, Hold> holds_;
   boost::unordered_flat_map<std::uint32_t, TimeNs> asked_;  // when, by address
   std::vector<PathEnd> untold_;                             // the service, for want of room

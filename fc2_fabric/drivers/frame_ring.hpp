@@ -104,7 +104,9 @@ class RingReader {
   [[nodiscard]] bool ready() const { return slot().turn.load(std::memory_order_acquire) == read_ + 1; }
   /// Takes the next frame. Pre: ready(). None: it cannot be a frame, and is passed over.
   [[nodiscard]] std::optional<Slot> next();
-  /// Gives the slots back whose frames were taken. True: the writer waits for that.
+  /// Slots whose frames were taken and that release() has not given back.
+  [[nodiscard]] std::uint32_t unreleased() const { return read_ - released_; }
+  /// Gives the slots back whose frames were taken. True: the writer waits for that. Costs a full barrier.
   [[nodiscard]] bool release();
   /// All was read that will ever be written.
   [[nodiscard]] bool is_over() const { return ring_.header->ended.load(std::memory_order_acquire) != 0 && !ready(); }

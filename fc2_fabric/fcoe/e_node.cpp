@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "fc2_fabric/frame/frame_header.hpp"
+
 namespace fc2::fcoe {
 namespace fip = wire::fip;
 namespace fn = machines::fip_node;
@@ -115,7 +117,7 @@ void ENode::vn_port_sends_els(VnPort& port, const Frame& frame, fip::DescriptorT
   message.descriptors.push_back(fip::EncapsulatedFrame{type, {content.begin(), content.end()}});
   message.descriptors.push_back(
       fip::Mac{type == fip::DescriptorType::logo && port.mac ? *port.mac : wire::MacAddress{}});
-  port.pending = PendingEls{type, {wire::load_big<2>(frame.bytes.data() + 16)}};
+  port.pending = PendingEls{type, ox_id_of(frame)};
   if (type != fip::DescriptorType::logo) forget_address(port);
   if (type == fip::DescriptorType::flogi) {
     interrupt_virtual_ports();

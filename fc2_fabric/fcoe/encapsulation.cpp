@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <boost/endian/conversion.hpp>
 #include <cassert>
-#include <numeric>
 
 #include "wire/crc.hpp"
 
@@ -96,10 +95,6 @@ std::string_view to_string(FcoeDiscard reason) {
     case FcoeDiscard::Count: break;
   }
   return "?";
-}
-
-std::uint64_t FcoeCounters::discarded() const {
-  return std::accumulate(discards_.begin(), discards_.end(), std::uint64_t{0});
 }
 
 EthernetFrame encapsulate(const wire::MacAddress& destination, const wire::MacAddress& source, FramePtr frame) {

@@ -1,10 +1,10 @@
 // FC frames in Ethernet frames (FC-BB-5 FCoE), and every reason for which a received one is discarded.
 #pragma once
-#include <array>
 #include <cstdint>
 #include <string_view>
 
 #include "fc2_fabric/fcoe/ethernet_port.hpp"
+#include "fc2_fabric/frame/discard_counts.hpp"
 #include "fc2_fabric/frame/frame_header.hpp"
 
 namespace fc2::fcoe {
@@ -39,20 +39,11 @@ enum class FcoeDiscard : std::uint8_t {
 };
 std::string_view to_string(FcoeDiscard reason);
 
-class FcoeCounters {
- public:
-  void discard(FcoeDiscard reason) { ++discards_[static_cast<std::size_t>(reason)]; }
-  [[nodiscard]] std::uint64_t discarded(FcoeDiscard reason) const {
-    return discards_[static_cast<std::size_t>(reason)];
-  }
-  [[nodiscard]] std::uint64_t discarded() const;
+struct FcoeCounters : DiscardCounts<FcoeDiscard> {
   std::uint64_t frames_in = 0, frames_out = 0;  // FCoE
   std::uint64_t fip_in = 0, fip_out = 0;
   std::uint64_t unexpected_events = 0;  // a machine had no row: a defect of ours
   std::uint64_t evicted = 0;            // neighbours evicted from full tables: FCFs, ENodes, VN2VN ports
-
- private:
-  std::array<std::uint64_t, static_cast<std::size_t>(FcoeDiscard::Count)> discards_{};
 };
 
 /// Builds header and trailer around the frame, which stays where it is; computes the CRC. A frame with a fault's

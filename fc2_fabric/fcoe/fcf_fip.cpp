@@ -8,6 +8,7 @@
 #include "wire/els/login.hpp"
 #include "wire/els/ls_rjt.hpp"
 #include "wire/fc_header.hpp"
+#include "wire/header_fields.hpp"
 
 namespace fc2::fcoe {
 namespace fip = wire::fip;
@@ -92,7 +93,7 @@ bool is_sound(const fip::EncapsulatedFrame& request) {
   const auto header = wire::FcHeader::parse(request.fc_frame);
   if (!header || request.fc_frame.size() <= frame_header_bytes) return false;
   if (header->r_ctl != wire::RCtl::els_request || header->d_id != wire::well_known::f_port) return false;
-  const auto command = static_cast<wire::els::Command>(request.fc_frame[frame_header_bytes]);
+  const auto command = wire::els::command_of(wire::Bytes(request.fc_frame).subspan(frame_header_bytes));
   if (request.type == fip::DescriptorType::flogi) return command == wire::els::Command::flogi;
   if (request.type == fip::DescriptorType::fdisc) return command == wire::els::Command::fdisc;
   return request.type == fip::DescriptorType::logo && command == wire::els::Command::logo;
@@ -128,7 +129,7 @@ void FcfInterface::link_service(const fip::FipMessage& message, const EthernetFr
   const auto* request = message.find<fip::EncapsulatedFrame>();
   if (request == nullptr || !is_sound(*request)) return counters_.discard(FcoeDiscard::BadFip);
   const wire::MacAddress e_node = frame.source();
-  const wire::FcId s_id{wire::load_big<3>(request->fc_frame.data() + 5)};
+  const wire::FcId s_id = wire::s_id_of(request->fc_frame);
   const bool logout = request->type == fip::DescriptorType::logo;
   if (!logout && !message.has(fip::flag::fpma)) return reject(*request, e_node, no_such_addressing);
   const FcfLink* owner = link_of(s_id);

@@ -10,6 +10,7 @@
 #include "wire/els/logo.hpp"
 #include "wire/els/ls_rjt.hpp"
 #include "wire/fc_header.hpp"
+#include "wire/header_fields.hpp"
 
 namespace fc2::fcoe {
 namespace fip = wire::fip;
@@ -57,7 +58,7 @@ bool FcfLink::is_consistent() const {
 
 void FcfLink::els_received(const fip::EncapsulatedFrame& request) {
   settle();
-  const wire::FcId s_id{wire::load_big<3>(request.fc_frame.data() + 5)};
+  const wire::FcId s_id = wire::s_id_of(request.fc_frame);
   request_ = &request;
   const bool of_first = !vn_ports_.empty() && vn_ports_.front().id == s_id;
   if (request.type == DescriptorType::flogi) {

@@ -4,6 +4,7 @@
 
 #include "wire/els/command.hpp"
 #include "wire/fc_header.hpp"
+#include "wire/header_fields.hpp"
 
 namespace fc2::fcoe {
 using wire::fip::DescriptorType;
@@ -12,7 +13,7 @@ std::optional<DescriptorType> fip_type_of(const Frame& frame) {
   const auto header = wire::FcHeader::parse(frame.content());
   const bool request = header && header->r_ctl == wire::RCtl::els_request && frame.size_bytes > frame_header_bytes;
   if (!request || header->d_id != wire::well_known::f_port) return {};
-  const auto command = static_cast<wire::els::Command>(frame.bytes[frame_header_bytes]);
+  const auto command = wire::els::command_of(frame.content().subspan(frame_header_bytes));
   if (command == wire::els::Command::flogi) return DescriptorType::flogi;
   if (command == wire::els::Command::fdisc) return DescriptorType::fdisc;
   if (command == wire::els::Command::logo) return DescriptorType::logo;

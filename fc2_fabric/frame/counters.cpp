@@ -1,7 +1,5 @@
 #include "fc2_fabric/frame/counters.hpp"
 
-#include <numeric>
-
 namespace fc2 {
 
 std::string_view to_string(Discard reason) {
@@ -25,10 +23,6 @@ std::string_view to_string(Discard reason) {
     case Discard::Count: break;
   }
   return "?";
-}
-
-std::uint64_t Counters::discarded() const {
-  return std::accumulate(discards_.begin(), discards_.end(), std::uint64_t{0});
 }
 
 }  // namespace fc2

@@ -1,10 +1,10 @@
 // Counters of an N_Port or a switch, and every reason for which they discard a frame. An FC-4 counts here what the
 // reasons name; it has others of its own (fcvi/counters.hpp).
 #pragma once
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
+
+#include "fc2_fabric/frame/discard_counts.hpp"
 
 namespace fc2 {
 
@@ -29,20 +29,13 @@ enum class Discard : std::uint8_t {
 };
 std::string_view to_string(Discard reason);
 
-class Counters {
- public:
-  void discard(Discard reason) { ++discards_[static_cast<std::size_t>(reason)]; }
-  [[nodiscard]] std::uint64_t discarded(Discard reason) const { return discards_[static_cast<std::size_t>(reason)]; }
-  [[nodiscard]] std::uint64_t discarded() const;
+struct Counters : DiscardCounts<Discard> {
   std::uint64_t frames_received = 0;
   std::uint64_t data_bytes_received = 0;
   std::uint64_t link_failures = 0;      // the link went down, or was interrupted
   std::uint64_t unexpected_events = 0;  // a machine had no row: a defect of ours, not the peer's
   // Entries evicted from full tables: unused ones.
   std::uint64_t ports_evicted = 0, addresses_evicted = 0;
-
- private:
-  std::array<std::uint64_t, static_cast<std::size_t>(Discard::Count)> discards_{};
 };
 
 }  // namespace fc2

@@ -41,6 +41,8 @@ class LinkEnd final : public PrimitiveReceiver,
   [[nodiscard]] Channel& output() { return output_; }
   [[nodiscard]] bool active() const { return machine_.is<machines::link_port::Active>(); }
   [[nodiscard]] std::string_view state_name() const { return machine_.state_name(); }
+  /// Its user was told that it is active, and not since that it is offline: also while a Link Reset is under way.
+  [[nodiscard]] bool online() const { return online_; }
 
   /// Link Reset protocol: LR, LRR. Logins stay (FC-VI 7.7.1).
   void reset();
@@ -117,6 +119,8 @@ class Link {
   void join(LinkUser& a, LinkUser& b);
   /// Both ends start with the link initialization protocol.
   void initialize(LinkUser& a, LinkUser& b);
+  /// One of these was called.
+  [[nodiscard]] bool joined() const { return a.user_ != nullptr; }
   /// The cable is cut: frames on it are lost, both ends see no signal.
   void cut();
   /// ... and mended: both ends go through the link failure protocol.

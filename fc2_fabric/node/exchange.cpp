@@ -207,8 +207,8 @@ void Exchange::append(const ReceivedFrame& frame) {
     assembly_.assign(frame.data_field.begin(), frame.data_field.end());
     return;
   }
-  // The Device_Header stands in every frame (FC-VI 5.8.5); the IU has it once.
-  const auto payload = frame.data_field.subspan(std::min(frame.data_field.size(), frame.header.device_header_size()));
+  const std::size_t repeated = fc4_.repeats_device_header ? frame.header.device_header_size() : 0;
+  const auto payload = frame.data_field.subspan(std::min(frame.data_field.size(), repeated));
   if (assembly_.size() + payload.size() > services().config().max_assembled_iu_bytes)
     return refuse_iu(Discard::TooLong);
   if (!take_room(payload.size())) return;

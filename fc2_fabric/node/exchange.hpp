@@ -30,6 +30,7 @@ class Exchange final : private CreditUser, private machines::exchange::Context, 
   [[nodiscard]] wire::FcId peer() const { return peer_; }
   [[nodiscard]] bool is_originator() const { return originator_; }
   [[nodiscard]] wire::Type type() const { return fc4_.type; }
+  [[nodiscard]] bool repeats_device_header() const { return fc4_.repeats_device_header; }
   [[nodiscard]] NPort& port() const { return services().port(); }
   /// We may send: the Sequence Initiative is ours.
   [[nodiscard]] bool has_initiative() const { return machine_.is<machines::exchange::OpenInitiative>(); }

@@ -18,8 +18,12 @@ struct Fc4 {
   /// The Parameter field is a relative offset in every frame, and F_CTL says so. Only with ports that say at login that
   /// theirs increase continuously.
   bool relative_offset = false;
+  /// A Device_Header stands in every frame of a sequence; the IU has it once. Else in the first one only: FC-FS lets
+  /// the FC-4 choose.
+  bool repeats_device_header = false;
 
-  /// What a port must have advertised in PLOGI or its accept (wire::els::feature).
+  /// What the other port must have guaranteed in PLOGI or its accept (wire::els::feature). Ours guarantees both,
+  /// whatever FC-4s it has: NPortConfig.
   [[nodiscard]] constexpr std::uint16_t login_features() const {
     namespace feature = wire::els::feature;
     return static_cast<std::uint16_t>((continuous_seq_cnt ? feature::seq_cnt : 0) |

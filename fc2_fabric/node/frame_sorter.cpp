@@ -1,6 +1,7 @@
 #include "fc2_fabric/node/frame_sorter.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "fc2_fabric/node/class_2.hpp"
@@ -8,6 +9,7 @@
 #include "fc2_fabric/node/link_services.hpp"
 #include "fc2_fabric/node/port_attachment.hpp"
 #include "fc2_fabric/node/remote_ports.hpp"
+#include "state_machines/consistency.hpp"
 
 namespace fc2 {
 
@@ -18,15 +20,34 @@ FrameSorter::FrameSorter(const PortServices& port, const PortAttachment& attachm
   set_user(wire::Type::els, link_services);
 }
 
-void FrameSorter::set_data_user(wire::Type type, DataFrameUser& user) {
-  set_user(type, user);
-  data_users_[static_cast<std::uint8_t>(type)] = &user;
+// In place of the one before, whether or not that had message data.
+void FrameSorter::set_user(wire::Type type, ExchangeUser& user) {
+  users_[static_cast<std::uint8_t>(type)] = &user;
+  data_users_[static_cast<std::uint8_t>(type)] = nullptr;
 }
 
-void FrameSorter::remove_data_user(wire::Type type) {
-  users_[static_cast<std::uint8_t>(type)] = nullptr;
-  DataFrameUser* const user = std::exchange(data_users_[static_cast<std::uint8_t>(type)], nullptr);
+void FrameSorter::set_data_user(wire::Type type, DataFrameUser& user) {
+  assert(exchanges_.fc4s().has(type));  // else tell_data_users() passes it over
+  set_user(type, user);
+  data_users_[static_cast<std::uint8_t>(type)] = &user;
+  FCVI_ASSERT_CONSISTENT(*this);
+}
+
+void FrameSorter::remove_user(wire::Type type) {
+  assert(type != wire::Type::els);  // the port's own
+  data_users_[static_cast<std::uint8_t>(type)] = nullptr;
+  ExchangeUser* const user = std::exchange(users_[static_cast<std::uint8_t>(type)], nullptr);
   if (user != nullptr) exchanges_.forget_user(*user);
+  FCVI_ASSERT_CONSISTENT(*this);
+}
+
+/// One that has message data is the user of its TYPE. The ELS are the port's own.
+bool FrameSorter::is_consistent() const {
+  const auto one_user = [this](wire::Type type) {
+    return data_user_of(type) == nullptr || data_user_of(type) == users_[static_cast<std::uint8_t>(type)];
+  };
+  return std::ranges::all_of(exchanges_.fc4s().types(), one_user) && data_user_of(wire::Type::els) == nullptr &&
+         users_[static_cast<std::size_t>(wire::Type::els)] == &link_services_;
 }
 
 Discard FrameSorter::admits(const ReceivedFrame& frame) const {

@@ -19,9 +19,11 @@ class FrameSorter {
               ExchangeTable& exchanges, FrameAcknowledger& acknowledger, LinkServices& link_services);
   void receive(FramePtr frame);
   // See NPort.
-  void set_user(wire::Type type, ExchangeUser& user) { users_[static_cast<std::uint8_t>(type)] = &user; }
+  void set_user(wire::Type type, ExchangeUser& user);
   void set_data_user(wire::Type type, DataFrameUser& user);
-  void remove_data_user(wire::Type type);
+  void remove_user(wire::Type type);
+  /// Between its members, whenever none of its functions runs: of the FC-4s with message data.
+  [[nodiscard]] bool is_consistent() const;
 
  private:
   [[nodiscard]] Discard admits(const ReceivedFrame& frame) const;  // Discard::Count: it is for us

@@ -27,14 +27,15 @@ void IuSender::send(Exchange& exchange, wire::RCtl r_ctl, std::span<const std::u
   acknowledger_.finish();  // the ACK goes before what answers
   SequenceSender sequence;
   sequence.begin_control(exchange, r_ctl, wire::df_ctl::with_device_header(device_header.size()), cs_ctl);
-  const std::size_t room = sequence.data_field_bytes() - device_header.size();
+  const std::size_t frame_bytes = sequence.data_field_bytes();
   if (reply_timeout > 0) exchange.expect_reply(reply_timeout);
   const bool exchange_class_2 = exchange.is_class_2();  // the exchange may be over with its last frame
   RemotePort* remote = sequence.remote();
   const bool held = remote != nullptr && remote->suspended() && exchange.type() != wire::Type::els;
+  const bool repeats = exchange.repeats_device_header();
   std::uint32_t offset = 0;
   for (bool last = false; !last;) {
-    const auto part = payload.subspan(offset, std::min(room, payload.size() - offset));
+    const auto part = payload.subspan(offset, std::min(frame_bytes - device_header.size(), payload.size() - offset));
     last = offset + part.size() == payload.size();
     FramePtr frame = port_.pool().take();
     std::uint8_t* at = frame->data_field().data();
@@ -42,6 +43,7 @@ void IuSender::send(Exchange& exchange, wire::RCtl r_ctl, std::span<const std::u
     if (!part.empty()) std::memcpy(at + device_header.size(), part.data(), part.size());
     sequence.stamp(*frame, device_header.size() + part.size(), offset, last ? &end : nullptr);
     offset += static_cast<std::uint32_t>(part.size());
+    if (!repeats) device_header = {}, sequence.leave_out_device_header();
     if (held) {
       remote->hold(std::move(frame), exchange_class_2 ? &exchange.credit_user() : nullptr);
       continue;

@@ -7,6 +7,7 @@
 #include "fc2_fabric/node/iu_sender.hpp"
 #include "fc2_fabric/node/port_attachment.hpp"
 #include "fc2_fabric/node/remote_ports.hpp"
+#include "state_machines/consistency.hpp"
 #include "wire/els/adisc.hpp"
 #include "wire/els/echo.hpp"
 #include "wire/els/farp.hpp"
@@ -16,6 +17,7 @@
 #include "wire/els/rnid.hpp"
 #include "wire/els/rrq.hpp"
 #include "wire/els/rtv.hpp"
+#include "wire/header_fields.hpp"
 
 namespace fc2 {
 using wire::els::Command;
@@ -48,7 +50,7 @@ void LinkServices::sequence_received(Exchange& exchange, const wire::FcHeader& f
   }
   for (ElsUser* user : users_)
     if (user->els_received(exchange, first, iu)) return;
-  const auto command = static_cast<Command>(iu[0]);
+  const auto command = wire::els::command_of(iu);
   // Nobody answers a broadcast, nor an exchange that its originator ended, as a FAN's may be.
   if (command == Command::fan) return fabric_address(exchange, iu);
   if (command == Command::farp_req || command == Command::farp_reply) return leave_farp(exchange, command, iu);
@@ -59,7 +61,7 @@ void LinkServices::sequence_received(Exchange& exchange, const wire::FcHeader& f
 /// Point-to-point: another N_Port's FLOGI, and the PLOGI that assigns our address. On a public loop: FAN; and a private
 /// port that asks for our address may come before it (FC-VI 7.7.3, 7.7.4).
 bool LinkServices::counts_offline(const wire::FcHeader& first, std::span<const std::uint8_t> iu) {
-  const auto command = static_cast<Command>(iu[0]);
+  const auto command = wire::els::command_of(iu);
   if (command == Command::flogi) return first.d_id == wire::well_known::f_port;
   if (command == Command::adisc) return attachment_.awaits_fan();
   if (command == Command::fan) return attachment_.awaits_fan() && first.s_id == wire::well_known::f_port;
@@ -155,14 +157,27 @@ void LinkServices::deny(wire::FcId peer) {
   if (denial == nullptr) return;
   denial->context = this;
   denials_.push_back(denial);
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 
 // Strangers that have no end do not answer either: what we tell them takes a quarter of our exchanges at most.
+std::size_t LinkServices::max_denials() const { return std::max<std::size_t>(port_.config().max_exchanges / 4, 1); }
+
 void LinkServices::make_room_for_denial() {
-  if (denials_.size() < std::max<std::size_t>(port_.config().max_exchanges / 4, 1)) return;
+  if (denials_.size() < max_denials()) return;
   Exchange& oldest = *denials_.front();
   denials_.pop_front();
   if (oldest.context == this) exchanges_.release(oldest);  // else another's by now
+}
+
+/// Each is a LOGO of ours, or it is over, and its exchange may be another's.
+bool LinkServices::is_consistent() const {
+  const auto is_ours = [this](const Exchange* denial) {
+    return denial->context != this || !denial->is_open() ||
+           (denial->is_originator() && denial->type() == wire::Type::els);
+  };
+  return denials_.empty() ||
+         (denials_.size() <= max_denials() && std::all_of(denials_.begin(), denials_.end(), is_ours));
 }
 
 void LinkServices::login_missing(const ReceivedFrame& frame) {

@@ -35,6 +35,8 @@ class LinkServices final : public ExchangeUser {
   void deny(wire::FcId peer);
   /// The first FC-4 frame of an exchange, from a port that is not logged in here.
   void login_missing(const ReceivedFrame& frame);
+  /// Between its members, whenever none of its functions runs: of the denials that are not answered.
+  [[nodiscard]] bool is_consistent() const;
 
  private:
   void sequence_received(Exchange& exchange, const wire::FcHeader& first, std::span<const std::uint8_t> iu) override;
@@ -43,6 +45,7 @@ class LinkServices final : public ExchangeUser {
   void answer(Exchange& exchange, wire::els::Command command, std::span<const std::uint8_t> payload);
   void login(Exchange& exchange, std::span<const std::uint8_t> payload);
   void fabric_login(Exchange& exchange, std::span<const std::uint8_t> payload);
+  [[nodiscard]] std::size_t max_denials() const;
   void make_room_for_denial();
   [[nodiscard]] bool counts_offline(const wire::FcHeader& first, std::span<const std::uint8_t> iu);
   void fabric_address(Exchange& exchange, std::span<const std::uint8_t> payload);

@@ -31,7 +31,7 @@ class LinkRequests {
 /// What the port's attachment to its link means for logins.
 class LoginOwner {
  public:
-  /// PLOGI, FLOGI and their accept, as this port says of itself (FC-VI 5.6).
+  /// PLOGI, FLOGI and their accept, as this port says of itself (FC-LS).
   [[nodiscard]] virtual wire::els::Login login_parameters(wire::els::Command command) const = 0;
   /// The link is away, and the login may stand when it comes back (FC-VI 7.7.3 to 7.7.5).
   [[nodiscard]] virtual bool keeps_login(wire::FcId peer) const = 0;

@@ -34,36 +34,28 @@ void LoginSession::settle() {
       decltype(reports_)::capacity);
   auto batch = std::exchange(reports_, {});
   batch.drain([this](Report report) { release(report); });
-  if (!asked_meanwhile_) FCVI_ASSERT_CONSISTENT(*this);
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 
 bool LoginSession::is_consistent() const {
-  const bool may_wait = machine_.is_any_of<pl::LoginPending, pl::RetryPending, pl::LogoutPending, pl::Validating>();
-  const bool may_ask = machine_.is_any_of<pl::LoginPending, pl::LogoutPending, pl::Validating>();
-  const bool asked = !asked_meanwhile_ || machine_.is_any_of<pl::Validating, pl::Suspended>();
+  const bool may_ask = machine_.is_any_of<pl::LoginPending, pl::LogoutPending>() || validating();
+  const bool may_wait = may_ask || machine_.is<pl::RetryPending>();
   return reports_.empty() && (may_wait || !pending()) &&
-         (request_kind_ == Request::Discovery || may_ask || request_ == nullptr) && asked && retries_left_ >= 0;
+         (request_kind_ == Request::Discovery || may_ask || request_ == nullptr) && retries_left_ >= 0;
 }
 
 void LoginSession::release(Report report) {
   switch (report) {
     case Report::LoggedIn: return logged_in_now();
     case Report::LoginFailed: return login_failed_now();
-    case Report::LoggedOut:
-      logged_out_now();
-      if (std::exchange(asked_meanwhile_, false)) login_failed_now();
-      return;
+    case Report::LoggedOut: return logged_out_now();
     case Report::Suspended: return suspended_now();
-    case Report::Resumed:
-      resumed_now();
-      if (std::exchange(asked_meanwhile_, false)) logged_in_now();
-      return;
+    case Report::Resumed: return resumed_now();
   }
 }
 
 void LoginSession::log_in() {
   if (!machine_.is_any_of<pl::LoginPending, pl::RetryPending>()) retries_left_ = port_.config().login_retries;
-  asked_meanwhile_ = validating();
   process(pl::LoginRequested{});
 }
 

@@ -40,11 +40,15 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
   /// The login stands, suspended or not.
   [[nodiscard]] bool logged_in() const {
     namespace pl = machines::port_login;
-    return machine_.is_any_of<pl::LoggedIn, pl::Suspended, pl::Validating>();
+    return machine_.is_any_of<pl::LoggedIn, pl::Suspended, pl::Validating, pl::LoginAwaited>();
   }
   /// Between its members, whenever none of its functions runs.
   [[nodiscard]] bool is_consistent() const;
-  [[nodiscard]] bool validating() const { return machine_.is<machines::port_login::Validating>(); }
+  /// The link is back, and it is not known yet whether the addresses are those of the login.
+  [[nodiscard]] bool validating() const {
+    namespace pl = machines::port_login;
+    return machine_.is_any_of<pl::Validating, pl::LoginAwaited>();
+  }
   [[nodiscard]] std::string_view state_name() const { return machine_.state_name(); }
   [[nodiscard]] wire::FcId peer() const { return peer_; }
   [[nodiscard]] NPort& port() const { return port_.port(); }
@@ -127,8 +131,7 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
   Request request_kind_ = Request::Login;
   Exchange* incoming_ = nullptr;  // the peer's, while its event is processed
   const wire::els::Login* incoming_login_ = nullptr;
-  bool asked_meanwhile_ = false;  // for a login, while it is being validated
-  wire::FcId own_id_{};           // our N_Port_ID when we logged in
+  wire::FcId own_id_{};  // our N_Port_ID when we logged in
   int retries_left_ = 0;
   TimeNs discovery_ends_ = 0, discovery_wait_ = 0;
   std::optional<TimeNs> rejected_at_;  // the peer's PLOGI, first, while ours is out

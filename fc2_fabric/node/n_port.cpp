@@ -51,7 +51,8 @@ bool NPort::is_consistent() const {
   const bool logins = std::all_of(parts_->remote_ports.begin(), parts_->remote_ports.end(),
                                   [](const auto& entry) { return entry.second->is_consistent(); });
   return logins && parts_->remote_ports.is_consistent() && parts_->acknowledger.is_consistent() &&
-         parts_->exchanges.is_consistent() && parts_->attachment.is_consistent_throughout();
+         parts_->exchanges.is_consistent() && parts_->attachment.is_consistent_throughout() &&
+         parts_->link_services.is_consistent() && parts_->sorter.is_consistent() && transmitter_.is_consistent();
 }
 
 // --- link --------------------------------------------------------------------------------------------------------
@@ -104,9 +105,9 @@ void NPort::set_data_user(const Fc4& fc4, DataFrameUser& user) {
   parts_->exchanges.add_fc4(fc4);
   parts_->sorter.set_data_user(fc4.type, user);
 }
-void NPort::remove_data_user(wire::Type type) {
+void NPort::remove_user(wire::Type type) {
   parts_->exchanges.remove_fc4(type);
-  parts_->sorter.remove_data_user(type);
+  parts_->sorter.remove_user(type);
 }
 const std::vector<wire::Type>& NPort::fc4_types() const { return parts_->exchanges.fc4s().types(); }
 bool NPort::has_fc4(wire::Type type) const { return parts_->exchanges.fc4s().has(type); }

@@ -65,7 +65,7 @@ class NPort final : public FrameReceiver, private PortListener, private Attachme
   [[nodiscard]] bool is_point_to_point() const;
   /// Between link_interrupted() and being online again.
   [[nodiscard]] bool interrupted() const;
-  /// PLOGI, FLOGI and their accept, as this port says of itself (FC-VI 5.6).
+  /// PLOGI, FLOGI and their accept, as this port says of itself (FC-LS).
   [[nodiscard]] wire::els::Login login_parameters(wire::els::Command command) const;
   /// Frames come in the order in which they were sent (FC-VI 8.1): the fabric said so when it accepted the FLOGI.
   [[nodiscard]] bool in_order() const { return state_.in_order; }
@@ -91,8 +91,9 @@ class NPort final : public FrameReceiver, private PortListener, private Attachme
   void set_user(const Fc4& fc4, ExchangeUser& user);
   /// The same of one whose data frames bypass assembly.
   void set_data_user(const Fc4& fc4, DataFrameUser& user);
-  /// The user goes away; it has aborted its exchanges.
-  void remove_data_user(wire::Type type);
+  /// The user of that TYPE, of whichever kind, goes away; it has aborted its exchanges. Nothing where there is none.
+  /// One that is destroyed before the port must say so.
+  void remove_user(wire::Type type);
   /// TYPEs of the FC-4s, ascending. What others are told of the port where a name server does not say it (FIP).
   [[nodiscard]] const std::vector<wire::Type>& fc4_types() const;
   [[nodiscard]] bool has_fc4(wire::Type type) const;
@@ -123,9 +124,9 @@ class NPort final : public FrameReceiver, private PortListener, private Attachme
   std::optional<OneFrameExchange> begin_one_frame_exchange(RemotePort& remote);
   /// A responder exchange for a data frame's exchange, to answer on. nullptr when max_exchanges of peers are open.
   Exchange* open_for_reply(const ReceivedFrame& frame, DataFrameUser& user);
-  /// Sends one IU, split into frames; `device_header` (0, 16, 32 or 64 bytes) and `cs_ctl` stand in each. With
-  /// `reply_timeout` > 0 the user hears exchange_failed(ReplyTimeout) unless an IU comes back in time.
-  /// An exchange that thereby ended is released.
+  /// Sends one IU, split into frames; `cs_ctl` stands in each, `device_header` (0, 16, 32 or 64 bytes) in each or in
+  /// the first, as the FC-4 has it (Fc4::repeats_device_header). With `reply_timeout` > 0 the user hears
+  /// exchange_failed(ReplyTimeout) unless an IU comes back in time. An exchange that thereby ended is released.
   void send(Exchange& exchange, wire::RCtl r_ctl, std::span<const std::uint8_t> device_header,
             std::span<const std::uint8_t> payload, SequenceEnd end, TimeNs reply_timeout = 0, std::uint8_t cs_ctl = 0);
   /// Shorthand for a one-IU request without device header.

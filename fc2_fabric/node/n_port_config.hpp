@@ -17,7 +17,9 @@ struct NPortConfig {
   wire::FcId fixed_id{};  // a fabric's own port with a well-known address: no fabric login
   [[nodiscard]] bool is_fixed() const { return fixed_id != wire::FcId{}; }
   std::uint16_t first_ox_id = 0;  // where OX_IDs start: a driver draws it from the seed
-  // FC-VI 5.6: what a FC-VI Port advertises in PLOGI and its accept. Off to play a port that lacks it.
+  // What the port guarantees in PLOGI and its accept (FC-FS): of every frame that it sends, of whatever TYPE. It holds
+  // here because SequenceSender has no other way. What an FC-4 asks of the other port: Fc4. Off to play a port that
+  // guarantees less.
   bool continuously_increasing_seq_cnt = true;
   bool continuously_increasing_relative_offset = true;
   std::uint16_t end_to_end_credit =

@@ -3,6 +3,7 @@
 #include <cassert>
 #include <utility>
 
+#include "fc2_fabric/frame/frame_header.hpp"
 #include "fc2_fabric/node/remote_ports.hpp"
 #include "state_machines/consistency.hpp"
 #include "state_machines/row_effects.hpp"
@@ -208,7 +209,7 @@ wire::els::Login PortAttachment::login_parameters(wire::els::Command command) co
   namespace feature = wire::els::feature;
   wire::els::Login login{.command = command,
                          .bb_credit = output_ != nullptr ? output_->own_bb_credit() : std::uint16_t{0}};
-  // FC-VI 5.6; ruling 12 for the bit of C. A FLOGI says nothing of relative offsets: there the bit means R_A_TOV.
+  // FC-FS; ruling 12 for the bit of C. A FLOGI says nothing of relative offsets: there the bit means R_A_TOV.
   if (port_.config().continuously_increasing_seq_cnt) login.features |= feature::seq_cnt;
   if (port_.config().continuously_increasing_relative_offset && command != wire::els::Command::flogi)
     login.features |= feature::continuously_increasing_relative_offset;
@@ -327,10 +328,10 @@ void PortAttachment::do_suspend() {
 }
 
 void PortAttachment::keep(FramePtr frame) {
-  const auto header = wire::FcHeader::read(frame->content().first<wire::FcHeader::size()>());
-  if (header.type == wire::Type::els) return;
-  RemotePort* remote = remote_ports_.find(header.d_id);
-  if (remote != nullptr && (remote->logged_in() || header.d_id == state_.n_port_id)) remote->hold(std::move(frame));
+  if (type_of(*frame) == wire::Type::els) return;
+  const wire::FcId d_id = d_id_of(*frame);
+  RemotePort* remote = remote_ports_.find(d_id);
+  if (remote != nullptr && (remote->logged_in() || d_id == state_.n_port_id)) remote->hold(std::move(frame));
 }
 
 // What the fabric itself knows of us ends with NOS and OLS; a LIP does not concern it.

@@ -4,7 +4,7 @@
 #include <cassert>
 #include <utility>
 
-#include "wire/fc_header.hpp"
+#include "fc2_fabric/frame/frame_header.hpp"
 
 namespace fc2 {
 bool RemotePort::supports(const Fc4& fc4) const { return logged_in() && peer_parameters_.has(fc4.login_features()); }
@@ -65,9 +65,7 @@ void RemotePort::forget_waiting(const CreditUser& exchange) {
     std::erase_if(*queue, [&](const Waiting& waiting) { return waiting.exchange == &exchange; });
 }
 
-bool RemotePort::Waiting::is_link_service() const {
-  return wire::FcHeader::read(frame->content().first<wire::FcHeader::size()>()).type == wire::Type::els;
-}
+bool RemotePort::Waiting::is_link_service() const { return type_of(*frame) == wire::Type::els; }
 
 bool RemotePort::in_use() const {
   namespace pl = machines::port_login;

@@ -30,6 +30,8 @@ class SequenceSender {
   /// adds fill bytes, and sets SOF and EOF. `end` not null: the sequence's last frame; it is closed, and the exchange
   /// hears what that means (and is released if it ended).
   void stamp(Frame& frame, std::size_t data_bytes, std::uint32_t relative_offset, const SequenceEnd* end);
+  /// From now on: it stood in the first frame (Fc4::repeats_device_header).
+  void leave_out_device_header() { header_.df_ctl &= static_cast<std::uint8_t>(~wire::df_ctl::device_header_mask); }
   /// Between its members, whenever none of its functions runs.
   [[nodiscard]] bool is_consistent() const;
   /// Gives up between frames. If some went, the exchange is to be aborted next: the SEQ_ID is its.

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "state_machines/consistency.hpp"
+
 namespace fc2 {
 
 FrameSource::~FrameSource() {
@@ -101,9 +103,30 @@ bool Transmitter::send_one() {
 }
 
 void Transmitter::fire(TimeNs now) {
-  for (int sent = 0; sent < frames_per_turn && output_ != nullptr && output_->free_at() <= now; ++sent)
-    if (!send_one()) return;
-  wake();
+  bool more = true;
+  for (int sent = 0; more && sent < frames_per_turn && output_ != nullptr && output_->free_at() <= now; ++sent)
+    more = send_one();
+  if (more) wake();
+  FCVI_ASSERT_CONSISTENT(*this);
+}
+
+bool Transmitter::round_is_whole() const {
+  std::size_t sources = 0;
+  const FrameSource* source = round_;
+  while (source != nullptr && sources <= round_size_) {
+    if (source->transmitter_ != this || source->following_->previous_ != source) return false;
+    ++sources;
+    source = source->following_ == round_ ? nullptr : source->following_;
+  }
+  return sources == round_size_;
+}
+
+// Without a link nothing waits as a frame; sources may. With one: a paused output says when it goes on, and whoever a
+// blocked source waits for.
+bool Transmitter::is_consistent() const {
+  if (asked_ != nullptr || !round_is_whole()) return false;
+  if (output_ == nullptr) return waiting_.empty() && !pending();
+  return idle() || pending() || output_->paused() || (waiting_.empty() && blocked_);
 }
 
 }  // namespace fc2

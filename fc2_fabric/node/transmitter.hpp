@@ -53,6 +53,8 @@ class Transmitter final : private Event, private OutputListener {
   [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
   [[nodiscard]] bool idle() const { return waiting_.empty() && round_ == nullptr; }
   [[nodiscard]] std::uint64_t frames_sent() const { return frames_sent_; }
+  /// Between its members, whenever none of its functions runs: the round is whole, and what can be sent will be.
+  [[nodiscard]] bool is_consistent() const;
 
  private:
   // Where the link has no rate, frames must still reach the far end before all of a long message was made.
@@ -62,6 +64,7 @@ class Transmitter final : private Event, private OutputListener {
   void wake();
   bool send_one();
   bool pull();
+  [[nodiscard]] bool round_is_whole() const;
 
   Scheduler& scheduler_;
   FramePool& pool_;

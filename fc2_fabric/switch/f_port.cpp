@@ -5,7 +5,9 @@
 
 #include "fc2_fabric/node/link_services.hpp"
 #include "fc2_fabric/node/shared_link.hpp"
+#include "state_machines/consistency.hpp"
 #include "wire/els/fan.hpp"
+#include "wire/header_fields.hpp"
 
 namespace fc2 {
 using wire::els::RejectExplanation;
@@ -41,20 +43,40 @@ FPort::FPort(SwitchServices& fabric, std::size_t number)
   controller_.add_els_user(*this);
 }
 
+/// To one far end at most.
+bool FPort::one_link() const {
+  const int far_ends =
+      (n_port_ ? 1 : 0) + (shared_link_ != nullptr ? 1 : 0) + (far_output_ != nullptr ? 1 : 0) + (fl_port_ ? 1 : 0);
+  return far_ends <= 1 && link_.has_value() == (n_port_ || shared_link_ != nullptr) &&
+         (feeder_ == nullptr || far_output_ != nullptr) && (link_ || !cut_by_switch_);
+}
+
+/// Further N_Port_IDs come after the first one, but on a loop; who returns is away until its accept is out; and nobody
+/// is away, or an offline link up, for ever.
+bool FPort::logins_have_a_link() const {
+  const bool returning =
+      std::all_of(returning_.begin(), returning_.end(), [&](wire::FcId id) { return has(id) && is_away(id); });
+  const bool offline = is_up() && link_ && !link_->a.online();
+  return returning && (is_up() || !has_logins()) && (login_ || on_loop() || virtual_logins_.empty()) &&
+         (away_timer_.pending() || !(any_away() || offline));
+}
+
+bool FPort::is_consistent() const { return SwitchPort::is_consistent() && one_link() && logins_have_a_link(); }
+
 // --- link --------------------------------------------------------------------------------------------------------
 
 void FPort::connect(NPort& port, LinkConfig link) {
   link_.emplace(switch_.scheduler(), link, *this, BufferUse::UntilForwarded, port, BufferUse::UntilProcessed);
-  far_user_ = &n_port_.emplace(port, link_->b);
-  joined_ = cut_by_switch_ = false;
+  n_port_.emplace(port, link_->b);
+  cut_by_switch_ = false;
   if (switch_.online()) switch_online();
 }
 
 void FPort::connect(SharedLink& ports, LinkConfig link) {
   link_.emplace(switch_.scheduler(), link, *this, BufferUse::UntilForwarded, ports, BufferUse::UntilProcessed);
   ports.set_end(link_->b);
-  far_user_ = shared_link_ = &ports;
-  joined_ = cut_by_switch_ = false;
+  shared_link_ = &ports;
+  cut_by_switch_ = false;
   if (switch_.online()) switch_online();
 }
 
@@ -101,6 +123,11 @@ void FPort::move_to(FPort& other) {
   other.connect(port, config);
 }
 
+LinkUser& FPort::far_user() {
+  if (n_port_) return *n_port_;
+  return *shared_link_;
+}
+
 // A link of this program sees light when the switch runs, and none while it does not.
 void FPort::switch_online() {
   if (far_output_ != nullptr) {
@@ -109,13 +136,13 @@ void FPort::switch_online() {
   }
   if (fl_port_) return fl_port_->join();
   if (!link_) return;
-  if (!std::exchange(joined_, true)) return link_->join(*this, *far_user_);
+  if (!link_->joined()) return link_->join(*this, far_user());
   if (std::exchange(cut_by_switch_, false)) link_->mend();
   if (!is_up()) reset_link();
 }
 
 void FPort::switch_offline() {
-  if (link_ && joined_ && !link_->is_cut()) {
+  if (link_ && link_->joined() && !link_->is_cut()) {
     cut_by_switch_ = true;
     link_->cut();
   }
@@ -124,8 +151,8 @@ void FPort::switch_offline() {
 }
 
 void FPort::link_active() {
-  link_offline_ = false;
   if (switch_.online()) link_begins(link_->a.output());
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 
 void FPort::link_begins(FrameOutput& output) {
@@ -138,7 +165,6 @@ void FPort::link_begins(FrameOutput& output) {
 // it wait here, as for a port that takes no frames. It must log in anew with the fabric's services.
 void FPort::link_offline() {
   if (!is_up()) return;
-  link_offline_ = true;
   if (!has_logins()) return link_is_over();
   // The hold time begins when the first of them goes away; it begins anew only after all of them were back.
   if (!any_away()) switch_.scheduler().schedule_after(away_timer_, switch_.config().hold_time);
@@ -150,11 +176,12 @@ void FPort::link_offline() {
     go_away(id);
     leave_services(id);
   }
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 
 std::vector<wire::FcId> FPort::logins() const {
   std::vector<wire::FcId> ids;
-  if (logged_in_) ids.push_back(address_);
+  if (login_) ids.push_back(address_);
   for (const VirtualLogin& login : virtual_logins_) ids.push_back(login.id);
   return ids;
 }
@@ -172,13 +199,14 @@ void FPort::forget_where_away(wire::Wwn port_name, wire::FcId id) {
 void FPort::away_for_too_long() {
   for (const wire::FcId id : logins())
     if (is_away(id)) log_out(id);
-  if (link_offline_) link_is_over();
+  if (!link_->a.online()) link_is_over();
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 
 void FPort::link_is_over() {
   if (!is_up()) return;
   switch_.scheduler().cancel(away_timer_);
-  if (logged_in_) former_address_ = address_;
+  if (login_) former_address_ = address_;
   log_out_all();
   controller_.link_down();
   controller_channel_.clear();
@@ -257,13 +285,13 @@ void FPort::receive(FramePtr frame) {
 // --- F_Port Controller -------------------------------------------------------------------------------------------
 
 bool FPort::has(wire::FcId id) const {
-  if (logged_in_ && id == address_) return true;
+  if (login_ && id == address_) return true;
   return std::any_of(virtual_logins_.begin(), virtual_logins_.end(),
                      [&](const VirtualLogin& login) { return login.id == id; });
 }
 
 bool FPort::els_received(Exchange& exchange, const wire::FcHeader& header, std::span<const std::uint8_t> payload) {
-  switch (static_cast<wire::els::Command>(payload[0])) {
+  switch (wire::els::command_of(payload)) {
     case wire::els::Command::flogi:
       return on_loop() ? log_in_on_loop(exchange, payload) : log_in(exchange, payload), true;
     case wire::els::Command::fdisc: return discover(exchange, payload), true;
@@ -315,18 +343,17 @@ void FPort::log_in(Exchange& exchange, std::span<const std::uint8_t> payload) {
       virtual_login(payload);  // a FLOGI ends every login of this link, and may have any one's name
   const auto request = admitted(exchange, payload, named != nullptr ? named->id : address_);
   if (!request) return;
-  const bool returns = logged_in_ && is_away(address_) && request->port_name == login_.port_name;
+  const bool returns = login_ && is_away(address_) && request->port_name == login_->port_name;
   if (!returns) log_out_all();  // a FLOGI ends the login before it (FC-LS)
   login_ = *request;
-  logged_in_ = true;
-  output().set_bb_credit(login_.bb_credit);
+  output().set_bb_credit(login_->bb_credit);
   grant(exchange, address_, *request);
 }
 
 // FC-LS: FDISC comes without an address, from a link that is logged in, with a Port_Name of its own. The same again:
 // the accept was lost, or the N_Port began anew, which ends its login as a FLOGI would.
 void FPort::discover(Exchange& exchange, std::span<const std::uint8_t> payload) {
-  if (!logged_in_ || is_away(address_) || exchange.peer() != wire::well_known::unidentified)
+  if (!login_ || is_away(address_) || exchange.peer() != wire::well_known::unidentified)
     return controller_.reject_els(exchange, RejectReason::unable_to_perform,
                                   RejectExplanation::invalid_originator_s_id);
   const VirtualLogin* named = virtual_login(payload);
@@ -377,7 +404,7 @@ void FPort::log_out(wire::FcId id) {
 
 void FPort::log_out_all() {
   while (!virtual_logins_.empty()) log_out(virtual_logins_.back().id);
-  if (std::exchange(logged_in_, false)) login_ended(address_, login_.port_name);
+  if (const auto login = std::exchange(login_, std::nullopt)) login_ended(address_, login->port_name);
 }
 
 void FPort::login_ended(wire::FcId id, wire::Wwn port_name) {

@@ -55,19 +55,23 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser, privat
   /// On the link to an N_Port of this program, while it is connected: from it, and to it. nullptr removes them.
   void set_faults(FrameFault* from_port, FrameFault* to_port);
 
-  /// Its controller, and both ends of a link to an N_Port of this program.
-  [[nodiscard]] bool is_consistent() const { return controller_.is_consistent() && (!link_ || link_->is_consistent()); }
+  /// Between its members, whenever none of its functions runs.
+  [[nodiscard]] bool is_consistent() const;
+  /// Its controller as well, and both ends of a link to an N_Port of this program.
+  [[nodiscard]] bool is_consistent_throughout() const {
+    return is_consistent() && controller_.is_consistent() && (!link_ || link_->is_consistent());
+  }
   [[nodiscard]] std::size_t number() const { return number_; }
   /// Its own Port_Name.
   [[nodiscard]] wire::Wwn name() const { return controller_.config().port_name; }
   /// The N_Port_ID that a FLOGI here is granted.
   [[nodiscard]] wire::FcId address() const { return address_; }
-  [[nodiscard]] bool logged_in() const { return logged_in_; }
+  [[nodiscard]] bool logged_in() const { return login_.has_value(); }
   /// The N_Port's FLOGI; while it is logged in.
-  [[nodiscard]] const wire::els::Login& login() const { return login_; }
+  [[nodiscard]] const wire::els::Login& login() const { return *login_; }
   /// N_Port_IDs granted by FDISC, or by FLOGI on a loop.
   [[nodiscard]] std::size_t virtual_ports() const { return virtual_logins_.size(); }
-  [[nodiscard]] bool has_logins() const { return logged_in_ || !virtual_logins_.empty(); }
+  [[nodiscard]] bool has_logins() const { return login_ || !virtual_logins_.empty(); }
   /// A frame without a login may come from this S_ID.
   [[nodiscard]] bool may_log_in(wire::FcId s_id) const;
   /// `id` is logged in on this link.
@@ -107,6 +111,9 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser, privat
   void proceed_for(wire::FcId id) override;
   void link_active() override;
   void link_offline() override;
+  [[nodiscard]] LinkUser& far_user();
+  [[nodiscard]] bool one_link() const;
+  [[nodiscard]] bool logins_have_a_link() const;
   void link_begins(FrameOutput& output);
   void link_is_over();
   bool els_received(Exchange& exchange, const wire::FcHeader& header, std::span<const std::uint8_t> payload) override;
@@ -146,16 +153,12 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser, privat
   std::optional<Link> link_;             // to an N_Port of this program
   std::optional<AttachedNPort> n_port_;  // that one; none: several share the link
   SharedLink* shared_link_ = nullptr;    // those
-  LinkUser* far_user_ = nullptr;         // it, or they
-  bool joined_ = false;                  // its link was active
-  bool link_offline_ = false;            // NOS or OLS came, and it is not active again; a Link Reset is none
-  bool cut_by_switch_ = false;
-  std::optional<FlPort> fl_port_;      // to a loop
-  FrameOutput* far_output_ = nullptr;  // to one elsewhere
-  FrameFeeder* feeder_ = nullptr;      // of that one
+  bool cut_by_switch_ = false;           // its cable, which is mended when the switch is online again
+  std::optional<FlPort> fl_port_;        // to a loop
+  FrameOutput* far_output_ = nullptr;    // to one elsewhere
+  FrameFeeder* feeder_ = nullptr;        // of that one
   LoginListener* login_listener_ = nullptr;
-  bool logged_in_ = false;
-  wire::els::Login login_;
+  std::optional<wire::els::Login> login_;
   std::vector<VirtualLogin> virtual_logins_;
   std::vector<wire::FcId> returning_;  // logged in again: when their accept is out, what waited for them follows
   Timer<FPort, &FPort::away_for_too_long> away_timer_{*this};

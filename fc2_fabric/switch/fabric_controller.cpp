@@ -7,6 +7,7 @@
 #include "wire/els/ls_acc.hpp"
 #include "wire/els/rscn.hpp"
 #include "wire/els/scr.hpp"
+#include "wire/header_fields.hpp"
 
 namespace fc2 {
 using wire::els::RejectExplanation;
@@ -40,7 +41,7 @@ void FabricController::forget_all() {
 bool FabricController::els_received(Exchange& exchange, const wire::FcHeader& header,
                                     std::span<const std::uint8_t> payload) {
   if (!exchange.has_initiative()) return false;
-  const auto command = static_cast<wire::els::Command>(payload[0]);
+  const auto command = wire::els::command_of(payload);
   if (command == wire::els::Command::scr) return scr_received(exchange, header.s_id, payload), true;
   if (command == wire::els::Command::rscn) return rscn_received(exchange, header.s_id, payload), true;
   return false;

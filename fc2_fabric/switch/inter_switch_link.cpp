@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cassert>
-#include <utility>
 
 #include "fc2_fabric/switch/switch.hpp"
+#include "state_machines/consistency.hpp"
 
 namespace fc2 {
 
@@ -20,11 +20,13 @@ void EPort::link_active() {
   link_is_up(output);
   output.set_bb_credit(link_.end_of(far_end()).output().own_bb_credit());
   link_.listener_.topology_changed();
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 void EPort::link_offline() {
   link_is_down();
   link_.isolated_ = false;
   link_.listener_.topology_changed();
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 void EPort::hold() { link_.end_of(far_end()).output().pause(); }
 void EPort::proceed() { link_.end_of(far_end()).output().resume(); }
@@ -57,14 +59,21 @@ void InterSwitchLink::set_faults(FrameFault* from_a, FrameFault* from_b) {
 }
 
 void InterSwitchLink::bring_up() {
-  if (std::exchange(joined_, true))
+  if (link_.joined())
     link_.mend();
   else
     link_.join(a_, b_);
 }
 
 void InterSwitchLink::take_down() {
-  if (joined_) link_.cut();
+  if (link_.joined()) link_.cut();
+}
+
+/// An end that the link made active is up, and only two fabrics that a link joins can be kept apart.
+bool InterSwitchLink::is_consistent() const {
+  const bool told = a_.is_up() == link_.a.online() && b_.is_up() == link_.b.online();
+  return told && link_.is_consistent() && a_.is_consistent() && b_.is_consistent() && (is_up() || !isolated_) &&
+         (plugged_ || !link_.joined() || link_.is_cut());
 }
 
 }  // namespace fc2

@@ -59,7 +59,8 @@ class InterSwitchLink {
 
   /// For link events and primitive sequences; a and b are the same as here.
   [[nodiscard]] Link& link() { return link_; }
-  [[nodiscard]] bool is_consistent() const { return link_.is_consistent(); }
+  /// Between its members, and both ends of its link, whenever none of its functions runs.
+  [[nodiscard]] bool is_consistent() const;
   /// Sees what that end sends and receives; nullptr removes it.
   void tap(const Switch& end, FrameTap* tap);
   /// On frames from a, and on frames from b; nullptr removes it.
@@ -78,7 +79,6 @@ class InterSwitchLink {
   EPort a_, b_;
   Link link_;
   bool plugged_ = true;  // what the owner of the fabric wants
-  bool joined_ = false;  // it was active
   bool isolated_ = false;
 };
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "wire/bytes.hpp"
+#include "fc2_fabric/frame/frame_header.hpp"
 
 namespace fc2 {
 
@@ -25,7 +25,7 @@ void RoutingTable::set_paths(std::uint8_t domain, std::vector<EPort*> first_hops
 std::uint32_t RoutingTable::choice(const Frame& frame, wire::FcId d_id, wire::FcId s_id) {
   if (multipath_ == Multipath::Frame) return turn_++;
   std::uint32_t flow = d_id.value * 31 + s_id.value;
-  if (multipath_ == Multipath::Exchange) flow = flow * 31 + wire::load_big<2>(frame.bytes.data() + 16);  // OX_ID
+  if (multipath_ == Multipath::Exchange) flow = flow * 31 + ox_id_of(frame).value;
   return flow * 2'654'435'761U >> 16;
 }
 

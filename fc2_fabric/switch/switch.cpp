@@ -137,7 +137,8 @@ void Switch::go_offline() {
 
 bool Switch::is_consistent() const {
   return name_service_->is_consistent() && controller_service_->is_consistent() &&
-         std::all_of(f_ports_.begin(), f_ports_.end(), [](const auto& port) { return port->is_consistent(); });
+         std::all_of(f_ports_.begin(), f_ports_.end(),
+                     [](const auto& port) { return port->is_consistent_throughout(); });
 }
 
 NPort& Switch::service_port(wire::FcId id) {

@@ -5,6 +5,7 @@
 
 #include "wire/bytes.hpp"
 #include "fc2_fabric/frame/frame_header.hpp"
+#include "state_machines/consistency.hpp"
 
 namespace fc2 {
 
@@ -35,6 +36,22 @@ void SwitchPort::link_is_down() {
 
 inline bool SwitchPort::blocked() const {
   return output_->paused() || !waiting_.empty() || (pace_ == Pace::Wait && output_->free_at() > scheduler().now());
+}
+
+bool SwitchPort::holds(const SwitchPort* ingress) const {
+  return std::find(held_.begin(), held_.end(), ingress) != held_.end();
+}
+
+/// Frames wait only where there is a link, and not for ever; who is held back stands in the row of the port that does
+/// it.
+bool SwitchPort::is_consistent() const {
+  const bool empty = waiting_.empty() && for_away_.empty() && away_.empty() && !stalled_;
+  const bool moves = waiting_.empty() ? !hold_timer_.pending() : hold_timer_.pending();
+  const bool goes_on = waiting_.empty() || output_->paused() || pace_timer_.pending();
+  const bool flows = std::all_of(flows_.begin(), flows_.end(),
+                                 [&](const auto& entry) { return !entry.second.held || entry.first->holds(this); });
+  return (is_up() || empty) && moves && goes_on && flows && (for_away_.empty() || any_away()) &&
+         (held_by_ == nullptr || held_by_->holds(this));
 }
 
 void SwitchPort::send(FramePtr frame, SwitchPort* ingress) {
@@ -210,6 +227,7 @@ void SwitchPort::drain() {
   else if (!output_->paused())
     scheduler().schedule(pace_timer_, output_->free_at());
   release_held();
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 
 // A port that takes nothing for this time gets nothing until it takes frames again: one that hangs cannot stop senders
@@ -220,6 +238,7 @@ void SwitchPort::hold_time_over() {
   while (!waiting_.empty() && (stalled_ || now - waiting_.front()->arrival >= hold_time)) drop(*waiting_.pop());
   if (!waiting_.empty()) scheduler().schedule(hold_timer_, waiting_.front()->arrival + hold_time);
   release_held();
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 
 // --- N_Ports that are away ---------------------------------------------------------------------------------------

@@ -31,6 +31,8 @@ class SwitchPort : public FrameReceiver, private OutputListener {
   /// Frames for that N_Port_ID wait, whatever the state of the link.
   [[nodiscard]] bool is_away(wire::FcId id) const;
   [[nodiscard]] bool stalled() const { return stalled_; }
+  /// Between its members, whenever none of its functions runs: of frames that wait, and of senders that are held.
+  [[nodiscard]] bool is_consistent() const;
 
  protected:
   /// How to send when frames come faster than the link takes them.
@@ -95,6 +97,7 @@ class SwitchPort : public FrameReceiver, private OutputListener {
   void end_whole_hold();
   void forget_flows();
   [[nodiscard]] bool blocked() const;
+  [[nodiscard]] bool holds(const SwitchPort* ingress) const;
   void transmit(FramePtr frame);
   void drain();
   void enqueue(FramePtr frame, SwitchPort* ingress);

@@ -136,8 +136,7 @@ TEST_F(DirectoryTest, listing_of_ports_without_names) {
 
 // Two processes of one node, and a port with several addresses.
 TEST_F(DirectoryTest, listing_of_ports_of_one_node) {
-  for (std::size_t i = 0; i < 2; ++i)
-    fabric.add_port([](fc2::NPortConfig& config, std::size_t) { config.node_name = {7}; });
+  for (std::size_t i = 0; i < 2; ++i) add_port([](fc2::NPortConfig& config, std::size_t) { config.node_name = {7}; });
   for (std::size_t i = 0; i < 2; ++i)
     resolvers.push_back(std::make_unique<farp::Resolver>(
         fabric.port(i), farp::ResolverConfig{.own_addresses = {ip(3), ip(4)}, .symbolic_node_name = "shared"}));
@@ -357,8 +356,26 @@ TEST_F(DirectoryTest, too_many_ports) {
   EXPECT_EQ(read(enough).ports.size(), 5U);
 }
 
+// Between any two events of a listing, one that fails, and the next.
+TEST_F(DirectoryTest, owner_is_consistent_between_events) {
+  bring_up(3, name);
+  farp::Directory directory(fabric.port(0));
+  EXPECT_TRUE(directory.is_consistent());
+  for (const bool fails : {false, true, false}) {
+    Reader reader, another;
+    directory.list(reader);
+    EXPECT_TRUE(directory.is_consistent());
+    if (fails) fabric.port(0).remote_port(wire::well_known::name_server).log_out();
+    reader.then = [&] { directory.list(another); };
+    const runtime::TimeNs end = fabric.scheduler.now() + 10 * runtime::second;
+    while (fabric.scheduler.run_next(end)) ASSERT_TRUE(directory.is_consistent());
+    EXPECT_EQ(reader.failures, fails ? 1 : 0);
+    EXPECT_TRUE(another.told());
+  }
+}
+
 TEST_F(DirectoryTest, no_exchange_free) {
-  fabric.add_port([](fc2::NPortConfig& config, std::size_t) { config.max_exchanges = 2; });
+  add_port([](fc2::NPortConfig& config, std::size_t) { config.max_exchanges = 2; });
   farp::ResolverConfig config{.own_addresses = {ip(0)}};
   name(config, 0);
   resolvers.push_back(std::make_unique<farp::Resolver>(fabric.port(0), config));

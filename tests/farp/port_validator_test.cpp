@@ -287,5 +287,23 @@ TEST(PortValidator, many_ports_gone_are_logged_out) {
   EXPECT_EQ(fabric.port(0).logged_in_ports().size(), 1U);
 }
 
+// Between any two events: each port is asked about, one of them is silent, and a third one has no answer of the server.
+TEST_F(PortValidatorTest, owner_is_consistent_between_events) {
+  const auto run = [this](runtime::TimeNs duration) {
+    const runtime::TimeNs end = fabric.scheduler.now() + duration;
+    while (fabric.scheduler.run_next(end)) ASSERT_TRUE(resolvers[0]->is_consistent());
+  };
+  fabric.silence(1);
+  all_changed();
+  EXPECT_TRUE(resolvers[0]->is_consistent());
+  run(100 * runtime::second);
+  EXPECT_FALSE(knows(id(1)));
+  EXPECT_TRUE(knows(id(2)));
+  SilentServer silent(fabric.fabric.service_port(wire::well_known::name_server));
+  all_changed();
+  run(100 * runtime::second);
+  EXPECT_TRUE(knows(id(2)));
+}
+
 }  // namespace
 }  // namespace farp_test

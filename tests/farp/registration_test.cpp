@@ -114,6 +114,24 @@ TEST_F(RegistrationTest, silent_after_first_answer_next_step_has_all_tries) {
   EXPECT_EQ(ready[0].count, 1);
 }
 
+// Between any two events, whatever the server does: it is silent, answers, logs the port out, and the link goes.
+TEST_F(RegistrationTest, owner_is_consistent_between_events) {
+  build(1);
+  FewAnswers server_of_one(server(), 1);
+  const auto run = [this](runtime::TimeNs duration) {
+    const runtime::TimeNs end = fabric.scheduler.now() + duration;
+    while (fabric.scheduler.run_next(end)) ASSERT_TRUE(resolvers[0]->is_consistent());
+  };
+  attach_tapped();
+  run(3 * runtime::second);
+  server().remote_port(id(0)).log_out();
+  run(200 * runtime::second);
+  EXPECT_TRUE(resolvers[0]->ready());
+  fabric.detach(0);
+  EXPECT_TRUE(resolvers[0]->is_consistent());
+  run(runtime::second);
+}
+
 // Logged out by the server in the midst of it: begins again with the first address after the next login,
 // and not before.
 TEST_F(RegistrationTest, logged_out_meanwhile_begins_anew) {
@@ -183,6 +201,31 @@ TEST_F(RegistrationTest, not_to_be_used_its_end_does_not_concern) {
   fabric.run_for(200 * runtime::second);
   EXPECT_FALSE(name_server.logged_in());
   EXPECT_EQ(ready[0].count, before);
+}
+
+// A server that is silent to the last, without SCR: ready by FARP.
+TEST_F(RegistrationTest, without_state_changes_silent_server_is_ready_all_the_same) {
+  build(1, no_state_changes);
+  FewAnswers silent(server(), 0);
+  attach_tapped();
+  fabric.run_for(200 * runtime::second);
+  EXPECT_EQ(silent.asked.size(), 6U);
+  EXPECT_EQ(ready[0].count, 1);
+  EXPECT_EQ(log.sent(scr), 0U);
+}
+
+// The login with the server, which stands, is asked for while it is silent: registration begins anew, and what was
+// asked before is asked no more.
+TEST_F(RegistrationTest, registering_told_of_the_login_again_begins_anew) {
+  build(1);
+  FewAnswers server_of_one(server(), 1);
+  attach_tapped();
+  fabric.run_for(runtime::millisecond);
+  ASSERT_EQ(commands(server_of_one), (std::vector{Command::ripp_id, Command::rft_id}));
+  name_server().log_in();
+  fabric.run_for(runtime::millisecond);
+  EXPECT_EQ(commands(server_of_one), (std::vector{Command::ripp_id, Command::rft_id, Command::ripp_id}));
+  EXPECT_EQ(log.count(wire::RCtl::abts), 1U);
 }
 
 // Without SCR (FC-VI 7.7.5 is optional): no SCR, and all the rest.
@@ -270,6 +313,34 @@ TEST_F(RegistrationTest, awaiting_state_changes_link_bounces_registers_again) {
   fabric.run_for(runtime::second);
   EXPECT_EQ(log.sent(scr), 2U);
   EXPECT_EQ(ready[0].count, 2);
+}
+
+// FC-VI 7.7.5 is optional: SCR is asked for as often as any other request, and no more; the port is ready meanwhile.
+TEST_F(RegistrationTest, awaiting_state_changes_silence_is_ready_without) {
+  build(1, farp_only);
+  fabric.fabric.service_port(wire::well_known::fabric_controller).link_down();
+  attach_tapped();
+  fabric.run_for(200 * runtime::second);
+  EXPECT_EQ(log.sent(scr), 3U);
+  EXPECT_EQ(ready[0].count, 1);
+  EXPECT_TRUE(resolvers[0]->ready());
+  fabric.run_for(200 * runtime::second);
+  EXPECT_EQ(log.sent(scr), 3U);
+}
+
+// Neither Name Server nor state changes: ready with each fabric login.
+TEST_F(RegistrationTest, nothing_to_register_is_ready_with_each_login) {
+  build(1, [](farp::ResolverConfig& config, std::size_t) {
+    config.use_name_server = false;
+    config.register_state_changes = false;
+  });
+  for (const int logins : {1, 2}) {
+    attach_tapped();
+    fabric.run_for(runtime::second);
+    EXPECT_EQ(ready[0].count, logins);
+    fabric.detach(0);
+  }
+  EXPECT_EQ(requests_to_server() + log.sent(scr), 0U);
 }
 
 // ... and the Name Server logs us out: registration begins anew at once, and so does SCR.

@@ -8,9 +8,11 @@
 #include <vector>
 
 #include "farp/resolver.hpp"
+#include "tests/support/fc4.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/login_listener.hpp"
 #include "tests/support/made_frame.hpp"
+#include "tests/support/port_pair.hpp"
 #include "tests/support/test_fabric.hpp"
 #include "wire/els/farp.hpp"
 
@@ -49,10 +51,16 @@ struct Ready final : farp::ReadyListener {
 
 class ResolverTest : public testing::Test {
  protected:
+  /// A port of FC-VI: its resolver registers the FC-4s that it has.
+  fc2::NPort& add_port(const support::TestFabric::Adjust& adjust = {}) {
+    fc2::NPort& port = fabric.add_port(adjust);
+    port.set_user(support::fc4, fc4_user);
+    return port;
+  }
   /// `count` nodes with addresses ip(0), ip(1), ...; `adjust` changes the resolver's configuration.
   void build(std::size_t count, const std::function<void(farp::ResolverConfig&, std::size_t)>& adjust = {}) {
     for (std::size_t i = 0; i < count; ++i) {
-      fabric.add_port();
+      add_port();
       farp::ResolverConfig config;
       config.own_addresses = {ip(i)};
       if (adjust) adjust(config, i);
@@ -122,6 +130,7 @@ class ResolverTest : public testing::Test {
     return sum;
   }
 
+  support::RecordingUser fc4_user;
   support::TestFabric fabric{0};
   std::deque<Ready> ready;
   std::vector<std::unique_ptr<farp::Resolver>> resolvers;

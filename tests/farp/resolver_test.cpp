@@ -29,6 +29,22 @@ TEST_F(FarpTest, offline_link_up_registers) {
   EXPECT_EQ(log.size(), 2U * 6U);  // each answered, and nothing else
 }
 
+// FC-GS: RFT_ID names the FC-4s that the port has, each of them and no other.
+TEST_F(FarpTest, offline_link_up_registers_the_types_of_its_fc4s) {
+  build(3);
+  fabric.port(1).set_user(fc2::Fc4{.type = wire::Type::fcp}, fc4_user);
+  fabric.port(2).remove_user(wire::Type::fc_vi);
+  for (std::size_t i = 0; i < 3; ++i) fabric.attach(i);
+  fabric.run_for(runtime::second);
+  const auto& database = fabric.fabric.name_server().database();
+  for (std::size_t i = 0; i < 3; ++i) {
+    ASSERT_TRUE(resolvers[i]->ready()) << i;
+    ASSERT_NE(database.find(id(i)), nullptr) << i;
+    EXPECT_EQ(database.find(id(i))->types.has(wire::Type::fc_vi), i != 2) << i;
+    EXPECT_EQ(database.find(id(i))->types.has(wire::Type::fcp), i == 1) << i;
+  }
+}
+
 // The link goes and comes: not ready in between, registered anew after.
 TEST_F(FarpTest, ready_link_bounces_registers_again) {
   bring_up(2);

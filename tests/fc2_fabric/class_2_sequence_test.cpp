@@ -184,7 +184,7 @@ class Class2Recipient : public support::Class2Pair {
     pair.b.set_data_user({.type = type}, data_user);
     log_in();
   }
-  ~Class2Recipient() override { pair.b.remove_data_user(type); }
+  ~Class2Recipient() override { pair.b.remove_user(type); }
   /// Of a sequence of three frames that asks for ACK_0.
   void frame(std::uint16_t number) {
     const std::uint32_t place = number == 0   ? f_ctl::first_sequence

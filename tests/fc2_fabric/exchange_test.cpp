@@ -99,6 +99,7 @@ TEST_F(ExchangeTest, open_multi_frame_iu_is_assembled) {
 
 // FC-VI 5.8.5: the Device_Header stands in every frame; the IU has it once.
 TEST_F(ExchangeTest, open_multi_frame_iu_with_device_header) {
+  for (NPort* port : {&pair.a, &pair.b}) port->set_user(Fc4{.type = type, .repeats_device_header = true}, responder);
   const std::vector<std::uint8_t> device_header(32, 0xDD);
   Exchange* exchange = pair.a.originate(b_id, type, originator);
   pair.a.send(*exchange, RCtl::unsolicited_control, device_header, bytes(6000), {.last_of_exchange = true});
@@ -115,6 +116,27 @@ TEST_F(ExchangeTest, open_multi_frame_iu_with_device_header) {
   }
   EXPECT_EQ(pair.to_b.log.frames()[1].header.parameter, 2080U);
   EXPECT_EQ(pair.b.open_exchanges(), 0U);
+}
+
+// FC-FS: of an FC-4 that has it in the first frame only, further frames are payload from their first byte on.
+TEST_F(ExchangeTest, open_multi_frame_iu_with_device_header_in_first_frame) {
+  const std::vector<std::uint8_t> device_header(32, 0xDD);
+  Exchange* exchange = pair.a.originate(b_id, type, originator);
+  pair.a.send(*exchange, RCtl::unsolicited_control, device_header, bytes(6000), {.last_of_exchange = true});
+  run();
+  ASSERT_EQ(responder.ius.size(), 1U);
+  auto expected = device_header;
+  const auto payload = bytes(6000);
+  expected.insert(expected.end(), payload.begin(), payload.end());
+  EXPECT_EQ(responder.ius[0].bytes, expected);
+  const auto& frames = pair.to_b.log.frames();
+  ASSERT_EQ(frames.size(), 3U);
+  EXPECT_EQ(frames[0].header.df_ctl, wire::df_ctl::device_header_32);
+  for (const std::size_t later : {1U, 2U}) {
+    EXPECT_EQ(frames[later].header.df_ctl, wire::df_ctl::no_device_header);
+    EXPECT_EQ(frames[later].header.parameter, later * 2112 - 32);
+    EXPECT_EQ(frames[later].data[0], payload[later * 2112 - 32]);
+  }
 }
 
 // FC-VI 5.6: SEQ_CNT goes on over the sequences that one side sends in an exchange.

@@ -99,7 +99,7 @@ TEST(FrameSorting, dataUser_removed_hearsNothing) {
   p.class_2(p.opening(fc_vi, RCtl::unsolicited_command));
   const LoggedFrame answer = p.wire.log.frames().back();
   ASSERT_TRUE(answer.is(RCtl::command_status));
-  p.port.remove_data_user(fc_vi);
+  p.port.remove_user(fc_vi);
   EXPECT_EQ(p.port.open_exchanges(), 1U) << "not acknowledged yet";
   p.port.receive(make_link_control(p.pool, answer.header, RCtl::ack_1, 1));
   EXPECT_EQ(p.data_user.acknowledged, 0);
@@ -113,6 +113,42 @@ TEST(FrameSorting, dataUser_removed_hearsNothing) {
   EXPECT_EQ(p.discarded(Discard::UnknownType), 4U);
   EXPECT_EQ(p.data_user.data.size(), 1U);
   EXPECT_TRUE(p.data_user.ius.empty());
+}
+
+// Another user takes its place, which has no message data: what comes is assembled for that one.
+TEST(FrameSorting, dataUser_replaced_hearsNothing) {
+  Sorted p;
+  support::RecordingUser user;
+  p.port.set_user(support::fc4, user);
+  EXPECT_TRUE(p.port.is_consistent());
+  p.receive(p.opening(fc_vi, RCtl::solicited_data), bytes);
+  EXPECT_TRUE(p.data_user.data.empty());
+  EXPECT_EQ(user.ius.size(), 1U);
+  p.port.remove_user(fc_vi);
+}
+
+// The same of an FC-4 without message data: it may go before the port, and what it has left finds it no more.
+TEST(FrameSorting, user_removed_hearsNothing) {
+  Sorted p([](NPortConfig& config) { config.end_to_end_credit = 2; });
+  auto gone = std::make_unique<support::RecordingUser>();
+  p.port.set_user(Fc4{.type = Type::fcp}, *gone);
+  gone->on_iu = [&](Exchange& exchange, std::span<const std::uint8_t>) {
+    p.port.send(exchange, RCtl::solicited_control, {}, bytes, {.last_of_exchange = true});
+  };
+  p.class_2(p.opening(Type::fcp, RCtl::unsolicited_control));
+  ASSERT_EQ(gone->ius.size(), 1U);
+  EXPECT_EQ(p.port.open_exchanges(), 1U) << "its answer is not acknowledged yet";
+  const LoggedFrame answer = p.wire.log.frames().back();
+  p.port.remove_user(Type::fcp);
+  gone.reset();
+  EXPECT_FALSE(p.port.has_fc4(Type::fcp));
+  p.port.receive(make_link_control(p.pool, answer.header, RCtl::ack_1, 1));
+  EXPECT_EQ(p.port.open_exchanges(), 0U);
+  p.receive(p.opening(Type::fcp, RCtl::unsolicited_control), bytes);
+  EXPECT_EQ(p.discarded(Discard::UnknownType), 1U);
+  p.receive(p.opening(fc_vi, RCtl::unsolicited_control), bytes);
+  EXPECT_EQ(p.data_user.ius.size(), 1U) << "the others are there";
+  p.port.remove_user(Type::fcp);  // there is none any more
 }
 
 // Two FC-4s with message data: each gets its own, the one whose exchange it is hears of an ABTS, and one that goes away
@@ -142,7 +178,7 @@ TEST(FrameSorting, twoDataUsers_eachGetsItsOwn) {
   p.receive(abts, {});
   EXPECT_EQ(fcp_user.aborts.size(), 2U);
   EXPECT_EQ(p.data_user.aborts.size(), 1U);
-  p.port.remove_data_user(fc_vi);
+  p.port.remove_user(fc_vi);
   EXPECT_EQ(p.port.fc4_types(), std::vector{Type::fcp});
   EXPECT_FALSE(p.port.has_fc4(fc_vi));
   p.receive(p.opening(fc_vi, RCtl::solicited_data), bytes);
@@ -156,7 +192,7 @@ TEST(FrameSorting, twoDataUsers_eachGetsItsOwn) {
 TEST(FrameSorting, dataUser_removed_othersGoOn) {
   Sorted p;
   const Exchange* question = p.port.request(peer, RCtl::unsolicited_control, Type::ct, bytes, p.user, second);
-  p.port.remove_data_user(fc_vi);
+  p.port.remove_user(fc_vi);
   p.receive({.r_ctl = RCtl::solicited_control,
              .d_id = own,
              .s_id = peer,

@@ -121,6 +121,58 @@ TEST_F(LoginEndTest, validating_log_out_sends_logo) {
   EXPECT_EQ(a_listener.events, "FO");
 }
 
+// FC-VI 7.7.3, FC-LS: a login that is asked for, by one or by several, while the login that stands is validated: the
+// peer's PLOGI answers it.
+TEST_F(LoginEndTest, login_awaited_plogi_of_the_peer_answers) {
+  lip();
+  b.link_down();
+  b_up();
+  to_a().log_in();
+  a_up();
+  to_b().log_in();
+  to_b().log_in();
+  run_for(1500);  // its PLOGI is here, the answer to our ADISC is not
+  EXPECT_EQ(a_listener.events, "FOI");
+  run_for(100 * second);
+  EXPECT_EQ(a_listener.events, "FOI");
+  EXPECT_TRUE(both_logged_in());
+}
+
+// ... a logout leaves no login, ours as well as the peer's: who asked hears so.
+TEST_F(LoginEndTest, login_awaited_log_out_fails) {
+  lip();
+  a_up();
+  to_b().log_in();
+  to_b().log_out();
+  EXPECT_EQ(a_listener.events, "FOx");
+  b_up();
+  run_for(millisecond);
+  EXPECT_EQ(a_listener.events, "FOx");
+  EXPECT_EQ(log.sent(Command::logo), 1U);
+}
+TEST_F(LoginEndTest, login_awaited_implicit_logout_fails) {
+  lip();
+  a_up();
+  to_b().log_in();
+  to_b().implicit_logout();
+  EXPECT_EQ(a_listener.events, "FOx");
+  EXPECT_FALSE(to_b().logged_in());
+}
+
+// ... and so it is where the link goes again; the login that stands goes on when it comes back.
+TEST_F(LoginEndTest, login_awaited_link_goes_fails_login_resumes) {
+  lip();
+  a_up();
+  to_b().log_in();
+  lip();
+  EXPECT_EQ(a_listener.events, "Fx");
+  a_up(), b_up();
+  run_for(millisecond);
+  EXPECT_EQ(a_listener.events, "FxF");
+  EXPECT_TRUE(both_logged_in());
+  EXPECT_EQ(log.sent(Command::plogi) + log.received(Command::plogi), 0U);
+}
+
 // FC-LS: a PLOGI that crosses our LOGO is put off by LS_RJT (command in progress); the peer tries again, and that
 // is the login.
 TEST_F(LoginEndTest, logout_pending_plogi_crosses_is_put_off) {

@@ -562,8 +562,11 @@ TEST_F(CrossbarTest, repeated_mark_has_the_ring_read) {
   const CoreSection section(machine.core);
   std::memcpy(far.out.place().data(), asked->bytes.data(), frame_header_bytes);
   far.out.publish(frame_header_bytes, wire::Sof::i3, wire::Eof::t);
+  const std::uint64_t before = port.counters().discarded();
   link.crossbar->frame_received(frame(own, far.number, Crossbar::way_mark, far.id));  // and nobody polls
-  EXPECT_EQ(far.out.room(slots), slots);
+  EXPECT_EQ(port.counters().discarded(), before + 1) << "of no exchange";
+  machine.core.read_memory();
+  EXPECT_EQ(far.out.room(slots), slots) << "given back when nothing else is there";
 }
 
 // --- many paths
@@ -602,6 +605,9 @@ TEST_F(ManyPaths, poll_looks_where_a_note_is) {
   bells[70].ring();
   const CoreSection section(machine.core);
   int polls = 1;
+  const std::uint64_t before = port.counters().discarded();
+  machine.core.read_memory();
+  EXPECT_EQ(port.counters().discarded(), before + 1) << "of no exchange";
   machine.core.read_memory();
   EXPECT_TRUE(is_read(70));
   for (; !is_read(71) && polls < 1000; ++polls) machine.core.read_memory();
@@ -615,6 +621,9 @@ TEST_F(ManyPaths, few_are_looked_at_without_notes) {
   ASSERT_TRUE(machine.run_until([&] { return link.crossbar->path_count() == 10; }));
   write(3);
   const CoreSection section(machine.core);
+  const std::uint64_t before = port.counters().discarded();
+  machine.core.read_memory();
+  EXPECT_EQ(port.counters().discarded(), before + 1) << "of no exchange";
   machine.core.read_memory();
   EXPECT_TRUE(is_read(3));
 }

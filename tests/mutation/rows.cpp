@@ -18,6 +18,8 @@
 #include "state_machines/peer_arbitration.hpp"
 #include "state_machines/port_attachment.hpp"
 #include "state_machines/port_login.hpp"
+#include "state_machines/port_registration.hpp"
+#include "state_machines/port_validation.hpp"
 #include "state_machines/sequence.hpp"
 #include "state_machines/vi_endpoint.hpp"
 
@@ -62,6 +64,8 @@ int main() {
   list<machines::peer_arbitration::Def>();
   list<machines::port_attachment::Def>();
   list<machines::port_login::Def>();
+  list<machines::port_registration::Def>();
+  list<machines::port_validation::Def>();
   list<machines::sequence::Def>();
   list<machines::vi_endpoint::Def>();
 }

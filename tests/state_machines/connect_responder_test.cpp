@@ -12,7 +12,7 @@ class Recorded final : public fsm::testing::Recorder<Context> {
   void withdraw_request() override { note("withdraw_request"); }
   void send_resp1(Answer value) override { note("send_resp1", value); }
   void repeat_resp1() override { note("repeat_resp1"); }
-  void send_resp3(Answer value) override { note("send_resp3", value); }
+  void send_resp3(Resp3 value) override { note("send_resp3", value); }
   void adopt_retry() override { note("adopt_retry"); }
   void start_t2() override { note("start_t2"); }
   void stop_t2() override { note("stop_t2"); }
@@ -76,7 +76,7 @@ TEST(ConnectResponder, AwaitResp2Accepted_refused_peer_to_peer) {
   Rig rig;
   rig.set(Recorded::PeerToPeerKnob);
   rig.given(RqstMatched{}, AcceptRequested{});
-  EXPECT_EQ(rig.after(Resp2Received{false}), "Idle: stop_t2, send_resp3(Accept), leave_waiting_for_peer, release");
+  EXPECT_EQ(rig.after(Resp2Received{false}), "Idle: stop_t2, send_resp3(Acknowledge), leave_waiting_for_peer, release");
 }
 
 // FC-VI 5.3.2, C.5.4: the undisturbed setup of a server.
@@ -85,7 +85,7 @@ TEST(ConnectResponder, Idle_undisturbed_setup) {
   EXPECT_EQ(rig.after(RqstMatched{}), "AwaitDecision: offer_request");
   EXPECT_EQ(rig.after(AcceptRequested{}), "AwaitResp2Accepted: endpoint_accepting, send_resp1(Accept), start_t2");
   EXPECT_EQ(rig.after(Resp2Received{true}),
-            "Connected: stop_t2, send_resp3(Accept), endpoint_connected, complete_accept(Success)");
+            "Connected: stop_t2, send_resp3(Confirm), endpoint_connected, complete_accept(Success)");
   EXPECT_EQ(rig.after(ConnectionEnded{}), "Idle: release");
 }
 
@@ -94,7 +94,7 @@ TEST(ConnectResponder, Idle_refused) {
   Rig rig;
   EXPECT_EQ(rig.after(RqstRefused{Answer::NoWaitingConnectionpoint}),
             "AwaitResp2Refused: send_resp1(NoWaitingConnectionpoint), start_t2");
-  EXPECT_EQ(rig.after(Resp2Received{true}), "Idle: stop_t2, send_resp3(Accept), release");
+  EXPECT_EQ(rig.after(Resp2Received{true}), "Idle: stop_t2, send_resp3(Acknowledge), release");
 }
 
 TEST(ConnectResponder, AwaitDecision_rejected) {
@@ -108,7 +108,7 @@ TEST(ConnectResponder, AwaitResp2Accepted_connect_timeout) {
   Rig rig;
   rig.given(RqstMatched{}, AcceptRequested{});
   EXPECT_EQ(rig.after(Resp2Received{false}),
-            "Idle: stop_t2, send_resp3(Accept), endpoint_refused, complete_accept(Timeout), release");
+            "Idle: stop_t2, send_resp3(Acknowledge), endpoint_refused, complete_accept(Timeout), release");
 }
 
 // FC-VI 8.5.3 d), C.4 rule 6 b), C.5.2: RESP2 never came.
@@ -125,7 +125,7 @@ TEST(ConnectResponder, AwaitResp2Accepted_aborted_and_retried) {
   EXPECT_EQ(rig.after(AbortedByPeer{}), "AcceptedAwaitRetry:");
   EXPECT_EQ(rig.after(RqstRetried{}), "AwaitResp2Accepted: set_cserr, adopt_retry, send_resp1(Accept), start_t2");
   EXPECT_EQ(rig.after(Resp2Received{true}),
-            "Connected: stop_t2, send_resp3(Accept), endpoint_connected, complete_accept(Success)");
+            "Connected: stop_t2, send_resp3(Confirm), endpoint_connected, complete_accept(Success)");
 }
 
 // The server's application is slower than T3: the client retries before the decision.
@@ -149,7 +149,7 @@ TEST(ConnectResponder, Connected_retried) {
   rig.given(RqstMatched{}, AcceptRequested{}, Resp2Received{true});
   EXPECT_EQ(rig.after(RqstRetried{}), "ConnectedRetry: adopt_retry, repeat_resp1, start_t2");
   EXPECT_EQ(rig.after(RqstRetried{}), "ConnectedRetry: adopt_retry, repeat_resp1, start_t2");
-  EXPECT_EQ(rig.after(Resp2Received{true}), "Connected: stop_t2, send_resp3(Accept)");
+  EXPECT_EQ(rig.after(Resp2Received{true}), "Connected: stop_t2, send_resp3(Confirm)");
   EXPECT_EQ(rig.after(Resp2Received{true}), "Connected: count_stale");
 }
 
@@ -293,7 +293,7 @@ TEST(ConnectResponder, no_endpoint_set_up_dies) {
 
 // FC-VI C.5.6: the client's time was over, and so was ours.
 TEST(ConnectResponder, AwaitResp2Withdrawn_both_gave_up) {
-  EXPECT_EQ(await_resp2_withdrawn().after(Resp2Received{false}), "Idle: stop_t2, send_resp3(Accept), release");
+  EXPECT_EQ(await_resp2_withdrawn().after(Resp2Received{false}), "Idle: stop_t2, send_resp3(Acknowledge), release");
 }
 
 // FC-VI C.5.10.1: the loss of RESP3 is the originator's to tell, by its Disconnect: we stay Connected.
@@ -320,7 +320,8 @@ TEST(ConnectResponder, ConnectedRetry_never_confirmed) {
 
 // FC-VI 8.2 d), C.5.2: the originator's time ended during its retry: it has no connection, so there is none.
 TEST(ConnectResponder, ConnectedRetry_refused) {
-  EXPECT_EQ(connected_retry().after(Resp2Received{false}), "Idle: stop_t2, send_resp3(Accept), endpoint_lost, release");
+  EXPECT_EQ(connected_retry().after(Resp2Received{false}),
+            "Idle: stop_t2, send_resp3(Acknowledge), endpoint_lost, release");
 }
 
 // FC-VI 8.2 d): the connection ends while its retried set-up is open.

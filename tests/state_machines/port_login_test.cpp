@@ -209,7 +209,37 @@ Rig logout_pending() { return on_link(LoginReceived{}, LogoutRequested{}); }
 TEST(PortLogin, login_requested_again) {
   EXPECT_EQ(retry_pending().after(LoginRequested{}), "RetryPending:");
   EXPECT_EQ(logged_in().after(LoginRequested{}), "LoggedIn: report_logged_in");
-  EXPECT_EQ(validating().after(LoginRequested{}), "Validating:");
+  EXPECT_EQ(validating().after(LoginRequested{}), "LoginAwaited:");
+}
+
+Rig login_awaited() {
+  Rig rig = validating();
+  rig.given(LoginRequested{});
+  return rig;
+}
+
+// A login that was asked for while the addresses were compared: the outcome answers it, once for all who asked.
+TEST(PortLogin, LoginAwaited_outcome_answers) {
+  EXPECT_EQ(login_awaited().after(LoginRequested{}), "LoginAwaited:");
+  EXPECT_EQ(login_awaited().after(Validated{}), "LoggedIn: report_resumed, report_logged_in");
+  EXPECT_EQ(login_awaited().after(ValidationFailed{}),
+            "LogoutPending: report_logged_out, report_login_failed(Withdrawn), send_logout, start_timer");
+}
+
+// ... so does what ends the login before the outcome is known. The peer's PLOGI ends it, and is the next one.
+TEST(PortLogin, LoginAwaited_login_ends) {
+  EXPECT_EQ(login_awaited().after(LoginReceived{}),
+            "LoggedIn: stop_timer, forget_request, report_logged_out, accept_login, report_logged_in");
+  EXPECT_EQ(login_awaited().after(LogoutRequested{}),
+            "LogoutPending: stop_timer, forget_request, report_logged_out, report_login_failed(Withdrawn), "
+            "send_logout, start_timer");
+  EXPECT_EQ(login_awaited().after(LogoutReceived{}),
+            "LoggedOut: stop_timer, forget_request, accept_logout, report_logged_out, report_login_failed(Withdrawn)");
+}
+
+// FC-VI 7.7.3: without a link there is no login to be had; the one that stands may still prove the same.
+TEST(PortLogin, LoginAwaited_link_down) {
+  EXPECT_EQ(login_awaited().after(LinkDown{}), "Suspended: stop_timer, forget_request, report_login_failed(LinkDown)");
 }
 
 // There is no login to end: who asked for its end is told so at once.

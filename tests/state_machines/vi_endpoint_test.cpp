@@ -7,7 +7,7 @@ namespace {
 
 class Recorded final : public fsm::testing::Recorder<Context> {
  public:
-  enum Knob : unsigned { ReliableKnob, DisconnectOutstandingKnob };
+  enum Knob : unsigned { ReliableKnob };
   void enable_traffic() override { note("enable_traffic"); }
   void disable_traffic() override { note("disable_traffic"); }
   void flush_descriptors() override { note("flush_descriptors"); }
@@ -17,13 +17,12 @@ class Recorded final : public fsm::testing::Recorder<Context> {
   void refuse_request() override { note("refuse_request"); }
   void count_stale() override { note("count_stale"); }
   [[nodiscard]] bool reliable() const override { return knob(ReliableKnob); }
-  [[nodiscard]] bool disconnect_outstanding() const override { return knob(DisconnectOutstandingKnob); }
 };
 
 struct Input {
   using Def = vi_endpoint::Def;
   using Recorded = vi_endpoint::Recorded;
-  static constexpr unsigned knob_count = 2;
+  static constexpr unsigned knob_count = 1;
 
   template <class Event>
   static fsm::testing::Samples<Event> samples(std::type_identity<Event>) {
@@ -41,7 +40,7 @@ TEST(ViEndpoint, Idle_client_connects_and_disconnects) {
   EXPECT_EQ(rig.after(ConnectRequested{}), "PendingConnect:");
   EXPECT_EQ(rig.after(SetupSucceeded{}), "Connected: enable_traffic");
   // FC-VI 8.6.3 a): in Error until the answer is there.
-  EXPECT_EQ(rig.after(DisconnectRequested{}), "Error: disable_traffic, flush_descriptors, request_disconnect");
+  EXPECT_EQ(rig.after(DisconnectRequested{}), "Disconnecting: disable_traffic, flush_descriptors, request_disconnect");
   EXPECT_EQ(rig.after(DisconnectAnswered{}), "Idle: flush_descriptors, complete_disconnect(Success)");
 }
 
@@ -85,30 +84,30 @@ TEST(ViEndpoint, Connected_connection_lost) {
   rig.given(ConnectRequested{}, SetupSucceeded{});
   EXPECT_EQ(rig.after(ConnectionLost{}), "Error: disable_traffic, flush_descriptors, report_connection_lost");
   EXPECT_EQ(rig.after(ConnectionLost{}), "Error: count_stale");
-  EXPECT_EQ(rig.after(DisconnectRequested{}), "Error: flush_descriptors, request_disconnect");
+  EXPECT_EQ(rig.after(DisconnectRequested{}), "Disconnecting: flush_descriptors, request_disconnect");
   EXPECT_EQ(rig.after(DisconnectAnswered{}), "Idle: flush_descriptors, complete_disconnect(Success)");
 }
 
 // FC-VI D.2: both disconnect at about the same time: no callback on either side.
-TEST(ViEndpoint, Error_connection_lost_while_disconnecting) {
+TEST(ViEndpoint, Disconnecting_connection_lost) {
   Rig rig;
   rig.given(ConnectRequested{}, SetupSucceeded{}, DisconnectRequested{});
-  EXPECT_EQ(rig.after(ConnectionLost{}), "Error: count_stale");
+  EXPECT_EQ(rig.after(ConnectionLost{}), "Disconnecting: count_stale");
 }
 
 // Ruling 20: never answered, stays in Error; the application may try again.
-TEST(ViEndpoint, Error_disconnect_unanswered) {
+TEST(ViEndpoint, Disconnecting_unanswered) {
   Rig rig;
   rig.given(ConnectRequested{}, SetupSucceeded{}, DisconnectRequested{});
   EXPECT_EQ(rig.after(DisconnectUnanswered{}), "Error: complete_disconnect(NotReachable)");
-  EXPECT_EQ(rig.after(DisconnectRequested{}), "Error: flush_descriptors, request_disconnect");
+  EXPECT_EQ(rig.after(DisconnectRequested{}), "Disconnecting: flush_descriptors, request_disconnect");
 }
 
-TEST(ViEndpoint, Error_second_disconnect_requested) {
+// One is asked for at a time.
+TEST(ViEndpoint, Disconnecting_second_disconnect_requested) {
   Rig rig;
   rig.given(ConnectRequested{}, SetupSucceeded{}, DisconnectRequested{});
-  rig.set(Recorded::DisconnectOutstandingKnob);
-  EXPECT_EQ(rig.after(DisconnectRequested{}), "Error:");
+  EXPECT_EQ(rig.after(DisconnectRequested{}), "Disconnecting:");
 }
 
 // VI-ARCH 2.5.1, 2.5.2: only a reliable connection breaks; 7.2, 7.3, VI-DG 6.2: that is told, whatever
@@ -154,6 +153,11 @@ Rig in_error() {
   rig.given(ConnectRequested{}, SetupFailed{});
   return rig;
 }
+Rig disconnecting() {
+  Rig rig = in_error();
+  rig.given(DisconnectRequested{});
+  return rig;
+}
 
 // VI-ARCH 5.2, 5.3, 5.4: only an Idle VI can be connected.
 TEST(ViEndpoint, connect_requested_out_of_place) {
@@ -161,6 +165,8 @@ TEST(ViEndpoint, connect_requested_out_of_place) {
   EXPECT_EQ(pending().after(AcceptRequested{}), "PendingConnect: refuse_request");
   EXPECT_EQ(in_error().after(ConnectRequested{}), "Error: refuse_request");
   EXPECT_EQ(in_error().after(AcceptRequested{}), "Error: refuse_request");
+  EXPECT_EQ(disconnecting().after(ConnectRequested{}), "Disconnecting: refuse_request");
+  EXPECT_EQ(disconnecting().after(AcceptRequested{}), "Disconnecting: refuse_request");
 }
 
 // VI-ARCH 5.1, 5.2, 5.4, VI-DG 6.3.1: without a connection an error has none to break; in Error there
@@ -169,6 +175,9 @@ TEST(ViEndpoint, errors_without_a_connection) {
   EXPECT_EQ(Rig{}.after(LocalError{}), "Idle: count_stale");
   EXPECT_EQ(pending().after(LocalError{}), "PendingConnect: count_stale");
   EXPECT_EQ(in_error().after(LocalError{}), "Error: count_stale");
+  EXPECT_EQ(disconnecting().after(LocalError{}), "Disconnecting: count_stale");
+  EXPECT_EQ(disconnecting().after(CatastrophicError{}), "Disconnecting: count_stale");
+  EXPECT_EQ(disconnecting().after(SetupFailed{}), "Disconnecting: count_stale");
 }
 
 // VI-DG 6.3.1, VI-ARCH 5.1, 5.2: a catastrophic error takes the VI to Error from every state, and an attempt to connect

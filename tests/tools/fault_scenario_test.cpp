@@ -91,7 +91,7 @@ TEST(FaultLoader, every_key_is_read) {
   EXPECT_EQ(scenario->faults[7].rule.match.peers, std::vector<std::size_t>{1});
   EXPECT_EQ(scenario->faults[8].rule.match.peers, std::vector<std::size_t>{0});
   EXPECT_EQ(scenario->faults[9].event->duration, 2 * runtime::millisecond);
-  EXPECT_EQ(scenario->faults[10].event->kind, PortEvent::Kind::ImplicitLogOut);
+  EXPECT_EQ(scenario->faults[10].event->apply, port_event::implicit_log_out);
 }
 
 TEST(FaultLoader, refuses_with_the_place) {

@@ -46,8 +46,11 @@ class LoopbackNetwork final : public Network {
   [[nodiscard]] bool is_attached(std::size_t host) const override { return attached_[host]; }
   void watch(std::size_t, fc2::FrameTap*, LinkFaults) override {}
   void unplug() override { attached_.assign(attached_.size(), false); }
-  void link_event(std::size_t, PortEvent::Kind, bool) override {}
-  void switch_event(const PortEvent&, bool) override {}
+  void at_link(std::size_t, LinkFunction&) override {}
+  void lip(std::size_t) override {}
+  void replug(std::size_t) override {}
+  void set_isl(std::size_t, bool) override {}
+  void set_switch(std::size_t, bool) override {}
   void log_out(std::size_t, std::size_t, bool) override {}
   void set_peer_listener(PeerListener&) override {}
   [[nodiscard]] runtime::TimeNs frame_lifetime(bool) const override { return 0; }

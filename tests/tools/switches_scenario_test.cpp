@@ -90,10 +90,10 @@ TEST(FaultLoader, isls_and_switches_go_down) {
                                            "faults:\n  - {action: isl_down, isl: last, at: 1ms, for: 2ms}\n"
                                            "  - {action: switch_down, switch: b, at: 1ms}\n"));
   ASSERT_TRUE(scenario) << scenario.error().message;
-  EXPECT_EQ(scenario->faults[0].event->kind, PortEvent::Kind::SwitchLinkDown);
+  EXPECT_EQ(scenario->faults[0].event->apply, port_event::isl_down);
   EXPECT_EQ(scenario->faults[0].event->port, 3U);
   EXPECT_EQ(scenario->faults[0].event->duration, 2 * runtime::millisecond);
-  EXPECT_EQ(scenario->faults[1].event->kind, PortEvent::Kind::SwitchDown);
+  EXPECT_EQ(scenario->faults[1].event->apply, port_event::switch_down);
   EXPECT_EQ(scenario->faults[1].event->port, 1U);
   EXPECT_FALSE(read(scenario_with("port_pair", "faults: [{action: isl_down, isl: none, at: 1ms}]\n")));
   EXPECT_FALSE(read(scenario_with("port_pair", "faults: [{action: switch_down, at: 1ms}]\n")));

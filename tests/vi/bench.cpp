@@ -82,7 +82,8 @@ void Bench::drive_to(std::string_view state) {
   vi->endpoint_event(endpoint::ConnectRequested{});
   if (state == "PendingConnect") return;
   vi->endpoint_event(endpoint::SetupSucceeded{});
-  if (state == "Error") vi->endpoint_event(endpoint::ConnectionLost{});
+  if (state == "Error" || state == "Disconnecting") vi->endpoint_event(endpoint::ConnectionLost{});
+  if (state == "Disconnecting") vi->endpoint_event(endpoint::DisconnectRequested{});
 }
 
 SendWork Bench::begin() {

@@ -141,7 +141,7 @@ class Bench {
   void connect();
   /// Pending Connect, and receiving already.
   void accept_early();
-  /// Idle, Pending Connect, Connected, Error.
+  /// Idle, PendingConnect, Connected, Error, or Disconnecting: Error, and a VipDisconnect waits.
   void drive_to(std::string_view state);
   /// Begins the next send, which must be possible.
   SendWork begin();

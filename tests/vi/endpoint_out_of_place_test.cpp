@@ -5,13 +5,14 @@
 namespace vi::testing {
 namespace {
 
-/// The VI in this state takes the event, whatever it makes of it, and stays where it is.
+/// The VI in this state takes the event, whatever it makes of it, and stays where it is. To the application
+/// Disconnecting is Error (ruling 27).
 template <class Event>
 EndpointOutcome stays(Bench& bench, const char* state, const Event& event) {
   bench.drive_to(state);
   bench.signals();
   const EndpointOutcome outcome = bench.vi->endpoint_event(event);
-  EXPECT_EQ(bench.vi->endpoint_state_name(), state);
+  EXPECT_EQ(bench.vi->endpoint_state_name(), state == std::string_view("Disconnecting") ? "Error" : state);
   EXPECT_EQ(bench.vi->unexpected_events(), 0u) << state;
   EXPECT_THAT(bench.signals(), ::testing::IsEmpty()) << state;
   return outcome;
@@ -33,7 +34,7 @@ void expect_counted(const char* state) {
 
 // VI-ARCH 5: only an Idle VI takes part in a new connection: VIP_INVALID_STATE.
 TEST(EndpointOutOfPlace, notIdle_connect_isRefused) {
-  for (const char* state : {"PendingConnect", "Connected", "Error"}) {
+  for (const char* state : {"PendingConnect", "Connected", "Error", "Disconnecting"}) {
     expect_refused<endpoint::ConnectRequested>(state);
     expect_refused<endpoint::AcceptRequested>(state);
   }
@@ -41,13 +42,17 @@ TEST(EndpointOutOfPlace, notIdle_connect_isRefused) {
 
 // VI-ARCH 5.1, 5.2: an error that a descriptor reports changes nothing where there is no connection.
 TEST(EndpointOutOfPlace, notConnected_localError_isCounted) {
-  for (const char* state : {"Idle", "PendingConnect", "Error"}) expect_counted<endpoint::LocalError>(state);
+  for (const char* state : {"Idle", "PendingConnect", "Error", "Disconnecting"})
+    expect_counted<endpoint::LocalError>(state);
 }
 
 // FC-VI D.2: the connection is over already.
 TEST(EndpointOutOfPlace, noConnection_itsEndComesLate_isCounted) {
   expect_counted<endpoint::ConnectionLost>("Idle");
   expect_counted<endpoint::SetupFailed>("Error");
+  expect_counted<endpoint::ConnectionLost>("Disconnecting");
+  expect_counted<endpoint::SetupFailed>("Disconnecting");
+  expect_counted<endpoint::CatastrophicError>("Disconnecting");
 }
 
 // VI-ARCH 2.5.1: at Unreliable Delivery the connection persists, and carries what is posted next.

@@ -118,6 +118,27 @@ TEST(Engine, rings_are_served_at_once_by_who_rings_when_nobody_is_inside) {
   EXPECT_EQ(runtime.calls(), 0u);
 }
 
+// What one thread submits to one VI before another is there when the other's is acted upon.
+TEST(Engine, what_was_rung_before_is_served_before) {
+  TestRuntime runtime;
+  Engine engine(runtime);
+  Source before, after;
+  struct Last final : Bell {
+    explicit Last(Source& other) : earlier(other) {}
+    std::size_t serve() override { return seen = earlier.taken, 1; }
+    Source& earlier;
+    std::uint64_t seen = 0;
+  } last(before);
+  before.submitted = 7;
+  engine.ring_later(before);
+  EXPECT_EQ(before.taken, 0u);
+  after.submitted = 1;
+  engine.ring(last);
+  EXPECT_EQ(last.seen, 7u);
+  engine.ring(after);
+  EXPECT_EQ(after.taken, 1u);
+}
+
 TEST(Engine, ring_returns_while_another_is_inside_who_serves_it_when_leaving) {
   TestRuntime runtime;
   Engine engine(runtime);
@@ -128,7 +149,7 @@ TEST(Engine, ring_returns_while_another_is_inside_who_serves_it_when_leaving) {
     engine.ring(source);  // would hang the test if it waited
     source.submitted = 2;
     engine.ring(source);
-    EXPECT_FALSE(engine.help());
+    EXPECT_FALSE(engine.help(runtime.now()));
   }).join();
   EXPECT_EQ(source.taken, 0u);
   engine.leave();
@@ -144,11 +165,11 @@ TEST(Engine, caller_runs_a_slice_and_the_service_thread_the_rest) {
   engine.leave();
   EXPECT_GT(ticker.left(), 1000 - 2 * 64 - 1);  // leave() settles, and that is all
   EXPECT_EQ(runtime.calls(), 1u);
-  EXPECT_TRUE(engine.help());
+  EXPECT_TRUE(engine.help(runtime.now()));
   EXPECT_GT(ticker.left(), 1000 - 3 * 64 - 1);
   engine.serve();
   EXPECT_EQ(ticker.left(), 0);
-  EXPECT_FALSE(engine.help());
+  EXPECT_FALSE(engine.help(runtime.now()));
 }
 
 // VI-DG 3.8.1: what tells the program VIP_ERROR_CATASTROPHIC.

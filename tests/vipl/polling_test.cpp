@@ -280,7 +280,7 @@ TEST_F(Polling, several_queues_whatCompletesInAnother_isFoundInTheSameRound) {
   while (runtime.naps == 0) EXPECT_EQ(round(), -1);
   runtime.meanwhile = [&] {
     done = true;
-    engine.add_untaken(1);
+    engine.can_be_taken();
     engine.completed();
     runtime.meanwhile = nullptr;
   };
@@ -293,9 +293,9 @@ TEST_F(Polling, twoQueuesInTurn_allTaken_restAtTheSecondPoll) {
   const char queues[2] = {};
   for (std::uint32_t i = 0; i + 1 < Patience::first_rest; ++i) {  // then it tries to spin
     const int before = runtime.naps;
-    engine.add_untaken(1);  // of the other queue, and taken
+    engine.can_be_taken();  // of the other queue, and taken
     engine.completed();
-    engine.add_untaken(-1);
+    engine.taken(1);
     for (int polls = 0; polls < 2; ++polls) {
       EXPECT_EQ(poll_once(engine, &queues[i % 2], [] { return Taken::NotDone; }), Taken::NotDone);
       runtime.time += us / 5;
@@ -310,7 +310,7 @@ TEST_F(Polling, twoQueuesInTurn_allTaken_restAtTheSecondPoll) {
 TEST_F(Polling, oneQueueAfterAnother_somethingLeftInTheOther_rests) {
   const char queues[2] = {};
   for (const char& queue : queues) EXPECT_EQ(poll_once(engine, &queue, [] { return Taken::NotDone; }), Taken::NotDone);
-  engine.add_untaken(1);
+  engine.can_be_taken();
   engine.completed();
   const int before = runtime.naps;
   for (std::uint32_t i = 0; i <= Patience::longest_stay; ++i) {

@@ -74,7 +74,7 @@ struct Process {
   void wait_for(std::uint32_t message) {
     EventCount point;
     while (memory.read.load() < message) {
-      if (engine.read_memory()) continue;
+      if (engine.read_memory(monotonic_now())) continue;
       const std::uint32_t key = point.prepare();
       if (memory.read.load() < message) watch.wait(point, key, monotonic_now() + runtime::second);
       point.finish();

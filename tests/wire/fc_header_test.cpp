@@ -2,6 +2,7 @@
 #include "wire/fc_header.hpp"
 
 #include "expect.hpp"
+#include "wire/header_fields.hpp"
 
 namespace wire::test {
 namespace {
@@ -37,6 +38,16 @@ TEST(FcHeader, every_field_has_its_place) {
 
 TEST(FcHeader, read_is_parse_without_the_check) {
   EXPECT_EQ(FcHeader::read(std::span<const std::uint8_t, 24>(header_bytes)), captured_header());
+}
+
+TEST(FcHeader, single_fields_are_those_of_the_whole) {
+  const auto bytes = hex("01 0A0B0C 80 0D0E0F 58 290009 11 02 2233 4455 6677 8899AABB");
+  const FcHeader header = *FcHeader::parse(bytes);
+  EXPECT_EQ(r_ctl_of(bytes), header.r_ctl);
+  EXPECT_EQ(d_id_of(bytes), header.d_id);
+  EXPECT_EQ(s_id_of(bytes), header.s_id);
+  EXPECT_EQ(type_of(bytes), header.type);
+  EXPECT_EQ(ox_id_of(bytes), header.ox_id);
 }
 
 TEST(FcHeader, unknown_r_ctl_and_type_are_kept) {

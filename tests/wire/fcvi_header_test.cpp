@@ -6,6 +6,7 @@
 #include "wire/fcvi/flags.hpp"
 #include "wire/fcvi/message_status.hpp"
 #include "wire/fcvi/reason.hpp"
+#include "wire/header_fields.hpp"
 
 namespace wire::test {
 namespace {
@@ -49,6 +50,21 @@ TEST(Opcode, others_are_unknown) {
     EXPECT_EQ(find_iu(opcode) != nullptr, to_string(opcode) != text::unknown) << code;
   }
   EXPECT_EQ(known, 12);
+}
+
+TEST(DeviceHeader, single_fields_are_those_of_the_whole) {
+  std::array<std::uint8_t, 32> bytes{};
+  DeviceHeader header;
+  header.handle = FcviHandle{0x01020304};
+  header.opcode = Opcode::read_resp;
+  header.write(bytes);
+  EXPECT_EQ(handle_of(bytes), header.handle);
+  EXPECT_EQ(opcode_of(bytes), header.opcode);
+  EXPECT_FALSE(has_opcode(Bytes(bytes).first(4)));
+  EXPECT_TRUE(has_opcode(Bytes(bytes).first(5)));
+  set_flags(bytes, 0x42);
+  header.flags = 0x42;
+  EXPECT_EQ(*DeviceHeader::parse(bytes), header);
 }
 
 TEST(DeviceHeader, known_32_bytes) {  // FC-VI Table 4

@@ -61,10 +61,8 @@ EthernetStatus describe(TappedEthernet& port, const fc2::fcoe::FcfInterface& int
   status.evicted = counters.evicted;
   status.priority = port.interface().priority;
   status.over_long = port.port_counters().over_long + port.counters().over_long;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(FcoeDiscard::Count); ++i) {
-    const auto reason = static_cast<FcoeDiscard>(i);
-    if (counters.discarded(reason) > 0) status.discarded.emplace_back(to_string(reason), counters.discarded(reason));
-  }
+  counters.for_each_discard(
+      [&](FcoeDiscard reason, std::uint64_t times) { status.discarded.emplace_back(to_string(reason), times); });
   for (const auto& [mac, link] : interface.links()) status.e_nodes.push_back(describe(*link, look));
   return status;
 }

@@ -109,10 +109,8 @@ std::string text_of_service(const json::object& service) {
 
 std::string to_json(const Status& status) {
   json::object discarded;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(fc2::Discard::Count); ++i) {
-    const auto reason = static_cast<fc2::Discard>(i);
-    if (status.counters.discarded(reason) > 0) discarded[to_string(reason)] = status.counters.discarded(reason);
-  }
+  status.counters.for_each_discard(
+      [&](fc2::Discard reason, std::uint64_t times) { discarded[to_string(reason)] = times; });
   json::array ports;
   for (const PortStatus& port : status.ports) ports.push_back(to_object(port));
   json::object object{{"process_id", status.process_id},

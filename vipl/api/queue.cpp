@@ -79,8 +79,9 @@ VIP_RETURN wait(VIP_CQ_HANDLE handle, VIP_ULONG timeout_ms, VIP_VI_HANDLE* vi, V
   QueueObject* queue = find(handle);
   if (queue == nullptr || vi == nullptr || receive_queue == nullptr) return VIP_INVALID_PARAMETER;
   CompletionPort::Entry entry{};
-  const vipl::TimeNs deadline = vipl::deadline(queue->port.engine().runtime(), timeout_ms);
-  const Taken taken = queue->port.wait(handle, deadline, entry);
+  Taken taken = queue->port.take(handle, entry);  // what is there already needs no clock
+  if (taken == Taken::NotDone)
+    taken = queue->port.wait(handle, vipl::deadline(queue->port.engine().runtime(), timeout_ms), entry);
   return give(taken, entry, vi, receive_queue, VIP_TIMEOUT);
 }
 

@@ -147,7 +147,7 @@ void RealTime::end_naps_later() {
     const std::uint32_t epoch = point.epoch().load();
     const bool quiet = std::exchange(last_epoch_, epoch) == epoch;
     nap_round_ = quiet ? Patience::nap / 2 : std::min(2 * nap_round_, Patience::longest_round);
-    if (quiet) engine_->completed();
+    if (quiet) engine_->end_naps();
     if (quiet_rounds_ < rounds_to_end) return end_naps_later();
     nap_round_ = Patience::nap / 2;
     ends_naps_.store(false);

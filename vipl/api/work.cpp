@@ -80,7 +80,8 @@ VIP_RETURN wait(VIP_VI_HANDLE handle, bool receive_queue, VIP_ULONG timeout_ms, 
   WorkPort& queue = vi->port(receive_queue);
   if (queue.has_completion_queue()) return queue.is_owned_by(handle) ? VIP_ERROR_RESOURCE : VIP_INVALID_PARAMETER;
   WorkPort::Completion completion{};
-  const Taken taken = queue.wait(handle, vipl::deadline(domain->runtime(), timeout_ms), completion);
+  Taken taken = queue.take(handle, completion);  // what is there already needs no clock
+  if (taken == Taken::NotDone) taken = queue.wait(handle, vipl::deadline(domain->runtime(), timeout_ms), completion);
   *descriptor = reinterpret_cast<VIP_DESCRIPTOR*>(completion.address);
   return to_api(taken, VIP_TIMEOUT);
 }

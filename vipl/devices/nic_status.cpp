@@ -45,10 +45,7 @@ class Object {
 
 std::string discards(const fc2::fcoe::FcoeCounters& counters) {
   Object object;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(FcoeDiscard::Count); ++i) {
-    const auto reason = static_cast<FcoeDiscard>(i);
-    if (counters.discarded(reason) > 0) object.number(to_string(reason), counters.discarded(reason));
-  }
+  counters.for_each_discard([&](FcoeDiscard reason, std::uint64_t times) { object.number(to_string(reason), times); });
   return object.end();
 }
 

@@ -42,14 +42,26 @@ void Engine::end() {
 // --- data plane ------------------------------------------------------------------------------------------
 
 void Engine::ring(Bell& bell) {
+  if (bell.rung_.load() == Bell::Rung::No && control_calls_.load() == 0 && try_begin()) [[likely]]
+    return serve_at_once(bell);
   // The server clears the mark first and then looks: it sees this submission, or the mark was clear.
   if (bell.rung_.exchange(Bell::Rung::Now) == Bell::Rung::No) link(bell);
   after_unlock(false);
 }
 
+// Who has the lock anyway needs no list: others that ring it meanwhile put it there.
+void Engine::serve_at_once(Bell& bell) {
+  const bool more = slice(runtime_.slice_events(), runtime_.now(), &bell);
+  end();
+  after_unlock(more);
+}
+
 void Engine::ring_later(Bell& bell) {
-  auto silent = Bell::Rung::No;
-  if (!bell.rung_.compare_exchange_strong(silent, Bell::Rung::Later)) return;
+  // Written where it is rung already, too: its server then sees this submission.
+  auto seen = Bell::Rung::No;
+  auto wanted = Bell::Rung::Later;
+  while (!bell.rung_.compare_exchange_weak(seen, wanted)) wanted = seen == Bell::Rung::No ? Bell::Rung::Later : seen;
+  if (seen != Bell::Rung::No) return;
   link(bell);
   // Another thread has rung between, and found nothing on the list.
   if (bell.rung_.load() == Bell::Rung::Now) [[unlikely]]
@@ -61,13 +73,13 @@ void Engine::link(Bell& bell) {
   while (!rung_.compare_exchange_weak(bell.next_, &bell)) {}
 }
 
-bool Engine::help() {
-  if (rung_.load() == nullptr && !backlog_.load()) return look_at_memory();
+bool Engine::help(TimeNs now) {
+  if (rung_.load() == nullptr && !backlog_.load()) return look_at_memory(now);
   if (control_calls_.load() != 0 || !try_begin()) return false;
-  settle();
+  settle(now);
   if (has_memory_inputs()) {
     set_looked();
-    if (has_input(runtime::Input::Look::Told)) read_memory_inside();
+    if (has_input(runtime::Input::Look::Told)) read_memory_inside(now);
   }
   const bool more = more_;
   end();
@@ -75,16 +87,16 @@ bool Engine::help() {
   return true;
 }
 
-bool Engine::look_at_memory() {
+bool Engine::look_at_memory(TimeNs now) {
   if (!has_memory_inputs()) return false;
   set_looked();
-  return read_memory();
+  return read_memory(now);
 }
 
-bool Engine::read_memory() {
+bool Engine::read_memory(TimeNs now) {
   if (control_calls_.load() != 0 || !try_begin()) return false;
   const bool looks = has_input(runtime::Input::Look::Told);
-  const bool found = looks && read_memory_inside();
+  const bool found = looks && read_memory_inside(now);
   const bool more = looks && more_;
   end();
   after_unlock(more);
@@ -97,15 +109,16 @@ bool Engine::has_input(runtime::Input::Look look) const {
 }
 
 // Due events first, so that input is processed at the right time.
-bool Engine::read_memory_inside() {
+bool Engine::read_memory_inside(TimeNs looked_at) {
+  const TimeNs now = not_before_the_core(looked_at);
   bool found = false;
   try {
-    scheduler_.run_until(runtime_.now());
+    scheduler_.run_until(now);
     for (std::size_t i = 0; i < memory_inputs_.size(); ++i) found |= memory_inputs_[i]->read_now();
   } catch (const std::exception&) {
     if (failed_) failed_();
   }
-  settle();
+  settle(now);
   return found;
 }
 
@@ -118,12 +131,12 @@ bool Engine::input_waits() {
 }
 
 bool Engine::poll(TimeNs now) {
-  if (help()) return true;
+  if (help(now)) return true;
   if (now < inputs_due_.load(std::memory_order_relaxed)) return false;
   if (control_calls_.load() != 0 || !try_begin()) return false;
   const TimeNs interval = has_memory_inputs() ? interval_beside_memory : input_interval;
   if (!inputs_.empty()) inputs_due_.store(now + interval, std::memory_order_relaxed);
-  const bool found = poll_inside();
+  const bool found = poll_inside(now);
   const bool more = more_;
   end();
   after_unlock(more);
@@ -131,8 +144,8 @@ bool Engine::poll(TimeNs now) {
 }
 
 // Due events first, so that input is processed at the right time.
-bool Engine::poll_inside() {
-  settle();
+bool Engine::poll_inside(TimeNs now) {
+  settle(now);
   if (more_) return true;
   try {
     if (!read_inputs()) return false;
@@ -177,7 +190,7 @@ void Engine::after_unlock(bool more) {
   while (rung_.load() != nullptr && control_calls_.load() == 0) {
     if (served) return call_service();
     if (!try_begin()) break;
-    more = slice(runtime_.slice_events());
+    more = slice(runtime_.slice_events(), runtime_.now());
     end();
     served = true;
   }
@@ -240,7 +253,7 @@ void Engine::serve() {
     turn_.lock();
     begin();
     turn_.unlock();
-    more = slice(events_of_a_service_slice);
+    more = slice(events_of_a_service_slice, runtime_.now());
     end();
     more = more || (rung_.load() != nullptr && control_calls_.load() == 0);
   }
@@ -248,13 +261,16 @@ void Engine::serve() {
 
 // --- inside ----------------------------------------------------------------------------------------------
 
-bool Engine::slice(std::size_t events) {
+// Another thread may have run a slice since this one looked at the clock.
+bool Engine::slice(std::size_t events, TimeNs looked_at, Bell* own) {
+  const TimeNs now = not_before_the_core(looked_at);
   bool more = true;
   try {
-    const TimeNs now = runtime_.now();
     const std::uint64_t fired = scheduler_.fired_count();
     const std::uint64_t last = fired + std::min<std::uint64_t>(events, ~fired);  // a simulation's slice has no end
-    while (serve_bells() < bells_of_a_slice) {
+    std::size_t served = serve_bells();                                          // what the caller rang before
+    if (own != nullptr) served += own->serve();
+    for (; served < bells_of_a_slice; served = serve_bells()) {
       run_later();
       while (scheduler_.fired_count() < last && scheduler_.run_next(now)) {}
       if (scheduler_.fired_count() >= last) break;
@@ -267,7 +283,7 @@ bool Engine::slice(std::size_t events) {
   } catch (const std::exception&) {
     if (failed_) failed_();
   }
-  backlog_.store(more);
+  if (backlog_.load(std::memory_order_relaxed) != more) backlog_.store(more);
   return more;
 }
 
@@ -279,7 +295,7 @@ void Engine::catch_up() {
 
 std::size_t Engine::serve_next_bell() {
   Bell& bell = *std::exchange(taken_, taken_->next_);
-  bell.rung_.store(Bell::Rung::No);
+  bell.rung_.exchange(Bell::Rung::No);  // reads the mark: what was submitted before it is seen
   return bell.serve();
 }
 

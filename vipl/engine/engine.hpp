@@ -1,5 +1,6 @@
 // The lock of the single-threaded protocol core, and the rules by which threads share it.
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <vector>
@@ -52,12 +53,12 @@ class Engine final : public runtime::CoreGuard {
   void ring(Bell& bell);
   /// The same for work that matters only when something else happens: it is done before that, and nothing is done now.
   void ring_later(Bell& bell);
-  /// For a caller with nothing else to do: runs a slice if there is work that no thread is running. False:
-  /// there was none.
-  bool help();
+  /// For a caller with nothing else to do, which has just looked at the clock: runs a slice if there is work that no
+  /// thread is running. False: there was none.
+  bool help(TimeNs now);
   /// Reads memory that other processes write to, where no thread does. False: nothing was there, or another thread
   /// reads.
-  bool read_memory();
+  bool read_memory(TimeNs now);
   /// A call reads such memory, and will again soon: nobody else need (watch.hpp). The mark, taken off.
   void set_looked() {
     if (!looked_.load(std::memory_order_relaxed)) looked_.store(true);
@@ -66,23 +67,33 @@ class Engine final : public runtime::CoreGuard {
   /// There is such memory, or there was. Who sees that it is sees all that was prepared for it. Who does not may sleep:
   /// the memory handler's thread looks.
   [[nodiscard]] bool has_memory_inputs() const { return has_memory_inputs_.load(std::memory_order_acquire); }
-  /// Waits for the lock: read_memory() would find something.
+  /// Waits for the lock: read_memory(now) would find something.
   [[nodiscard]] bool input_waits();
   /// The same for a caller that polls at `now` and found nothing: it also reads the links' sockets, at most once
   /// in a microsecond.
   bool poll(TimeNs now);
   /// Notified whenever a poll might find something.
   EventCount& completions() { return completions_; }
+  /// Inside.
   void completed() {
-    completed_count_.fetch_add(1, std::memory_order_relaxed);
+    completed_count_.store(completed_count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    end_naps();
+  }
+  /// Of all threads that wait for completions(). Any thread.
+  void end_naps() {
     if (expected_.load() && expected_.exchange(false)) runtime_.notify_all(completions_);
   }
   /// Before each wait for completions(), after its prepare(): the next completion ends the wait. Later ones of the same
   /// slice see that a thread was woken already, and save the system call.
   void expect_completion() { expected_.store(true); }
-  /// Changes the number of descriptors, of all queues, that are complete and not yet dequeued.
-  void add_untaken(std::int64_t more) { untaken_.fetch_add(more, std::memory_order_relaxed); }
-  [[nodiscard]] bool has_untaken() const { return untaken_.load(std::memory_order_relaxed) > 0; }
+  /// A descriptor of any queue is complete and not yet dequeued. Inside, before it can be dequeued.
+  void can_be_taken() { takeable_.store(takeable_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
+  /// So many were dequeued. Any thread.
+  void taken(std::uint64_t count) { taken_count_.fetch_add(count); }
+  [[nodiscard]] bool has_untaken() const {
+    const std::uint64_t gone = taken_count_.load(std::memory_order_relaxed);
+    return takeable_.load(std::memory_order_relaxed) > gone;
+  }
   /// Increases with each completion of any queue.
   [[nodiscard]] std::uint32_t completed_count() const { return completed_count_.load(std::memory_order_relaxed); }
 
@@ -103,7 +114,7 @@ class Engine final : public runtime::CoreGuard {
 
   // --- while inside --------------------------------------------------------------------------------------
   /// Runs due events, at most a slice.
-  void settle() { more_ = slice(runtime_.slice_events()); }
+  void settle() { settle(runtime_.now()); }
   /// For signals of the core, which must not call back: called at the next settle.
   void later(std::function<void()> call) { later_.push_back(std::move(call)); }
   /// Settles, leaves and waits until `ready()`, which is called inside. False: the deadline came first, or no event can
@@ -116,7 +127,10 @@ class Engine final : public runtime::CoreGuard {
   bool try_begin();
   void begin();
   void end();
-  bool slice(std::size_t events);
+  void settle(TimeNs now) { more_ = slice(runtime_.slice_events(), now); }
+  /// `own`: a bell that is on no list, served after those that are.
+  bool slice(std::size_t events, TimeNs looked_at, Bell* own = nullptr);
+  void serve_at_once(Bell& bell);
   std::size_t serve_bells();
   /// False: there are none.
   bool take_bells();
@@ -124,11 +138,12 @@ class Engine final : public runtime::CoreGuard {
   void link(Bell& bell);
   void take_all_posts();
   void run_later();
-  bool poll_inside();
+  bool poll_inside(TimeNs now);
   bool read_inputs();
-  bool look_at_memory();
+  bool look_at_memory(TimeNs now);
   [[nodiscard]] bool has_input(runtime::Input::Look look) const;
-  bool read_memory_inside();
+  bool read_memory_inside(TimeNs looked_at);
+  [[nodiscard]] TimeNs not_before_the_core(TimeNs looked_at) const { return std::max(looked_at, scheduler_.now()); }
   void call_service();
   /// Without the lock: handles work that was submitted while it was held.
   void after_unlock(bool more);
@@ -152,8 +167,10 @@ class Engine final : public runtime::CoreGuard {
   alignas(64) std::atomic<Bell*> rung_{nullptr};  // the last one first
   EventCount completions_;
   std::atomic<bool> expected_{false};
+  // Written inside alone; taken_count_ anywhere.
   std::atomic<std::uint32_t> completed_count_{0};
-  std::atomic<std::int64_t> untaken_{0};
+  std::atomic<std::uint64_t> takeable_{0};
+  alignas(64) std::atomic<std::uint64_t> taken_count_{0};
   std::atomic<bool> has_memory_inputs_{false}, looked_{false};
   alignas(64) std::atomic<TimeNs> inputs_due_{runtime::never};  // never: there are none
 };
@@ -162,7 +179,7 @@ template <class Ready>
 bool Engine::wait_until(EventCount& point, TimeNs deadline, Ready ready) {
   for (;;) {
     settle();
-    if (has_input(runtime::Input::Look::Told)) read_memory_inside();  // the wait below would end at once
+    if (has_input(runtime::Input::Look::Told)) read_memory_inside(runtime_.now());  // the wait below would end at once
     if (ready()) return true;
     if (runtime_.now() >= deadline) return false;
     const std::uint32_t key = point.prepare();

@@ -26,22 +26,21 @@ class GrowingRing {
 
   /// Producer: the next push will not throw. std::bad_alloc changes nothing.
   void make_room() {
-    if (has_room()) return;
-    if (write_ != nullptr) {
-      write_->known_head = write_->head.load(std::memory_order_acquire);
-      if (has_room()) return;
-    }
-    auto* larger = new Ring(write_ == nullptr ? first_capacity : 2 * write_->capacity);
-    (write_ == nullptr ? first_ : write_->next).store(larger);
-    write_ = larger;
+    if (!has_room()) [[unlikely]]
+      find_room();
   }
   /// Producer. Sequentially consistent: an EventCount may be notified next.
   void push(const T& item) {
     make_room();
+    push_into_room(item, std::memory_order_seq_cst);
+  }
+  /// Producer. Pre: make_room() since the last push. With `memory_order_release` what the producer does next may come
+  /// first for others: it then needs a full barrier before it looks whether somebody waits.
+  void push_into_room(const T& item, std::memory_order order) {
     Ring& ring = *write_;
     const std::size_t tail = ring.tail.load(std::memory_order_relaxed);
     ring.items[tail & (ring.capacity - 1)] = item;
-    ring.tail.store(tail + 1);
+    ring.tail.store(tail + 1, order);
   }
 
   /// Consumer. False: empty.
@@ -77,6 +76,17 @@ class GrowingRing {
 
   [[nodiscard]] bool has_room() const {
     return write_ != nullptr && write_->tail.load(std::memory_order_relaxed) - write_->known_head != write_->capacity;
+  }
+
+  // The consumer may have made some; else a larger ring.
+  [[gnu::noinline]] void find_room() {
+    if (write_ != nullptr) {
+      write_->known_head = write_->head.load(std::memory_order_acquire);
+      if (has_room()) return;
+    }
+    auto* larger = new Ring(write_ == nullptr ? first_capacity : 2 * write_->capacity);
+    (write_ == nullptr ? first_ : write_->next).store(larger);
+    write_ = larger;
   }
 
   /// The consumer's ring, if it has an item; nullptr when all is empty.

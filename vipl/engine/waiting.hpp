@@ -16,8 +16,9 @@ Taken spin_before_sleep(Engine& engine, TimeNs deadline, Take take) {
   WaitSpin* const spin = engine.has_memory_inputs() ? runtime.wait_spin() : nullptr;
   if (spin == nullptr || !spin->may_begin()) return Taken::NotDone;
   const TimeNs end = std::min(deadline, runtime.now() + spin->longest);
-  for (Taken taken = Taken::NotDone; runtime.now() < end;) {
-    engine.help();
+  Taken taken = Taken::NotDone;
+  for (TimeNs now = runtime.now(); now < end; now = runtime.now()) {
+    engine.help(now);
     if (taken = take(); taken == Taken::NotDone) continue;
     spin->found();
     return taken;
@@ -33,8 +34,10 @@ Taken wait_while_not_done(Engine& engine, EventCount& arrivals, TimeNs deadline,
   Runtime& runtime = engine.runtime();
   for (bool spun = false;;) {
     Taken taken = take();
-    if (taken != Taken::NotDone || runtime.now() >= deadline) return taken;
-    if (engine.help()) continue;
+    if (taken != Taken::NotDone) return taken;
+    const TimeNs now = runtime.now();
+    if (now >= deadline) return taken;
+    if (engine.help(now)) continue;
     if (!std::exchange(spun, true)) {
       taken = spin_before_sleep(engine, deadline, take);
       if (taken != Taken::NotDone) return taken;
@@ -70,12 +73,13 @@ template <class Take>
 Taken poll_once(Engine& engine, const void* queue, Take take) {
   Taken taken = take();
   Patience* const patience = engine.runtime().patience();
+  TimeNs now = 0;
   if (taken == Taken::NotDone) {
-    const TimeNs now = engine.runtime().now();
+    now = engine.runtime().now();
     const TimeNs spin = patience != nullptr && engine.has_memory_inputs() ? engine.runtime().poll_spin() : 0;
     if (spin != 0) patience->spin_at_once(spin);
     const bool reads = patience == nullptr || patience->reads_input(now);
-    const bool worked = reads ? engine.poll(now) : engine.help();
+    const bool worked = reads ? engine.poll(now) : engine.help(now);
     if (worked) taken = take();
     const bool elsewhere =
         patience != nullptr && patience->may_find_elsewhere(now, queue, engine.completed_count(), engine.has_untaken());
@@ -85,7 +89,7 @@ Taken poll_once(Engine& engine, const void* queue, Take take) {
   const bool found = taken == Taken::Success || taken == Taken::Error;  // an empty queue is none to find something in
   Runtime& runtime = engine.runtime();
   if (found && patience != nullptr)
-    patience->found([&] { return runtime.now(); }, [&] { return runtime.times_preempted(); });
+    patience->found([&] { return now != 0 ? now : runtime.now(); }, [&] { return runtime.times_preempted(); });
   return taken;
 }
 

@@ -92,7 +92,7 @@ void Watch::watch_in_thread() {
     const std::uint32_t leave = leave_.load();
     if (!engine_.input_waits() && !asked_to_leave_.load()) futex_wait_shared(doorbell_.word(), rung, leave_, leave);
     doorbell_.awake();
-    engine_.read_memory();
+    engine_.read_memory(monotonic_now());
     if (engine_.take_looked()) break;  // calls do it
   }
   thread_watches_.store(false);

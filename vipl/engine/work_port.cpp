@@ -39,10 +39,9 @@ bool WorkPort::try_rest() {
   const std::lock_guard takers(take_lock_, std::adopt_lock);
   submissions_.reset();
   completions_.reset();
-  engine_.add_untaken(static_cast<std::int64_t>(dequeued_.load() - completed_));
+  engine_.taken(completed_.load() - dequeued_.load());  // nobody will
   queue_.store(nullptr);
-  completed_ = 0;
-  for (auto* counter : {&posted_, &refused_, &dequeued_}) counter->store(0);
+  for (auto* counter : {&posted_, &completed_, &refused_, &dequeued_}) counter->store(0);
   return true;
 }
 
@@ -56,20 +55,27 @@ WorkPort::Posted WorkPort::post(void* owner, const Submission& submission) {
       posted - dequeued_.load(std::memory_order_relaxed) - refused_.load(std::memory_order_relaxed);
   if (outstanding >= overrun_room * limit_) return Posted::Full;
   submissions_.make_room();
-  posted_.store(posted + 1);  // first: it is counted before it can be dequeued
-  submissions_.push(submission);
+  // First: it is counted before it can be dequeued. The lock and the bell, which is rung next, are the barriers.
+  posted_.store(posted + 1, std::memory_order_relaxed);
+  submissions_.push_into_room(submission, std::memory_order_release);
   return outstanding < limit_ ? Posted::Success : Posted::Overrun;
 }
 
 Taken WorkPort::take(void* owner, Completion& completion) {
+  const Taken taken = waiting_count() == 0 ? Taken::NotDone : pop(owner, completion);
+  if (taken != Taken::NotDone) return taken;
+  completion.address = 0;
+  const bool nothing_posted = empty();
+  if (owner_.load() != owner) return Taken::Gone;
+  return nothing_posted ? Taken::Empty : Taken::NotDone;
+}
+
+Taken WorkPort::pop(void* owner, Completion& completion) {
   const std::lock_guard lock(take_lock_);
   if (owner_.load() != owner) return Taken::Gone;
-  if (!completions_.pop(completion)) {
-    completion.address = 0;
-    return empty() ? Taken::Empty : Taken::NotDone;
-  }
-  dequeued_.fetch_add(1);
-  engine_.add_untaken(-1);
+  if (!completions_.pop(completion)) return Taken::NotDone;
+  dequeued_.store(dequeued_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  engine_.taken(1);  // a full barrier: a thread that waits from now on sees that
   // Threads that wait for more return: the queue is empty now.
   if (arrivals_.has_waiters() && empty()) engine_.runtime().notify_all(arrivals_);
   return completion.error ? Taken::Error : Taken::Success;
@@ -107,9 +113,11 @@ void WorkPort::complete(const Completion& completion) {
   // meanwhile finds this descriptor, which was pushed before this look at the entries. Waiting descriptors are counted
   // before this one can be dequeued: it has an entry even if a poller takes it at once (VI-DG 3.5.7), and no entry
   // counts for another.
-  const std::uint64_t waiting = ++completed_ - dequeued_.load();
+  const std::uint64_t completed = completed_.load(std::memory_order_relaxed) + 1;
+  const std::uint64_t waiting = completed - dequeued_.load();
+  completed_.store(completed, std::memory_order_relaxed);
+  engine_.can_be_taken();
   completions_.push(completion);
-  engine_.add_untaken(1);
   // A napping poller is woken once, at the end: on one core it runs at once, and would sleep again if woken too early.
   CompletionPort* const queue = queue_.load(std::memory_order_relaxed);
   if (queue != nullptr && (entries_.load() & entry_mask) < waiting) {

@@ -61,13 +61,15 @@ class WorkPort {
   /// The next submission.
   [[nodiscard]] bool next(Submission& submission) { return submissions_.pop(submission); }
   /// Completed descriptors that were not dequeued.
-  [[nodiscard]] std::uint64_t waiting_count() const { return completed_ - dequeued_.load(); }
+  [[nodiscard]] std::uint64_t waiting_count() const { return completed_.load() - dequeued_.load(); }
   /// The submission did not become a descriptor of the queue.
   void refuse();
   /// The oldest incomplete descriptor is complete.
   void complete(const Completion& completion);
 
  private:
+  Taken pop(void* owner, Completion& completion);
+
   // A program that posts faster than the engine takes gets VI Overrun long before.
   static constexpr std::uint64_t overrun_room = 4;
 
@@ -79,8 +81,8 @@ class WorkPort {
   EventCount arrivals_;
   Notifiers<WorkPort> notifiers_;
 
-  // The engine's own count.
-  std::uint64_t completed_ = 0;
+  // Written by the engine alone.
+  std::atomic<std::uint64_t> completed_{0};  // counted before it can be dequeued
   std::atomic<std::uint64_t> refused_{0};
   /// Entries in the completion queue (low half), of which user of this object (high half).
   std::atomic<std::uint64_t> entries_{0};

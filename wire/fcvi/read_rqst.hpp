@@ -1,6 +1,6 @@
 // FCVI_READ_RQST: asks for an RDMA Read message.
 #pragma once
-#include "wire/fcvi/device_header.hpp"
+#include "wire/fcvi/message_request.hpp"
 
 namespace wire::fcvi {
 
@@ -29,7 +29,13 @@ struct ReadRqst {
     return {header.handle, header.msg_id, header.rmt_va, header.rmt_va_handle, header.tot_len_or_connection_id};
   }
   [[nodiscard]] DeviceHeader to_device_header() const {
-    return {handle, opcode, 0, msg_id, 0, rmt_va, rmt_va_handle, total_length};
+    return MessageRequest{.opcode = opcode,
+                          .handle = handle,
+                          .msg_id = msg_id,
+                          .rmt_va = rmt_va,
+                          .rmt_va_handle = rmt_va_handle,
+                          .total_length = total_length}
+        .to_device_header();
   }
 };
 

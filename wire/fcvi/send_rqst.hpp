@@ -1,7 +1,6 @@
 // FCVI_SEND_RQST: a frame of a Send message.
 #pragma once
-#include "wire/fcvi/device_header.hpp"
-#include "wire/fcvi/flags.hpp"
+#include "wire/fcvi/message_request.hpp"
 
 namespace wire::fcvi {
 
@@ -31,14 +30,13 @@ struct SendRqst {
     return iu;
   }
   [[nodiscard]] DeviceHeader to_device_header() const {
-    return {handle,
-            opcode,
-            immediate_data ? message_request_flag::imm_data : std::uint8_t{0},
-            msg_id,
-            immediate_data.value_or(0),
-            0,
-            {},
-            total_length};
+    return MessageRequest{.opcode = opcode,
+                          .handle = handle,
+                          .msg_id = msg_id,
+                          .has_immediate = immediate_data.has_value(),
+                          .immediate_data = immediate_data.value_or(0),
+                          .total_length = total_length}
+        .to_device_header();
   }
 };
 

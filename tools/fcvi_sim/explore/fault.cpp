@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "fc2_fabric/frame/frame_header.hpp"
 #include "settings/units.hpp"
-#include "wire/fc_header.hpp"
 
 namespace sim::explore {
 namespace {
@@ -152,8 +152,8 @@ LinkFaults FaultInjector::add_link() {
 
 // What a port sends is seen on its own link; what a service of the fabric sends, on that of the port which gets it.
 bool FaultInjector::is_first_link(std::size_t link, const fc2::Frame& frame) const {
-  const wire::FcHeader header = wire::FcHeader::read(std::span(frame.bytes).first<24>());
-  return has_address_(link, header.s_id) || header.s_id.value >= 0xFFFC00;
+  const wire::FcId s_id = fc2::s_id_of(frame);
+  return has_address_(link, s_id) || s_id.value >= 0xFFFC00;
 }
 
 FaultInjector::Verdict FaultInjector::judge(std::size_t link, fc2::LinkDirection /*direction*/, const fc2::Frame& frame,

@@ -4,8 +4,9 @@
 #include <stdexcept>
 #include <utility>
 
+#include "fc2_fabric/frame/frame_header.hpp"
 #include "tools/fcvi_sim/explore/program.hpp"
-#include "wire/fc_header.hpp"
+#include "wire/header_fields.hpp"
 
 namespace sim::explore {
 namespace {
@@ -206,11 +207,16 @@ void World::collect() {
     }
 }
 
+void World::look_for_contradictions() {
+  if (!record_.inconsistent.empty()) return;
+  for (const auto& node : nodes_)
+    if (!node->is_consistent()) record_.inconsistent = "port " + node->name();
+  if (!network_->is_consistent()) record_.inconsistent = "the links and switches";
+}
+
 void World::observe() {
   if (scheduler_.fired_count() > most_events) throw std::runtime_error("more events than a run can need");
-  for (const auto& node : nodes_)
-    if (record_.inconsistent.empty() && !node->is_consistent()) record_.inconsistent = "port " + node->name();
-  if (record_.inconsistent.empty() && !network_->is_consistent()) record_.inconsistent = "the links and switches";
+  if (scheduler_.next_time() != scheduler_.now()) look_for_contradictions();
   for (Pair& pair : pairs_) {
     for (int side = 0; side < 2; ++side) {
       Probe& end = *pair.ends[side];
@@ -235,12 +241,12 @@ void World::observe() {
 void World::witness(std::uint32_t number, const fc2::Frame& frame, const Fault* fault) {
   const auto content = frame.content();
   note(hash_of(content));
-  const wire::FcHeader header = wire::FcHeader::read(content.first<24>());
+  const wire::FcHeader header = fc2::header_of(frame);
+  const wire::Bytes data_field = content.subspan(wire::FcHeader::size());
   if (fault != nullptr) {
     const bool fc_vi =
-        header.type == wire::Type::fc_vi && !wire::is_link_control(header.r_ctl) && content.size() > 24 + 4;
-    record_.hits.push_back(
-        {fault->kind, fc_vi, fc_vi ? static_cast<wire::fcvi::Opcode>(content[24 + 4]) : wire::fcvi::Opcode{}});
+        header.type == wire::Type::fc_vi && !wire::is_link_control(header.r_ctl) && wire::fcvi::has_opcode(data_field);
+    record_.hits.push_back({fault->kind, fc_vi, fc_vi ? wire::fcvi::opcode_of(data_field) : wire::fcvi::Opcode{}});
   }
   if (ladder_ == nullptr) return;
   std::size_t port = 0;
@@ -255,8 +261,7 @@ void World::witness(std::uint32_t number, const fc2::Frame& frame, const Fault* 
   if (fault != nullptr)
     ladder_->state(scheduler_.now(), port, "fault", "frame " + std::to_string(number), to_string(*fault));
   const bool first = frame.sof == wire::Sof::i3 || frame.sof == wire::Sof::i2;
-  ladder_->frame({scheduler_.now(), port, outbound, first, frame.eof != wire::Eof::n}, header,
-                 content.subspan(wire::FcHeader::size()));
+  ladder_->frame({scheduler_.now(), port, outbound, first, frame.eof != wire::Eof::n}, header, data_field);
 }
 
 }  // namespace sim::explore

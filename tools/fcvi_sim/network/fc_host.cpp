@@ -43,12 +43,11 @@ farp::ResolverConfig resolver_config(const PortSpec& spec) {
   return config;
 }
 
-template <class Reason, class Counters>
-void add_discards(HostTransport::Tally& tally, const Counters& counters) {
-  for (int i = 0; i < static_cast<int>(Reason::Count); ++i) {
-    const auto reason = static_cast<Reason>(i);
-    if (counters.discarded(reason) != 0) tally.discarded.push_back({to_string(reason), counters.discarded(reason)});
-  }
+template <class Reason>
+void add_discards(HostTransport::Tally& tally, const fc2::DiscardCounts<Reason>& counts) {
+  counts.for_each_discard([&](Reason reason, std::uint64_t times) {
+    tally.discarded.push_back({to_string(reason), times});
+  });
 }
 
 }  // namespace
@@ -78,13 +77,13 @@ std::vector<HostTransport::Held> FcHost::held() const {
 
 HostTransport::Tally tally_of(const fc2::Counters& counters) {
   HostTransport::Tally tally{.discarded = {}, .unexpected_events = counters.unexpected_events};
-  add_discards<fc2::Discard>(tally, counters);
+  add_discards(tally, counters);
   return tally;
 }
 
 HostTransport::Tally FcHost::tally() const {
   Tally tally = tally_of(port_.counters());
-  add_discards<fcvi::Discard>(tally, provider_.counters());
+  add_discards(tally, provider_.counters());
   tally.kept_bytes = provider_.reorder_peak_bytes();
   tally.pool_refusals = provider_.counters().reorder_pool_full;
   return tally;

@@ -30,10 +30,11 @@ class FcNetwork final : public Network {
   }
   void unplug() override { topology_.reset(); }
 
-  void link_event(std::size_t host, PortEvent::Kind kind, bool over) override {
-    topology_->link_event(host, kind, over);
-  }
-  void switch_event(const PortEvent& event, bool over) override { topology_->switch_event(event, over); }
+  void at_link(std::size_t host, LinkFunction& what) override { topology_->at_link(host, what); }
+  void lip(std::size_t host) override { topology_->lip(host); }
+  void replug(std::size_t host) override { topology_->replug(host); }
+  void set_isl(std::size_t isl, bool up) override { topology_->set_isl(isl, up); }
+  void set_switch(std::size_t index, bool up) override { topology_->set_switch(index, up); }
   void log_out(std::size_t host, std::size_t peer, bool implicit) override {
     hosts_[host]->log_out_from(*hosts_[peer], implicit);
   }

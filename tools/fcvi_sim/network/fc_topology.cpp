@@ -14,23 +14,6 @@
 namespace sim {
 namespace {
 
-// `end` is the port's.
-void befall(fc2::Link& link, fc2::LinkEnd& end, PortEvent::Kind kind, bool over) {
-  switch (kind) {
-    case PortEvent::Kind::Cut: return over ? link.mend() : link.cut();
-    case PortEvent::Kind::Nos: return end.fail();
-    case PortEvent::Kind::Ols: return end.go_offline();
-    case PortEvent::Kind::LinkReset: return end.reset();
-    case PortEvent::Kind::Lip:
-    case PortEvent::Kind::Replug:
-    case PortEvent::Kind::LinkDown:
-    case PortEvent::Kind::SwitchLinkDown:
-    case PortEvent::Kind::SwitchDown:
-    case PortEvent::Kind::LogOut:
-    case PortEvent::Kind::ImplicitLogOut: return;
-  }
-}
-
 fc2::LoopConfig loop_config(const fc2::LinkConfig& link) {
   return {.hop_latency_ns = link.latency_ns, .bytes_per_second = link.bytes_per_second};
 }
@@ -110,16 +93,18 @@ class FabricTopology final : public FcTopology {
     place.at->tap(port(host), tap);
     place.at->set_faults(port(host), faults.sent, faults.received);
   }
-  void link_event(std::size_t host, PortEvent::Kind kind, bool over) override {
+  void at_link(std::size_t host, LinkFunction& what) override {
+    if (fc2::Link* link = link_of(host)) what(*link, link->b);
+  }
+  void lip(std::size_t host) override {
+    if (places_[host].ring != nullptr) places_[host].ring->loop->lip(port(host));
+  }
+  void replug(std::size_t host) override {
     const Place& place = places_[host];
     if (place.ring != nullptr)
-      return kind == PortEvent::Kind::Replug ? replug(*place.ring) : place.ring->loop->lip(port(host));
-    if (kind == PortEvent::Kind::Replug) {
+      move(*place.ring);
+    else
       place.at->replug(port(host));
-      return;
-    }
-    fc2::Link& link = *place.at->link_of(port(host));
-    befall(link, link.b, kind, over);
   }
   [[nodiscard]] fc2::Link* link_of(std::size_t host) override {
     return places_[host].at == nullptr ? nullptr : places_[host].at->link_of(port(host));
@@ -128,21 +113,21 @@ class FabricTopology final : public FcTopology {
     const auto ring = [](const Ring& one) { return one.loop->is_consistent(); };
     return fabric_.is_consistent() && std::all_of(loops_.begin(), loops_.end(), ring);
   }
-  void switch_event(const PortEvent& event, bool over) override {
-    const std::size_t index = event.port;
-    if (event.kind == PortEvent::Kind::SwitchDown)
-      return over ? fabric_.restart(fabric_.at(index)) : fabric_.crash(fabric_.at(index));
-    fc2::InterSwitchLink& link = *fabric_.links()[index];
-    if (over)
+  void set_isl(std::size_t isl, bool up) override {
+    fc2::InterSwitchLink& link = *fabric_.links()[isl];
+    if (up)
       fabric_.plug(link);
     else
       fabric_.unplug(link);
+  }
+  void set_switch(std::size_t index, bool up) override {
+    return up ? fabric_.restart(fabric_.at(index)) : fabric_.crash(fabric_.at(index));
   }
   void visit_counters(const CounterVisitor& visit) const override {
     for (std::size_t i = 0; i < fabric_.size(); ++i) visit(fabric_.at(i).config().name, fabric_.at(i).counters());
   }
   // The new FL_Port is taken before the old one is freed: the switch would give the same one again.
-  static void replug(Ring& ring) {
+  static void move(Ring& ring) {
     fc2::FPort* other = ring.at->attach(*ring.loop);
     if (other == nullptr) return;
     if (ring.fl_port != nullptr) ring.at->detach(*ring.fl_port);
@@ -188,8 +173,8 @@ class PointToPointTopology final : public FcTopology {
     places_[host].faults = faults;
     if (pair_) watch(host);
   }
-  void link_event(std::size_t host, PortEvent::Kind kind, bool over) override {
-    if (pair_) befall(pair_->link, end_of(host), kind, over);
+  void at_link(std::size_t host, LinkFunction& what) override {
+    if (pair_) what(pair_->link, end_of(host));
   }
   [[nodiscard]] bool is_consistent() const override { return !pair_ || pair_->link.is_consistent(); }
 
@@ -221,12 +206,8 @@ class LoopTopology final : public FcTopology {
   void watch(std::size_t host, fc2::FrameTap* tap, LinkFaults faults) override {
     if (is_attached(host)) watch_on(loop_, port(host), tap, faults);
   }
-  void link_event(std::size_t host, PortEvent::Kind kind, bool) override {
-    if (kind == PortEvent::Kind::Replug)
-      loop_.move(port(host));
-    else
-      loop_.lip(port(host));
-  }
+  void lip(std::size_t host) override { loop_.lip(port(host)); }
+  void replug(std::size_t host) override { loop_.move(port(host)); }
   [[nodiscard]] bool is_consistent() const override { return loop_.is_consistent(); }
 
   fc2::Loop loop_;

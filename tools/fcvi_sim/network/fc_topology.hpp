@@ -30,12 +30,15 @@ class FcTopology {
   [[nodiscard]] virtual bool is_attached(std::size_t host) const = 0;
   /// This and the following: see Network.
   virtual void watch(std::size_t host, fc2::FrameTap* tap, LinkFaults faults) = 0;
-  virtual void link_event(std::size_t host, PortEvent::Kind kind, bool over) = 0;
+  virtual void at_link(std::size_t /*host*/, LinkFunction& /*what*/) {}
+  virtual void lip(std::size_t /*host*/) {}
+  virtual void replug(std::size_t /*host*/) {}
+  virtual void set_isl(std::size_t /*isl*/, bool /*up*/) {}
+  virtual void set_switch(std::size_t /*index*/, bool /*up*/) {}
   /// The host's link, where it has one of its own; nullptr: there is none now. For who sabotages a run.
   [[nodiscard]] virtual fc2::Link* link_of(std::size_t /*host*/) { return nullptr; }
   /// Of its links and switches, between events.
   [[nodiscard]] virtual bool is_consistent() const = 0;
-  virtual void switch_event(const PortEvent& /*event*/, bool /*over*/) {}
   /// Of its switches, by name.
   using CounterVisitor = std::function<void(const std::string& name, const fc2::Counters& counters)>;
   virtual void visit_counters(const CounterVisitor& /*visit*/) const {}

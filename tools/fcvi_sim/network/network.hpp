@@ -53,9 +53,14 @@ class Network {
   virtual void unplug() = 0;
 
   // --- what befalls it: events that the scenario's topology has (the loader saw to it)
-  virtual void link_event(std::size_t host, PortEvent::Kind kind, bool over) = 0;
-  /// SwitchDown and SwitchLinkDown.
-  virtual void switch_event(const PortEvent& event, bool over) = 0;
+  /// At the link that the host has for itself, if it has one.
+  virtual void at_link(std::size_t host, LinkFunction& what) = 0;
+  /// Of its loop, by the host, which is attached.
+  virtual void lip(std::size_t host) = 0;
+  /// The host, which is attached, moves to another place; nobody watches its link there yet.
+  virtual void replug(std::size_t host) = 0;
+  virtual void set_isl(std::size_t isl, bool up) = 0;
+  virtual void set_switch(std::size_t index, bool up) = 0;
   /// Nothing happens where there is no such login.
   virtual void log_out(std::size_t host, std::size_t peer, bool implicit) = 0;
 

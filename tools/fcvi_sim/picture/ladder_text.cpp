@@ -2,6 +2,7 @@
 
 #include "tools/fcvi_sim/picture/ladder.hpp"
 #include "settings/units.hpp"
+#include "wire/header_fields.hpp"
 #include "wire/messages.hpp"
 #include "wire/text.hpp"
 
@@ -120,7 +121,7 @@ std::string farp_fields(wire::Bytes payload) {
 
 std::string els_fields(wire::Bytes payload) {
   if (payload.empty()) return "malformed";
-  switch (static_cast<els::Command>(payload[0])) {
+  switch (els::command_of(payload)) {
     case els::Command::flogi:
     case els::Command::plogi:
       if (const auto login = els::Login::parse(payload)) return "Port_Name " + to_string(login->port_name);
@@ -149,7 +150,7 @@ std::string ct_fields(wire::Bytes payload) {
 }
 
 RowKind fcvi_kind(wire::Bytes data_field) {
-  const auto* row = data_field.size() > 4 ? fcvi::find_iu(static_cast<fcvi::Opcode>(data_field[4])) : nullptr;
+  const auto* row = fcvi::has_opcode(data_field) ? fcvi::find_iu(fcvi::opcode_of(data_field)) : nullptr;
   if (row == nullptr) return RowKind::Other;
   switch (row->category) {
     case fcvi::Category::message_request: return RowKind::Data;
@@ -184,7 +185,7 @@ RowKind kind_of(const wire::FcHeader& header, wire::Bytes data_field) {
   if (header.type == wire::Type::fc_vi) return fcvi_kind(data_field);
   if (header.type == wire::Type::ct) return RowKind::Naming;
   if (header.type != wire::Type::els || data_field.empty()) return RowKind::Other;
-  const auto command = static_cast<els::Command>(data_field[0]);
+  const auto command = els::command_of(data_field);
   if (command == els::Command::logo) return RowKind::Teardown;
   if (command == els::Command::ls_rjt) return RowKind::Abort;
   const bool farp = command == els::Command::farp_req || command == els::Command::farp_reply;

@@ -63,29 +63,20 @@ void FaultInjector::PortFault::trigger(runtime::TimeNs delay) {
 
 void FaultInjector::PortFault::heal() {
   owner_.scheduler_.cancel(*this);
-  if (std::exchange(down_, false)) owner_.control_.bring_up(event_);
+  if (down_) finish();
+}
+
+void FaultInjector::PortFault::finish() {
+  down_ = false;
+  event_.apply(owner_.control_, event_, true);
 }
 
 void FaultInjector::PortFault::fire(runtime::TimeNs) {
-  if (std::exchange(down_, false)) return owner_.control_.bring_up(event_);
+  if (down_) return finish();
   ++times_;
-  switch (event_.kind) {
-    case PortEvent::Kind::LogOut:
-    case PortEvent::Kind::ImplicitLogOut:
-      return owner_.control_.log_out(event_.port, event_.peer, event_.kind == PortEvent::Kind::ImplicitLogOut);
-    case PortEvent::Kind::Nos:
-    case PortEvent::Kind::Ols:
-    case PortEvent::Kind::LinkReset:
-    case PortEvent::Kind::Lip:
-    case PortEvent::Kind::Replug: return owner_.control_.link_event(event_);
-    case PortEvent::Kind::LinkDown:
-    case PortEvent::Kind::Cut:
-    case PortEvent::Kind::SwitchLinkDown:
-    case PortEvent::Kind::SwitchDown: break;
-  }
-  down_ = true;
-  owner_.control_.take_down(event_);
-  if (event_.duration != 0) owner_.scheduler_.schedule_after(*this, event_.duration);
+  down_ = event_.lasts;
+  event_.apply(owner_.control_, event_, false);
+  if (down_ && event_.duration != 0) owner_.scheduler_.schedule_after(*this, event_.duration);
 }
 
 }  // namespace sim

@@ -13,20 +13,6 @@
 
 namespace sim {
 
-/// What the simulation does for faults that befall ports, links between switches and switches.
-class PortControl {
- public:
-  virtual void take_down(const PortEvent& event) = 0;
-  /// With taps and faults as before.
-  virtual void bring_up(const PortEvent& event) = 0;
-  virtual void log_out(std::size_t port, std::size_t peer, bool implicit) = 0;
-  /// One that is over at once.
-  virtual void link_event(const PortEvent& event) = 0;
-
- protected:
-  ~PortControl() = default;
-};
-
 class FaultInjector {
  public:
   using PortOf = faults::RuleSet::PortOf;
@@ -62,6 +48,7 @@ class FaultInjector {
 
    private:
     void fire(runtime::TimeNs now) override;
+    void finish();
     FaultInjector& owner_;
     PortEvent event_;
     bool down_ = false;

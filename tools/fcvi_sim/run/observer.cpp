@@ -7,6 +7,7 @@
 #include "wire/describe.hpp"
 #include "wire/fcvi/connect_resp1.hpp"
 #include "wire/fcvi/connect_rqst.hpp"
+#include "wire/header_fields.hpp"
 
 namespace sim {
 namespace {
@@ -50,7 +51,7 @@ void Observer::frame_sent(runtime::TimeNs at, std::size_t port, const fc2::Frame
   if (!outbound && !is_service(s_id)) return;  // seen where its sender's port is tapped
   if (outbound && (s_id != last_sender_ || port != last_port_)) ports_[s_id.value] = port;
   if (outbound) last_sender_ = s_id, last_port_ = port;
-  const wire::FcHeader header = wire::FcHeader::read(std::span(frame.bytes).first<24>());
+  const wire::FcHeader header = fc2::header_of(frame);
   const bool first = frame.sof == wire::Sof::i3 || frame.sof == wire::Sof::i2;
   const wire::Bytes data_field = frame.content().subspan(wire::FcHeader::size());
   ++result_.frame_count;
@@ -165,9 +166,8 @@ void Observer::learn(const wire::FcHeader& header, wire::Bytes data_field) {
 }
 
 WorkloadResult* Observer::connection_of(const wire::FcHeader& header, wire::Bytes data_field) {
-  if (data_field.size() < 4) return nullptr;
-  const wire::FcviHandle handle{wire::load_big<4>(data_field.data())};
-  const auto found = ends_.find(key(header.d_id, handle));
+  if (data_field.size() < sizeof(wire::FcviHandle)) return nullptr;
+  const auto found = ends_.find(key(header.d_id, wire::fcvi::handle_of(data_field)));
   return found == ends_.end() ? nullptr : found->second;
 }
 

@@ -54,34 +54,26 @@ void Simulation::attach(std::size_t port) {
   network_->watch(port, taps_[port], faults_.rules_for(port));
 }
 
-namespace {
-bool is_of_switches(const PortEvent& event) {
-  return event.kind == PortEvent::Kind::SwitchDown || event.kind == PortEvent::Kind::SwitchLinkDown;
-}
-}  // namespace
-
-void Simulation::take_down(const PortEvent& event) {
-  if (is_of_switches(event)) return network_->switch_event(event, false);
-  if (!network_->is_attached(event.port)) return;
-  if (event.kind == PortEvent::Kind::Cut)
-    network_->link_event(event.port, event.kind, false);
+void Simulation::set_plugged(std::size_t port, bool plugged) {
+  if (network_->is_attached(port) == plugged) return;
+  if (plugged)
+    attach(port);
   else
-    network_->detach(event.port);
+    network_->detach(port);
 }
 
-void Simulation::bring_up(const PortEvent& event) {
-  if (is_of_switches(event)) return network_->switch_event(event, true);
-  if (!network_->is_attached(event.port))
-    attach(event.port);
-  else if (event.kind == PortEvent::Kind::Cut)
-    network_->link_event(event.port, event.kind, true);
+void Simulation::at_link(std::size_t port, LinkFunction& what) {
+  if (network_->is_attached(port)) network_->at_link(port, what);
 }
 
-void Simulation::link_event(const PortEvent& event) {
-  if (!network_->is_attached(event.port)) return;
-  network_->link_event(event.port, event.kind, false);
-  if (event.kind == PortEvent::Kind::Replug)
-    network_->watch(event.port, taps_[event.port], faults_.rules_for(event.port));
+void Simulation::lip(std::size_t port) {
+  if (network_->is_attached(port)) network_->lip(port);
+}
+
+void Simulation::replug(std::size_t port) {
+  if (!network_->is_attached(port)) return;
+  network_->replug(port);
+  network_->watch(port, taps_[port], faults_.rules_for(port));
 }
 
 void Simulation::log_out(std::size_t port, std::size_t peer, bool implicit) { network_->log_out(port, peer, implicit); }

@@ -56,10 +56,13 @@ class Simulation final : private PortControl {
   [[nodiscard]] bool states_matter() const;
   void attach(std::size_t port);
   // PortControl
-  void take_down(const PortEvent& event) override;
-  void bring_up(const PortEvent& event) override;
+  void set_plugged(std::size_t port, bool plugged) override;
+  void at_link(std::size_t port, LinkFunction& what) override;
+  void lip(std::size_t port) override;
+  void replug(std::size_t port) override;
   void log_out(std::size_t port, std::size_t peer, bool implicit) override;
-  void link_event(const PortEvent& event) override;
+  void set_isl(std::size_t isl, bool up) override { network_->set_isl(isl, up); }
+  void set_switch(std::size_t index, bool up) override { network_->set_switch(index, up); }
   void collect();
   void collect_errors();
   void collect_completions();

@@ -112,7 +112,7 @@ bool load_log_out(const MapReader& map, const Names& names, PortEvent& event) {
   load_port(map, names, event);
   event.peer = port_in(map, "peer", names);
   const Tree* implicit = map.find("implicit");
-  if (implicit != nullptr && read_bool(*implicit, "implicit")) event.kind = PortEvent::Kind::ImplicitLogOut;
+  if (implicit != nullptr && read_bool(*implicit, "implicit")) event.apply = port_event::implicit_log_out;
   if (event.peer == event.port) fail_expected(*map.find("peer"), "peer", "another port");
   return true;
 }
@@ -135,13 +135,15 @@ struct Action {
   fc2::FaultFunction* apply = nullptr;  // of frames: what happens, its keys, and how captures and diagrams call it
   Load* load = load_nothing;
   Note* note = nullptr;
-  PortEvent::Kind event = {};  // of ports: the same
+  PortEventFunction* befall = nullptr;  // of ports, links and switches: the same
   LoadEvent* load_event = nullptr;
   const char* event_note = "";
   Exists* exists = anywhere;
+
+  /// What it begins has an end.
+  [[nodiscard]] constexpr bool lasts() const { return std::find(keys.begin(), keys.end(), "for") != keys.end(); }
 };
 namespace fault = fc2::fault;
-using Event = PortEvent::Kind;
 // clang-format off
 constexpr Action actions[] = {
     {.name = "drop", .apply = fault::drop, .note = note_drop},
@@ -159,21 +161,21 @@ constexpr Action actions[] = {
     {.name = "partition", .keys = {"ports", "from", "until", "times"}, .matches = false, .certain = false,
      .groups = true, .apply = fault::drop, .note = note_partition},
     {.name = "link_down", .keys = {"at", "for"},
-     .event = Event::LinkDown, .load_event = load_port, .event_note = "link down"},
+     .befall = port_event::link_down, .load_event = load_port, .event_note = "link down"},
     {.name = "log_out", .keys = {"at", "implicit"}, .names_peer = true,
-     .event = Event::LogOut, .load_event = load_log_out, .event_note = "logout"},
+     .befall = port_event::log_out, .load_event = load_log_out, .event_note = "logout"},
     {.name = "isl_down", .keys = {"at", "for", "isl"},
-     .event = Event::SwitchLinkDown, .load_event = load_isl, .event_note = "ISL down", .exists = in_fabric},
+     .befall = port_event::isl_down, .load_event = load_isl, .event_note = "ISL down", .exists = in_fabric},
     {.name = "switch_down", .keys = {"at", "for", "switch"},
-     .event = Event::SwitchDown, .load_event = load_switch, .event_note = "switch down", .exists = in_fabric},
+     .befall = port_event::switch_down, .load_event = load_switch, .event_note = "switch down", .exists = in_fabric},
     {.name = "cut", .keys = {"at", "for"},
-     .event = Event::Cut, .load_event = load_port_with_link, .event_note = "link cut"},
-    {.name = "nos", .keys = {"at"}, .event = Event::Nos, .load_event = load_port_with_link, .event_note = "NOS"},
-    {.name = "ols", .keys = {"at"}, .event = Event::Ols, .load_event = load_port_with_link, .event_note = "OLS"},
+     .befall = port_event::cut, .load_event = load_port_with_link, .event_note = "link cut"},
+    {.name = "nos", .keys = {"at"}, .befall = port_event::nos, .load_event = load_port_with_link, .event_note = "NOS"},
+    {.name = "ols", .keys = {"at"}, .befall = port_event::ols, .load_event = load_port_with_link, .event_note = "OLS"},
     {.name = "link_reset", .keys = {"at"},
-     .event = Event::LinkReset, .load_event = load_port_with_link, .event_note = "LR"},
-    {.name = "lip", .keys = {"at"}, .event = Event::Lip, .load_event = load_port_on_loop, .event_note = "LIP"},
-    {.name = "replug", .keys = {"at"}, .event = Event::Replug, .load_event = load_port,
+     .befall = port_event::link_reset, .load_event = load_port_with_link, .event_note = "LR"},
+    {.name = "lip", .keys = {"at"}, .befall = port_event::lip, .load_event = load_port_on_loop, .event_note = "LIP"},
+    {.name = "replug", .keys = {"at"}, .befall = port_event::replug, .load_event = load_port,
      .event_note = "plugged in elsewhere", .exists = where_ports_move}};
 // clang-format on
 
@@ -279,7 +281,7 @@ void FaultLoader::refuse_action() const {
 }
 
 void FaultLoader::load_event(FaultSpec& spec) {
-  PortEvent event{.kind = action_.event};
+  PortEvent event{.apply = action_.befall, .lasts = action_.lasts()};
   if (!action_.load_event(map_, names_, event)) refuse_action();
   map_.optional("for", event.duration, read_duration, runtime::TimeNs{1}, max_time);
   map_.optional("at", spec.at, read_duration, runtime::TimeNs{0}, max_time);

@@ -9,6 +9,7 @@
 #include "fc2_fabric/link/channel.hpp"
 #include "fc2_fabric/switch/fabric.hpp"
 #include "tools/faults/rules.hpp"
+#include "tools/fcvi_sim/scenario/port_event.hpp"
 #include "tools/fcvi_sim/scenario/workload.hpp"
 #include "vi/types.hpp"
 #include "wire/types.hpp"
@@ -119,26 +120,6 @@ struct Expectations {
 
 /// FC-VI 4.2, 7.7.
 enum class TopologyKind : std::uint8_t { Fabric, PointToPoint, PrivateLoop };
-
-/// An event of a port, a link between switches or a switch, not of a frame.
-struct PortEvent {
-  enum class Kind : std::uint8_t {
-    LinkDown,   // unplugged: every login ends at once
-    Cut,        // no signal for a while: logins wait to be validated (FC-VI 7.7)
-    Nos,        // a link failure that is over at once
-    Ols,        // online to offline and back
-    LinkReset,  // LR
-    Lip,        // of the loop, by this port
-    Replug,     // into another port of the switch: another N_Port_ID
-    LogOut,
-    ImplicitLogOut,
-    SwitchLinkDown,
-    SwitchDown
-  };
-  Kind kind = Kind::LinkDown;
-  std::size_t port = 0, peer = 0;  // position of the port, link or switch; LogOut: and of the peer
-  runtime::TimeNs duration = 0;    // of what goes down; 0: for good
-};
 
 struct FaultSpec {
   faults::Rule rule;

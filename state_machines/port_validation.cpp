@@ -1,0 +1,5 @@
+#include "state_machines/port_validation.hpp"
+
+#include "state_machines/fsm_backend.hpp"
+
+FSM_INSTANTIATE(machines::port_validation::Def);
