@@ -57,3 +57,15 @@ install(FILES "${PROJECT_BINARY_DIR}/fcvi-config.cmake" "${PROJECT_BINARY_DIR}/f
 foreach(example vipl.example.yaml hosts.example)
   install(FILES "${PROJECT_SOURCE_DIR}/vipl/${example}" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT runtime OPTIONAL)
 endforeach()
+
+# ---- Wireshark: the folder of Lua plugins and of profiles of all users, which a Wireshark in the same prefix reads.
+if(TARGET wireshark_plugin)
+  get_target_property(FCVI_PLUGIN wireshark_plugin FCVI_PLUGIN)
+  set(FCVI_WIRESHARK_LIBDIR "${CMAKE_INSTALL_LIBDIR}")
+  if(CMAKE_LIBRARY_ARCHITECTURE)
+    set(FCVI_WIRESHARK_LIBDIR "lib/${CMAKE_LIBRARY_ARCHITECTURE}")
+  endif()
+  install(FILES "${FCVI_PLUGIN}" DESTINATION "${FCVI_WIRESHARK_LIBDIR}/wireshark/plugins" COMPONENT tools OPTIONAL)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/wireshark/profile/" DESTINATION "${CMAKE_INSTALL_DATADIR}/wireshark/profiles/FC-VI"
+    COMPONENT tools)
+endif()

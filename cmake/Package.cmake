@@ -45,7 +45,9 @@ example programs.")
 fcvi_debian_package(tools fcvi-tools net "${FCVI_SAME_LIBRARY}"
   "Virtual Interface Provider Library, programs"
   "This package has the fabric simulator and the programs that copy files,
-test the connection between nodes and measure its speed.")
+test the connection between nodes and measure its speed, and the Wireshark
+plugin for FC-VI.")
+set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS "wireshark | tshark (>= 4.0)")
 
 # New libraries are found without a reboot.
 file(WRITE "${PROJECT_BINARY_DIR}/triggers" "activate-noawait ldconfig\n")

@@ -79,6 +79,9 @@ class Packages(unittest.TestCase):
         for program in ("fcvi-sim", "vicp"):
             self.assertEqual(content[f"usr/bin/{program}"], "-rwxr-xr-x")
             self.assertIn(f"usr/share/man/man1/{program}.1.gz", content)
+        if (BUILD / "tools/wireshark/fcvi.lua").exists():
+            plugins = [name for name in content if name.endswith("/wireshark/plugins/fcvi.lua")]
+            self.assertEqual([content[name] for name in plugins], ["-rw-r--r--"])
 
     def test_every_package_says_its_licence(self):
         for package in self.files:

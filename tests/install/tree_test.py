@@ -36,6 +36,9 @@ def expected():
     tools = []
     for program in sorted(filter(built, PROGRAMS)):
         tools += [rf"bin/{program}", rf"share/man/man1/{program}\.1"]
+    tools += [rf"share/wireshark/profiles/FC-VI/{name}" for name in ("colorfilters", "preferences")]
+    if (BUILD / "tools/wireshark/fcvi.lua").exists():
+        tools.append(r"lib/([\w-]+/)?wireshark/plugins/fcvi\.lua")
     if built("fcvi-fabricd"):
         runtime += [r"bin/fcvi-fabricd", r"share/man/man8/fcvi-fabricd\.8"]
     for example in ("vipl.example.yaml", "hosts.example"):

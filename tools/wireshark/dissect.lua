@@ -1,0 +1,289 @@
+-- ---- the tree and the columns ------------------------------------------------------------------------------------------
+local dissect = {}
+
+do
+  local band = bit32.band
+
+  local function generated(tree, field, value)
+    tree:add(field, value):set_generated()
+  end
+
+  -- Fields of a layout; bytes beyond what was captured are left out.
+  local function add_items(tree, tvb, at, items)
+    local captured = tvb:len()
+    for _, item in ipairs(items) do
+      local from = at + item.offset
+      if from + item.bytes <= captured then
+        local node = tree:add(item.field, tvb(from, item.bytes))
+        if item.fields then add_items(node, tvb, at, item.fields) end
+      end
+    end
+  end
+  dissect.add_items = add_items
+
+  local function flag_words(h)
+    local names = {}
+    for _, flag in ipairs(h.iu.flags) do
+      local is_mode = flag.name == "CLIENT_SERVER" or flag.name == "PEER_TO_PEER"
+      if (is_mode and band(h.flags, 7) == flag.value) or (not is_mode and band(h.flags, flag.value) ~= 0) then
+        names[#names + 1] = flag.name
+      end
+    end
+    return table.concat(names, ", ")
+  end
+
+  local function add_flags(tree, h, range)
+    local node = tree:add(F.flags, range)
+    local set = flag_words(h)
+    if set ~= "" then node:append_text(" (" .. set .. ")") end
+    for _, field in ipairs(flag_fields[h.opcode]) do node:add(field, range) end
+  end
+
+  local function add_parameter(tree, h, range)
+    local node = tree:add(F.parameter, range)
+    if not frame.has(h, h.iu.parameter_flag) then return end
+    if h.iu.category == "message_request" then
+      node:add(F.immediate_data, range)
+    else
+      local status = node:add(F.status, range)
+      status:append_text(": " .. words.reason(h.fcvi_parameter))
+      add_items(status, range:tvb(), 0, wire.messages.status.fields)
+    end
+  end
+
+  local function add_device_header(tree, h)
+    local tvb = h.tvb
+    for _, item in ipairs(wire.messages.device_header.fields) do
+      if item.offset + item.bytes <= h.header then
+        local range = tvb(h.at + item.offset, item.bytes)
+        if item.name == "flags" then
+          add_flags(tree, h, range)
+        elseif item.name == "parameter" then
+          add_parameter(tree, h, range)
+        elseif item.name == "tot_len_or_connection_id" then
+          tree:add(h.iu.category:find("message", 1, true) and F.tot_len or F.connection_id, range)
+        else
+          tree:add(item.field, range)
+        end
+      end
+    end
+  end
+
+  -- What of the header is there, where it is not as it should be.
+  local function add_broken_header(tree, h)
+    for _, item in ipairs(wire.messages.device_header.fields) do
+      if item.offset + item.bytes <= h.captured and item.name ~= "tot_len_or_connection_id" then
+        tree:add(item.field, h.tvb(h.at + item.offset, item.bytes))
+      end
+    end
+  end
+
+  local function add_connect(tree, tvb, at)
+    if at + wire.connect_bytes > tvb:len() then return end
+    local info_bytes = wire.connect_bytes_with_info - wire.connect_bytes
+    local with_info = tvb:len() - at >= wire.connect_bytes_with_info
+    local node = tree:add(F.connect, tvb(at, wire.connect_bytes + (with_info and info_bytes or 0)))
+    add_items(node, tvb, at, wire.messages.connect.fields)
+    return node, with_info, info_bytes
+  end
+
+  local function add_payload(tree, h, record)
+    if h.iu.payload == "connect_info" and record.payload then
+      local tvb, at = h.tvb, h.payload_at
+      if record.whole then tvb, at = ByteArray.new(record.whole, true):tvb("FC-VI connect payload"), 0 end
+      local node = add_connect(tree, tvb, at)
+      if node then
+        generated(node, F["connect.discriminator"], words.discriminator(record.payload.to.shown))
+        if words.has(h, "CONN_INFO") and at + wire.connect_bytes_with_info <= tvb:len() then
+          node:add(F["connect.connect_info"],
+            tvb(at + wire.connect_bytes, wire.connect_bytes_with_info - wire.connect_bytes))
+        end
+      end
+    elseif h.payload_captured > 0 then
+      tree:add(F.data, h.tvb(h.payload_at, h.payload_captured)):append_text((" (%d bytes)"):format(h.payload))
+    end
+  end
+
+  local function end_text(one)
+    if not one then return "?" end
+    local text = id_text(one.port)
+    if one.address then text = text .. " " .. words.host(one.address.host) end
+    return text .. ", handle " .. hex_h(one.handle)
+  end
+
+  local function add_connection(tree, record)
+    local message = record.message
+    local connection = message and message.to.connection or record.connection or record.setup and record.setup.connection
+    if not connection then return end
+    local node = tree:add(F.connection, connection.index):set_generated()
+    if connection.originator then
+      generated(node, F["connection.originator"], end_text(connection.originator))
+      generated(node, F["connection.responder"], end_text(connection.responder))
+      generated(node, F["connection.discriminator"], words.discriminator(connection.responder.address.shown))
+      generated(node, F["connection.setup"], connection.setup)
+    elseif message then
+      generated(node, F["connection.originator"], end_text(message.to.peer))
+      generated(node, F["connection.responder"], end_text(message.to))
+    end
+    if connection.level then
+      generated(node, F["connection.level"], wire.levels[connection.level] or "unknown")
+    elseif connection.without_response then
+      generated(node, F["connection.level"], "unreliable_delivery or reliable_delivery")
+    end
+    if connection.window then generated(node, F["connection.window"], UInt64.new(connection.window)) end
+    if record.open and record.open > 0 then generated(node, F["connection.open"], record.open) end
+  end
+
+  local function time_since(record)
+    local time = record.time - record.request_time
+    local seconds = math.floor(time)
+    return NSTime.new(seconds, math.floor((time - seconds) * 1e9 + 0.5))
+  end
+
+  local function add_links(tree, record)
+    if record.request and record.request ~= record.number then
+      generated(tree, F.request_in, record.request)
+      if record.time >= record.request_time then generated(tree, F.time, time_since(record)) end
+    end
+    local message, exchange = record.message, record.exchange
+    local response = message and not record.answers and message.answered or
+        not record.request and exchange and exchange.response
+    if response then generated(tree, F.response_in, response) end
+    if record.retry_of then generated(tree, F.retry_of, record.retry_of) end
+    if record.same then generated(tree, F.same_frame, record.same) end
+  end
+
+  local function add_message(tree, h, record)
+    local flow, message = record.flow, record.message
+    if not flow or h.iu.payload ~= "message_data" then return end
+    local node = tree:add(F.message):set_generated()
+    node:append_text((" %.0f of %s"):format(message.id, words.bytes(flow.total)))
+    generated(node, F["message.frames"], #flow.frames)
+    generated(node, F["message.bytes"], flow.bytes)
+    generated(node, F["message.complete"], flow.complete == true)
+    if flow.completed_in ~= record.number then return end
+    for _, number in ipairs(flow.frames) do generated(node, F["message.frame"], number) end
+    if message.data then
+      local whole = ByteArray.new(message.data, true):tvb("FC-VI message")
+      node:add(F["message.data"], whole())
+    elseif #flow.frames == 1 and h.payload_captured == h.payload and h.payload > 0 then
+      node:add(F["message.data"], h.tvb(h.payload_at, h.payload_captured))
+    end
+  end
+
+  local function add_notes(tree, record)
+    if not record.notes then return end
+    for _, found in ipairs(record.notes) do
+      tree:add(F.violation, found.key):set_generated():add_proto_expert_info(experts[found.key].expert, found.text)
+    end
+  end
+
+  -- The words of the Info column; of a message of several frames also which part this is.
+  local function info(h, record)
+    if not h.iu then return "FC-VI" .. (h.opcode and (", opcode %02Xh"):format(h.opcode) or ", truncated") end
+    if not h.header then return h.iu.name .. ", truncated" end
+    local message = record.message
+    local text = message and not record.answers and message.words
+    if not text then
+      local fields = words.fields(h, record.payload)
+      text = fields == "" and h.iu.name or h.iu.name .. " " .. fields
+      if message and not record.answers then message.words = text end
+    end
+    if h.iu.payload == "message_data" and h.payload ~= h.last_word then
+      if not message or h.last_word ~= message.total then
+        return ("%s [%.0f+%d of %s]"):format(text, h.parameter, h.payload, words.bytes(h.last_word))
+      end
+      message.size = message.size or " of " .. words.bytes(message.total) .. "]"
+      text = ("%s [%.0f+%.0f%s"):format(text, h.parameter, h.payload, message.size)
+    end
+    return text
+  end
+
+  local without_tree = {}
+  function dissect.reset() without_tree = {} end
+
+  -- `again`: the frame was read before.
+  function dissect.iu(h, pinfo, tree, record, again)
+    local text, columns = info(h, record), pinfo.cols
+    columns.protocol = "FC-VI"
+    columns.info = text
+    -- tshark makes trees for all frames of a pass or for none; Wireshark for the frame that is looked at.
+    if without_tree[again] and not record.notes then return end
+    local node = tree:add(fcvi, h.tvb(h.at, h.captured))
+    if node.len == 0 and h.captured > 0 then
+      without_tree[again] = not gui_enabled()
+      if record.notes then add_notes(node, record) end
+      return
+    end
+    reassembly.add(h, record)
+    frame.parse_device_header(h)  -- of a frame that continues a message it was not needed before
+    node:append_text(", " .. text)
+    if h.header then
+      add_device_header(node, h)
+      generated(node, F.iu, h.iu.name)
+      add_payload(node, h, record)
+    else
+      add_broken_header(node, h)
+    end
+    add_connection(node, record)
+    add_links(node, record)
+    add_message(node, h, record)
+    add_notes(node, record)
+  end
+
+  -- ABTS and the like of a FC-VI Exchange.
+  function dissect.link_service(pinfo, tree, record)
+    local exchange = record.exchange
+    local what = exchange.words and exchange.words:match("^[^,]*")
+    local text = record.link .. " of " .. exchange.iu.name .. (what and " " .. what or "")
+    if record.link == "ABTS" then pinfo.cols.info = text end
+    local node = tree:add(fcvi, text):set_generated()
+    if node then generated(node, F.aborts, record.aborts) end
+  end
+
+  -- ---- FARP, and the name server's requests about IP addresses
+  local function farp(h, pinfo, tree)
+    local message = wire.messages.farp
+    if h.captured < message.size then return end
+    local node = tree:add(F.farp, h.tvb(h.at, message.size))
+    add_items(node, h.tvb, h.at, message.fields)
+    for _, item in ipairs(message.fields) do
+      if item.name == "match_code_points" then
+        local range = h.tvb(h.at + item.offset, item.bytes)
+        for _, name in ipairs({"port_name", "node_name", "ip_address"}) do node:add(F["farp.match." .. name], range) end
+      elseif item.name == "responder_action" then
+        local range = h.tvb(h.at + item.offset, item.bytes)
+        for _, name in ipairs({"login", "reply"}) do node:add(F["farp.action." .. name], range) end
+      elseif item.name == "requesting_ip" then
+        h.asks = words.host(h.tvb:raw(h.at + item.offset, item.bytes))
+      elseif item.name == "responding_ip" then
+        h.asked = words.host(h.tvb:raw(h.at + item.offset, item.bytes))
+      end
+    end
+    pinfo.cols.info:append((" %s asked by %s"):format(h.asked, h.asks))
+  end
+
+  local function name_server(h, pinfo, tree, message, filter)
+    if h.captured < message.size then return end
+    local node = tree:add(F[filter], h.tvb(h.at, message.size))
+    for _, item in ipairs(message.fields) do
+      if item.name ~= "preamble" then  -- Wireshark's own
+        node:add(item.field, h.tvb(h.at + item.offset, item.bytes))
+        if item.kind == "ip" then
+          pinfo.cols.info:append(" " .. words.host(h.tvb:raw(h.at + item.offset, item.bytes)))
+        end
+      end
+    end
+  end
+
+  function dissect.others(h, pinfo, tree)
+    if h.type == 0x01 and h.r_ctl == 0x22 and h.captured > 0 then
+      local command = h.tvb(h.at, 1):uint()
+      if command == wire.farp_request or command == wire.farp_reply then farp(h, pinfo, tree) end
+    elseif h.type == 0x20 and h.r_ctl == 0x02 and h.captured >= 16 then
+      local command = h.tvb(h.at + 8, 2):uint()
+      if command == wire.ripp_id then name_server(h, pinfo, tree, wire.messages.ripp_id, "ripp_id") end
+      if command == wire.gid_ipp then name_server(h, pinfo, tree, wire.messages.gid_ipp, "gid_ipp") end
+    end
+  end
+end

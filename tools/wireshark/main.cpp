@@ -1,0 +1,191 @@
+// fcvi-wireshark OUTPUT PART...: writes the Wireshark plugin. Its first lines are the tables of wire/: IUs, fields,
+// flags, reason codes and texts; the parts, hand-written Lua, follow in the order given. Run by the build.
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+#include "tools/faults/iu_flags.hpp"
+#include "tools/wireshark/lua_writer.hpp"
+#include "wire/messages.hpp"
+
+namespace {
+namespace fcvi = wire::fcvi;
+using wireshark::LayoutWriter;
+using wireshark::quoted;
+
+constexpr std::size_t most_bytes = 32 + fcvi::ConnectPayload::size_with_info;
+using IuBytes = std::array<std::uint8_t, most_bytes>;
+
+/// Sets what `flags` allows, so that its fields count.
+template <class Iu>
+IuBytes base_of(std::uint8_t flags) {
+  IuBytes bytes{};
+  bytes[4] = static_cast<std::uint8_t>(Iu::opcode);
+  bytes[5] = flags;
+  return bytes;
+}
+
+template <class Iu>
+IuBytes rewritten(const IuBytes& bytes) {
+  IuBytes out{};
+  if (const auto iu = Iu::parse(bytes)) iu->write(out);
+  return out;
+}
+
+/// The bits of the Device_Header that an IU with these flags uses: those that survive a parse and a write. FCVI_HANDLE
+/// and FCVI_OPCODE always count.
+template <class Iu>
+std::vector<std::uint8_t> used_bits(std::uint8_t flags) {
+  const std::size_t size = fcvi::device_header_size(Iu::opcode);
+  std::vector<std::uint8_t> mask(size);
+  const IuBytes base = base_of<Iu>(flags);
+  const IuBytes written = rewritten<Iu>(base);
+  for (std::size_t byte = 0; byte < size; ++byte) {
+    for (unsigned bit = 0; bit < 8; ++bit) {
+      IuBytes changed = base;
+      changed[byte] = static_cast<std::uint8_t>(changed[byte] ^ 1U << bit);
+      const bool counts = byte <= 4 || rewritten<Iu>(changed)[byte] != written[byte];
+      mask[byte] = static_cast<std::uint8_t>(mask[byte] | (counts ? 1U << bit : 0U));
+    }
+  }
+  return mask;
+}
+
+/// The flag with which FCVI_PARAMETER counts; 0: it never does.
+template <class Iu>
+std::uint8_t parameter_flag() {
+  constexpr std::size_t parameter_at = 13;  // its second byte: all that a connection status uses too
+  for (unsigned bit = 0; bit < 8; ++bit) {
+    const auto flag = static_cast<std::uint8_t>(1U << bit);
+    if (used_bits<Iu>(flag)[parameter_at] != 0 && used_bits<Iu>(0)[parameter_at] == 0) return flag;
+  }
+  return 0;
+}
+
+std::string flags_of(fcvi::Opcode opcode) {
+  std::string list = "{";
+  const auto names = faults::flag_names(opcode);
+  const auto value_of = [&](std::string_view name) {
+    for (unsigned flags = 1; flags < 0x100; ++flags) {
+      const auto set = faults::flags_set(opcode, static_cast<std::uint8_t>(flags));
+      if (set.size() == 1 && set.front() == name) return flags;
+    }
+    return 0U;
+  };
+  for (const std::string_view name : names)
+    list += "{name=" + quoted(name) + ",value=" + std::to_string(value_of(name)) + "},";
+  return list + "}";
+}
+
+template <class Iu>
+std::string iu_table() {
+  const fcvi::IuInfo& row = *fcvi::find_iu(Iu::opcode);
+  const std::uint8_t flag = parameter_flag<Iu>();
+  return "[" + std::to_string(static_cast<unsigned>(Iu::opcode)) + "]={name=" + quoted(row.name) +
+         ",r_ctl=" + std::to_string(static_cast<unsigned>(row.r_ctl)) +
+         ",header=" + std::to_string(row.device_header_size) + ",category=" + quoted(to_string(row.category)) +
+         ",payload=" + quoted(to_string(row.payload)) + ",parameter_flag=" + std::to_string(flag) +
+         ",used=" + quoted(wireshark::hex(used_bits<Iu>(0))) +
+         ",used_with_parameter=" + quoted(wireshark::hex(used_bits<Iu>(flag))) + ",flags=" + flags_of(Iu::opcode) +
+         "},\n";
+}
+
+template <class Message>
+std::string message_table(std::string_view key) {
+  return std::string(key) + "={size=" + std::to_string(Message::layout.size()) +
+         ",reserved=" + LayoutWriter::reserved(Message::layout) + ",fields=" + LayoutWriter::fields(Message::layout) +
+         "},\n";
+}
+
+std::string reason_table() {
+  std::string table = "reasons={";
+  for (unsigned code = 0; code < 0x100; ++code) {
+    const auto reason = static_cast<fcvi::Reason>(code);
+    const std::string_view name = to_string(reason);
+    const std::string_view use = is_vendor_unique(reason)                                     ? "vendor"
+                                 : is_reserved(reason)                                        ? "reserved"
+                                 : is_non_error_response(reason) || is_error_response(reason) ? "response"
+                                                                                              : "disconnect";
+    if (use == "reserved") continue;
+    table += "[" + std::to_string(code) + "]={name=" + quoted(use == "vendor" ? "Vendor Unique Error" : name) +
+             ",use=" + quoted(use) + "},";
+  }
+  return table + "},\n";
+}
+
+std::string number(std::string_view name, std::uint64_t value) {
+  return std::string(name) + "=" + std::to_string(value) + ",\n";
+}
+
+std::string constants() {
+  namespace f_ctl = wire::f_ctl;
+  return number("type", static_cast<unsigned>(wire::Type::fc_vi)) +
+         number("connect_bytes", fcvi::ConnectPayload::size_without_info) +
+         number("connect_bytes_with_info", fcvi::ConnectPayload::size_with_info) +
+         number("revision", fcvi::ConnectPayload::first_revision) +
+         number("unassigned", wire::FcviHandle::unassigned.value) +
+         number("host_length", fcvi::NetAddress::required_host_length) +
+         number("min_discriminator", fcvi::NetAddress::min_discriminator_length) +
+         number("max_discriminator", fcvi::NetAddress::max_discriminator_length) +
+         number("preference", fcvi::Qos::preference) + number("cs_ctl_preference", wire::cs_ctl_preference) +
+         number("retry_of_request", fcvi::connect_request_flag::retry) +
+         number("retry_of_response", fcvi::connect_response_flag::retry) +
+         number("exchange_responder", f_ctl::exchange_responder) + number("first_sequence", f_ctl::first_sequence) +
+         number("last_sequence", f_ctl::last_sequence) + number("end_sequence", f_ctl::end_sequence) +
+         number("sequence_initiative", f_ctl::sequence_initiative) +
+         number("relative_offset_present", f_ctl::relative_offset_present) +
+         number("fill_bytes_mask", f_ctl::fill_bytes_mask) +
+         number("sequential_delivery", wire::els::class_option::sequential_delivery) +
+         number("ripp_id", static_cast<unsigned>(wire::ct::Command::ripp_id)) +
+         number("gid_ipp", static_cast<unsigned>(wire::ct::Command::gid_ipp)) +
+         number("farp_request", static_cast<unsigned>(wire::els::Command::farp_req)) +
+         number("farp_reply", static_cast<unsigned>(wire::els::Command::farp_reply));
+}
+
+std::string tables() {
+  std::string text = "local wire = {\nius={\n";
+  wire::for_each_message<wire::FcviIus>([&]<class Iu>(std::type_identity<Iu>) { text += iu_table<Iu>(); });
+  text += "},\nmessages={\n";
+  text += message_table<wire::FcHeader>("fc") + message_table<fcvi::DeviceHeader>("device_header") +
+          message_table<fcvi::ConnectPayload>("connect") + message_table<fcvi::ConnectionStatus>("status") +
+          message_table<wire::els::Login>("login") + message_table<wire::els::FarpRequest>("farp") +
+          message_table<wire::ct::RippId>("ripp_id") + message_table<wire::ct::GidIpp>("gid_ipp");
+  text += "},\n" + reason_table();
+  text += "modes=" + wireshark::values_of<fcvi::ConnectMode>() + ",\n";
+  text += "levels=" + wireshark::values_of<fcvi::ReliabilityLevel>() + ",\n";
+  text += "link_names=" + wireshark::values_of<wire::RCtl>() + ",\n";
+  text += "ct_commands=" + wireshark::values_of<wire::ct::Command>() + ",\n";
+  return text + constants() + "}\n";
+}
+
+/// Writes into a string of its own first: a build that fails leaves no half plugin.
+bool write(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file) std::cerr << path << ": cannot be written\n";
+  return static_cast<bool>(file);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3) {
+    std::cerr << "usage: fcvi-wireshark OUTPUT PART...\n";
+    return 2;
+  }
+  std::string text =
+      "-- Wireshark plugin for FC-VI (ISO/IEC 14165-331). Made by the build from wire/ and tools/wireshark/*.lua:\n"
+      "-- do not edit.\n" +
+      tables();
+  for (int i = 2; i < argc; ++i) {
+    std::ifstream part(argv[i], std::ios::binary);
+    if (!part) {
+      std::cerr << argv[i] << ": cannot be read\n";
+      return 2;
+    }
+    text.append(std::istreambuf_iterator<char>(part), {});
+  }
+  return write(argv[1], text) ? 0 : 2;
+}

@@ -1,0 +1,44 @@
+-- ---- messages of several frames, put together by relative offset -----------------------------------------------------
+local reassembly = {}
+
+do
+  local used  -- bytes that are kept
+
+  function reassembly.reset() used = 0 end
+  reassembly.reset()
+
+  local function room_for(total)
+    return fcvi.prefs.reassemble and total <= fcvi.prefs.message_limit * 1024 and
+        used + total <= fcvi.prefs.memory_limit * 1048576
+  end
+
+  -- A frame with message data. Once for each frame, in the order of the capture: when it is first read in Wireshark, which
+  -- may show any frame later; in tshark when its tree is made, so that nothing is kept for nothing.
+  function reassembly.add(h, record)
+    local message, flow = record.message, record.flow
+    if record.added or not flow or h.iu.payload ~= "message_data" or h.payload == h.last_word then return end
+    record.added = true
+    if message.view == nil then  -- one copy is enough where both ends were captured
+      message.view = record.flow
+      message.kept = room_for(flow.total) and {}
+      if message.kept then used = used + flow.total end
+    end
+    local kept = message.kept
+    if not kept or message.view ~= flow then return end
+    if h.payload_captured < h.payload then
+      message.kept = false
+      return
+    end
+    kept[#kept + 1] = {at = h.parameter, data = h.tvb:raw(h.payload_at, h.payload_captured)}
+    if flow.completed_in ~= record.number then return end
+    table.sort(kept, function(a, b) return a.at < b.at end)
+    local list, at = {}, 0
+    for _, part in ipairs(kept) do
+      if part.at == at then
+        list[#list + 1], at = part.data, at + #part.data
+      end
+    end
+    message.kept = false
+    if at == flow.total then message.data = table.concat(list) end
+  end
+end

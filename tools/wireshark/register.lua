@@ -1,0 +1,106 @@
+-- ---- where frames come from --------------------------------------------------------------------------------------------
+-- FC-VI needs the frame header (addresses, F_CTL, SEQ_CNT, relative offset), and each frame of a Sequence has its own
+-- Device_Header. Wireshark's dissector for Fibre Channel hands on neither the header nor, with fc.reassemble, the frames
+-- in the middle of a Sequence. So the plugin stands in front of it: FCoE and both link types come here, go to
+-- Wireshark's own dissector first, and are then read once more.
+-- The tables of a capture live as long as it is open: to walk through them often finds nothing.
+collectgarbage("setpause", 400)
+
+do
+  local band = bit32.band
+  local is_fc_vi  -- the frame that is being dissected, for the payload that Wireshark's dissector hands on
+  local fc_reassembles  -- the preference; Wireshark calls init() after a change
+  local parsed = false  -- whether another frame was parsed meanwhile
+
+  local view_of = {[0] = "s", [1] = "r"}
+
+  local function fc_frame(pinfo, tree, h, is_bad, tvb)
+    local number = pinfo.number
+    if is_fc_vi then
+      local record = track.record(number)
+      local again = record ~= nil
+      if not again then
+        if is_bad(tvb) then
+          frame.parse_device_header(h)
+          record = track.ignore(number, pinfo.rel_ts)
+        else
+          record = track.read(h, number, pinfo.rel_ts, view_of[pinfo.p2p_dir] or "u")
+        end
+        if record.message and gui_enabled() then reassembly.add(h, record) end
+        if record.notes then statistics.violations(record) end
+      else
+        frame.parse_device_header(h)
+      end
+      dissect.iu(h, pinfo, tree, record, again)
+      return
+    end
+    local record = track.record(number)
+    if not record and not pinfo.visited and not is_bad(tvb) then record = track.read_other(h, number) end
+    if record and record.aborts then dissect.link_service(pinfo, tree, record) end
+    dissect.others(h, pinfo, tree)
+  end
+
+  -- Wireshark would put the frames of a FC-VI Sequence together with their Device_Headers, and take the SEQ_CNTs of the
+  -- next Sequence of the Exchange, which go on, for an overlap. So it does not for FC-VI's frames, whatever the preference.
+  -- `original`: Wireshark's dissector; `before`, `behind`: bytes around the frame.
+  local function stand_in(original, before, behind, is_bad)
+    local call = original.call
+    return function(tvb, pinfo, tree)
+      local length = tvb:reported_len() - before - behind
+      local h = length > 0 and frame.parse(tvb, before, length)
+      local outer = is_fc_vi
+      is_fc_vi, parsed = h and h.type == wire.type and band(h.r_ctl, 0xF0) == 0, false
+      local reassembles = is_fc_vi and fc_reassembles and (h.seq_cnt ~= 0 or not h.ends_sequence)
+      if reassembles then set_preference("fc.reassemble", false) end
+      local good, result = pcall(call, original, tvb, pinfo, tree)
+      if reassembles then set_preference("fc.reassemble", true) end
+      if parsed then h = frame.parse(tvb, before, length) end  -- a frame within the frame took its place
+      if h then fc_frame(pinfo, tree, h, is_bad, tvb) end
+      is_fc_vi, parsed = outer, true
+      if not good and not tostring(result):find("Malformed", 1, true) then error(result, 0) end
+      return good and result or tvb:len()
+    end
+  end
+
+  -- EOF codes of FCoE and ordered sets that mark a frame as invalid: no port takes it.
+  local invalid_eof = {["\x49"] = true, ["\x4E"] = true, ["\x4F"] = true, ["\x50"] = true}
+  local fcoe_header, fcoe_trailer = 14, 8
+  local function is_bad_fcoe(tvb)
+    local length = tvb:reported_len()
+    return length == tvb:len() and length >= fcoe_header + fcoe_trailer and
+        invalid_eof[tvb:raw(length - 4, 1)] == true
+  end
+  local function never() return false end
+
+  -- Each stand-in is a protocol of its own without fields: Wireshark calls dissectors by protocol.
+  local function put_in_front(table_name, pattern, name, before, behind, is_bad)
+    local dissectors = DissectorTable.get(table_name)
+    local original = dissectors and dissectors:get_dissector(pattern)
+    if not original then return end
+    local proto = Proto("fcvi_" .. name, "FC-VI over " .. name)
+    proto.dissector = stand_in(original, before, behind, is_bad)
+    dissectors:add(pattern, proto)
+  end
+
+  put_in_front("ethertype", 0x8906, "fcoe", fcoe_header, fcoe_trailer, is_bad_fcoe)
+  put_in_front("wtap_encap", wtap.FIBRE_CHANNEL_FC2, "fc", 0, 0, never)  -- link type 224
+  put_in_front("wtap_encap", wtap.FIBRE_CHANNEL_FC2_WITH_FRAME_DELIMS, "fcsof", 4, 8, never)  -- 225: delimiters and CRC
+
+  -- The payload of frames whose protocol Wireshark does not know. Of FC-VI it was or will be read above; where frames
+  -- come another way (FCIP, iFCP) there is no stand-in, and only the data goes on.
+  local data = Dissector.get("data")
+  function fcvi.dissector(tvb, pinfo, tree)
+    if is_fc_vi then return tvb:len() end
+    return data:call(tvb, pinfo, tree)
+  end
+  DissectorTable.get("fc.ftype"):add(0, fcvi)
+
+  function fcvi.init()
+    track.reset()
+    reassembly.reset()
+    dissect.reset()
+    fc_reassembles = get_preference("fc.reassemble")
+    statistics.reset()
+  end
+  function fcvi.prefs_changed() statistics.prepare() end
+end
