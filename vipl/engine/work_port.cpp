@@ -116,8 +116,8 @@ void WorkPort::complete(const Completion& completion) {
   // counts for another.
   const std::uint64_t completed = completed_.load(std::memory_order_relaxed) + 1;
   const std::uint64_t waiting = completed - dequeued_.load();
-  // Seen by whoever waits no later than the ring's next place: that store is the barrier (x86: xchg; elsewhere a release
-  // store that no later sequentially consistent load overtakes), before the look at who waits.
+  // Seen no later than the ring's next place: that store is the barrier before the look at who waits (x86: xchg;
+  // elsewhere a release store that no later sequentially consistent load overtakes).
   completed_.store(completed, std::memory_order_relaxed);
   engine_.can_be_taken();
   completions_.push(completion);
