@@ -184,8 +184,9 @@ void Engine::add_memory_input(runtime::Input& input) {
 void Engine::remove_memory_input(runtime::Input& input) { std::erase(memory_inputs_, &input); }
 
 void Engine::after_unlock(bool more) {
-  // All accesses to the list and the lock are sequentially consistent: a ring without the lock comes before this look. A thread
-  // that waits for the lock serves them; the rest is left to the service thread, so that no caller stays for ever.
+  // All accesses to the list and the lock are sequentially consistent: a ring without the lock comes before this look.
+  // A thread that waits for the lock serves them; the rest is left to the service thread, so that no caller stays for
+  // ever.
   bool served = false;
   while (rung_.load() != nullptr && control_calls_.load() == 0) {
     if (served) return call_service();
