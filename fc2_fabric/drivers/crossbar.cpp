@@ -523,7 +523,6 @@ bool Crossbar::has_input(Look look) const {
 bool Crossbar::read_now() {
   const Inside inside(*this);
   bool found = false;
-  caught_up_ = false;
   if (!board_.wanted()) {
     const std::size_t first = next_to_read_++;
     for (std::size_t i = 0; i < paths_.size(); ++i) found |= look_at(*paths_[(first + i) % paths_.size()]);
@@ -548,13 +547,16 @@ bool Crossbar::look_at(Path& path) {
     if (path.has_unreleased()) give_back(path);
     return found;
   }
-  if (!std::exchange(caught_up_, true)) guard_.catch_up();
   read(path, frames_of_a_turn);
   return true;
 }
 
+// What threads posted before a frame was written is taken before it is delivered: a receive, before its message. One
+// look for all frames would not do: those that are written during the loop may follow posts of after that look.
 void Crossbar::read(Path& path, std::size_t frames) {
   for (std::size_t count = 1; count <= frames && path.in.ready(); ++count) {
+    guard_.catch_up();
+    if (stream_ == nullptr) return;
     const auto slot = path.in.next();
     if (slot)
       deliver(path, *slot);

@@ -152,7 +152,6 @@ class Crossbar final : public FrameOutput,
   Path* last_used_ = nullptr;
   mutable std::size_t next_to_read_ = 0;
   std::size_t leaving_ = 0;         // paths that go as soon as both ends have ended
-  bool caught_up_ = false;          // in this read_now()
   unsigned inside_ = 0;             // calls under way that may close it
   std::shared_ptr<Crossbar> kept_;  // closed by one of them, until they return
   FrameQueue by_service_;           // waits for its socket

@@ -27,6 +27,25 @@ using namespace std::chrono_literals;
 constexpr std::uint32_t slots = 64;
 constexpr wire::FcId own{0x010100};
 
+/// What programs do while the core looks at what they posted.
+class PostingGuard final : public runtime::CoreGuard {
+ public:
+  explicit PostingGuard(CoreGuard& core) : core_(core) {}
+  void enter() override { core_.enter(); }
+  void leave() override { core_.leave(); }
+  void catch_up() override {
+    ++looks;
+    if (meanwhile) std::exchange(meanwhile, nullptr)();
+  }
+  void add_memory_input(runtime::Input& input) override { core_.add_memory_input(input); }
+  void remove_memory_input(runtime::Input& input) override { core_.remove_memory_input(input); }
+  int looks = 0;
+  std::function<void()> meanwhile;
+
+ private:
+  CoreGuard& core_;
+};
+
 /// Passes what the service sends on, as LocalFabricLink does.
 struct Link final : StreamUser {
   void frame_received(FramePtr frame) override { crossbar->frame_received(std::move(frame)); }
@@ -95,7 +114,7 @@ class CrossbarTest : public testing::Test {
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
     const CoreSection section(machine.core);
     link.stream = make_stream(link, ends[0]);
-    link.crossbar = std::make_shared<Crossbar>(port, machine.core, link.stream, *machine.doorbell);
+    link.crossbar = std::make_shared<Crossbar>(port, guard, link.stream, *machine.doorbell);
     service_stream = make_stream(service, ends[1]);
   }
   ~CrossbarTest() override {
@@ -168,6 +187,7 @@ class CrossbarTest : public testing::Test {
   }
 
   Machine machine;
+  PostingGuard guard{machine.core};
   support::RecordingDataUser data_user;
   NPort port{machine.core.scheduler(), machine.core.pool(), {}};
   Link link;
@@ -567,6 +587,25 @@ TEST_F(CrossbarTest, repeated_mark_has_the_ring_read) {
   EXPECT_EQ(port.counters().discarded(), before + 1) << "of no exchange";
   machine.core.read_memory();
   EXPECT_EQ(far.out.room(slots), slots) << "given back when nothing else is there";
+}
+
+// A frame that is written while others are read may follow a post that came after the look at posts: it has its own.
+TEST_F(CrossbarTest, each_frame_comes_after_what_was_posted_before_it) {
+  FarEnd& far = make_open_path(0x020200);
+  ASSERT_TRUE(until_direct(1));
+  const auto write = [&] {
+    FramePtr asked = frame(own, 1, static_cast<wire::RCtl>(0x01), far.id);
+    std::memcpy(far.out.place().data(), asked->bytes.data(), frame_header_bytes);
+    far.out.publish(frame_header_bytes, wire::Sof::i3, wire::Eof::t);
+  };
+  const CoreSection section(machine.core);
+  write();
+  const std::uint64_t before = port.counters().discarded();
+  guard.looks = 0;
+  guard.meanwhile = write;
+  machine.core.read_memory();
+  EXPECT_EQ(port.counters().discarded(), before + 2) << "both, of no exchange";
+  EXPECT_EQ(guard.looks, 2);
 }
 
 // --- many paths
