@@ -21,22 +21,23 @@ FrameSorter::FrameSorter(const PortServices& port, const PortAttachment& attachm
 }
 
 // In place of the one before, whether or not that had message data.
-void FrameSorter::set_user(wire::Type type, ExchangeUser& user) {
-  users_[static_cast<std::uint8_t>(type)] = &user;
-  data_users_[static_cast<std::uint8_t>(type)] = nullptr;
+void FrameSorter::set(const User& user) {
+  std::erase_if(users_, [&](const User& before) { return before.type == user.type; });
+  users_.insert(users_.begin(), user);
 }
+
+void FrameSorter::set_user(wire::Type type, ExchangeUser& user) { set({type, &user, nullptr}); }
 
 void FrameSorter::set_data_user(wire::Type type, DataFrameUser& user) {
   assert(exchanges_.fc4s().has(type));  // else tell_data_users() passes it over
-  set_user(type, user);
-  data_users_[static_cast<std::uint8_t>(type)] = &user;
+  set({type, &user, &user});
   FCVI_ASSERT_CONSISTENT(*this);
 }
 
 void FrameSorter::remove_user(wire::Type type) {
   assert(type != wire::Type::els);  // the port's own
-  data_users_[static_cast<std::uint8_t>(type)] = nullptr;
-  ExchangeUser* const user = std::exchange(users_[static_cast<std::uint8_t>(type)], nullptr);
+  ExchangeUser* const user = user_of(type);
+  std::erase_if(users_, [&](const User& gone) { return gone.type == type; });
   if (user != nullptr) exchanges_.forget_user(*user);
   FCVI_ASSERT_CONSISTENT(*this);
 }
@@ -44,10 +45,10 @@ void FrameSorter::remove_user(wire::Type type) {
 /// One that has message data is the user of its TYPE. The ELS are the port's own.
 bool FrameSorter::is_consistent() const {
   const auto one_user = [this](wire::Type type) {
-    return data_user_of(type) == nullptr || data_user_of(type) == users_[static_cast<std::uint8_t>(type)];
+    return data_user_of(type) == nullptr || data_user_of(type) == user_of(type);
   };
   return std::ranges::all_of(exchanges_.fc4s().types(), one_user) && data_user_of(wire::Type::els) == nullptr &&
-         users_[static_cast<std::size_t>(wire::Type::els)] == &link_services_;
+         user_of(wire::Type::els) == &link_services_;
 }
 
 Discard FrameSorter::admits(const ReceivedFrame& frame) const {
@@ -172,7 +173,7 @@ bool FrameSorter::is_logged_in(wire::FcId peer) const {
 
 void FrameSorter::open_exchange(const ReceivedFrame& frame) {
   if (exchanges_.was_aborted(frame.header)) return port_.counters().discard(Discard::AbortedExchange);
-  ExchangeUser* user = users_[static_cast<std::uint8_t>(frame.header.type)];
+  ExchangeUser* const user = user_of(frame.header.type);
   if (user == nullptr) return port_.counters().discard(Discard::UnknownType);
   if (data_user_of(frame.header.type) != nullptr && !is_logged_in(frame.header.s_id))
     return link_services_.login_missing(frame);  // FC-VI 5.6, 7.7.2

@@ -1,7 +1,6 @@
 // What an N_Port does with a frame that arrives: whether it is taken, and whose it is (FC-FS; FC-VI 5.1, 5.6).
 #pragma once
-#include <array>
-#include <cstdint>
+#include <vector>
 
 #include "fc2_fabric/node/exchange_user.hpp"
 #include "fc2_fabric/node/port_services.hpp"
@@ -30,8 +29,25 @@ class FrameSorter {
   [[nodiscard]] bool is_message_data(const wire::FcHeader& header) const;
   /// nullptr: every IU of that TYPE is assembled.
   [[nodiscard]] DataFrameUser* data_user_of(wire::Type type) const {
-    return data_users_[static_cast<std::uint8_t>(type)];
+    const User* const found = find(type);
+    return found == nullptr ? nullptr : found->data_user;
   }
+  /// Of a TYPE.
+  struct User {
+    wire::Type type;
+    ExchangeUser* user;
+    DataFrameUser* data_user;  // the same one, if it has message data
+  };
+  [[nodiscard]] const User* find(wire::Type type) const {
+    for (const User& one : users_)
+      if (one.type == type) return &one;
+    return nullptr;
+  }
+  [[nodiscard]] ExchangeUser* user_of(wire::Type type) const {
+    const User* const found = find(type);
+    return found == nullptr ? nullptr : found->user;
+  }
+  void set(const User& user);
   bool tell_data_users(const wire::FcHeader& abts) const;
   [[nodiscard]] bool too_much_waits(const wire::FcHeader& header) const;
   [[nodiscard]] bool is_logged_in(wire::FcId peer) const;
@@ -48,8 +64,7 @@ class FrameSorter {
   ExchangeTable& exchanges_;
   FrameAcknowledger& acknowledger_;
   LinkServices& link_services_;
-  std::array<ExchangeUser*, 256> users_{};  // by TYPE, as the next
-  std::array<DataFrameUser*, 256> data_users_{};
+  std::vector<User> users_;  // few: a table of all TYPEs would be most of a port's memory. The newest first
 };
 
 }  // namespace fc2
