@@ -35,11 +35,23 @@ class ExchangeTest : public testing::Test {
                   {.last_of_exchange = true, .transfer_initiative = true});
     };
   }
+  /// An IU of three frames, which arrives with one Device_Header.
+  void send_with_device_header() {
+    const std::vector<std::uint8_t> device_header(32, 0xDD);
+    Exchange* exchange = pair.a.originate(b_id, type, originator);
+    pair.a.send(*exchange, RCtl::unsolicited_control, device_header, three_frames, {.last_of_exchange = true});
+    run();
+    ASSERT_EQ(responder.ius.size(), 1U);
+    auto expected = device_header;
+    expected.insert(expected.end(), three_frames.begin(), three_frames.end());
+    EXPECT_EQ(responder.ius[0].bytes, expected);
+  }
   void run() { pair.run_for(millisecond); }
   [[nodiscard]] std::uint64_t discarded(NPort& port, Discard reason) const { return port.counters().discarded(reason); }
 
   support::PortPair pair;
   support::RecordingUser originator, responder;
+  const std::vector<std::uint8_t> three_frames = bytes(6000);
 };
 
 // FC-VI 5.2.1: a request, a reply, and the exchange is over on both sides.
@@ -100,15 +112,7 @@ TEST_F(ExchangeTest, open_multi_frame_iu_is_assembled) {
 // FC-VI 5.8.5: the Device_Header stands in every frame; the IU has it once.
 TEST_F(ExchangeTest, open_multi_frame_iu_with_device_header) {
   for (NPort* port : {&pair.a, &pair.b}) port->set_user(Fc4{.type = type, .repeats_device_header = true}, responder);
-  const std::vector<std::uint8_t> device_header(32, 0xDD);
-  Exchange* exchange = pair.a.originate(b_id, type, originator);
-  pair.a.send(*exchange, RCtl::unsolicited_control, device_header, bytes(6000), {.last_of_exchange = true});
-  run();
-  ASSERT_EQ(responder.ius.size(), 1U);
-  auto expected = device_header;
-  const auto payload = bytes(6000);
-  expected.insert(expected.end(), payload.begin(), payload.end());
-  EXPECT_EQ(responder.ius[0].bytes, expected);
+  send_with_device_header();
   ASSERT_EQ(pair.to_b.log.size(), 3U);
   for (const auto& frame : pair.to_b.log.frames()) {
     EXPECT_EQ(frame.header.df_ctl, wire::df_ctl::device_header_32);
@@ -120,22 +124,14 @@ TEST_F(ExchangeTest, open_multi_frame_iu_with_device_header) {
 
 // FC-FS: of an FC-4 that has it in the first frame only, further frames are payload from their first byte on.
 TEST_F(ExchangeTest, open_multi_frame_iu_with_device_header_in_first_frame) {
-  const std::vector<std::uint8_t> device_header(32, 0xDD);
-  Exchange* exchange = pair.a.originate(b_id, type, originator);
-  pair.a.send(*exchange, RCtl::unsolicited_control, device_header, bytes(6000), {.last_of_exchange = true});
-  run();
-  ASSERT_EQ(responder.ius.size(), 1U);
-  auto expected = device_header;
-  const auto payload = bytes(6000);
-  expected.insert(expected.end(), payload.begin(), payload.end());
-  EXPECT_EQ(responder.ius[0].bytes, expected);
+  send_with_device_header();
   const auto& frames = pair.to_b.log.frames();
   ASSERT_EQ(frames.size(), 3U);
   EXPECT_EQ(frames[0].header.df_ctl, wire::df_ctl::device_header_32);
   for (const std::size_t later : {1U, 2U}) {
     EXPECT_EQ(frames[later].header.df_ctl, wire::df_ctl::no_device_header);
     EXPECT_EQ(frames[later].header.parameter, later * 2112 - 32);
-    EXPECT_EQ(frames[later].data[0], payload[later * 2112 - 32]);
+    EXPECT_EQ(frames[later].data[0], three_frames[later * 2112 - 32]);
   }
 }
 

@@ -119,7 +119,7 @@ class CrossbarTest : public testing::Test {
   }
   ~CrossbarTest() override {
     const CoreSection section(machine.core);
-    link.crossbar->close();
+    if (link.crossbar) link.crossbar->close();
     link.stream->close();
     service_stream->close();
   }
@@ -606,6 +606,27 @@ TEST_F(CrossbarTest, each_frame_comes_after_what_was_posted_before_it) {
   machine.core.read_memory();
   EXPECT_EQ(port.counters().discarded(), before + 2) << "both, of no exchange";
   EXPECT_EQ(guard.looks, 2);
+}
+
+// What a program does then takes the link down: the crossbar is there until the call that reads returns, and no frame
+// comes any more.
+TEST_F(CrossbarTest, closed_while_it_reads_lasts_until_that_returns) {
+  FarEnd& far = make_open_path(0x020200);
+  ASSERT_TRUE(until_direct(1));
+  FramePtr asked = frame(own, 1, static_cast<wire::RCtl>(0x01), far.id);
+  const CoreSection section(machine.core);
+  std::memcpy(far.out.place().data(), asked->bytes.data(), frame_header_bytes);
+  far.out.publish(frame_header_bytes, wire::Sof::i3, wire::Eof::t);
+  const std::uint64_t before = port.counters().discarded();
+  const std::weak_ptr<Crossbar> watched = link.crossbar;
+  guard.meanwhile = [&] {
+    link.crossbar->close();
+    link.crossbar = nullptr;
+    EXPECT_FALSE(watched.expired());
+  };
+  machine.core.read_memory();
+  EXPECT_TRUE(watched.expired());
+  EXPECT_EQ(port.counters().discarded(), before);
 }
 
 // --- many paths

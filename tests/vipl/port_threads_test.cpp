@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/vipl/still_runtime.hpp"
 #include "vipl/engine/engine.hpp"
 #include "vipl/engine/futex.hpp"
 #include "vipl/engine/work_port.hpp"
@@ -13,17 +14,14 @@ using namespace vipl;
 
 namespace {
 
-class SleepingRuntime final : public Runtime {
+class SleepingRuntime final : public support::StillRuntime {
  public:
   [[nodiscard]] TimeNs now() const override { return monotonic_now(); }
   bool wait(EventCount& point, std::uint32_t key, TimeNs deadline) override {
+    sleeps.fetch_add(1);
     return futex_wait(point.epoch(), key, deadline);
   }
-  void set_alarm(TimeNs, TimeNs) override {}
-  [[nodiscard]] std::size_t slice_events() const override { return 64; }
-  void call_service() override {}
-  void start_thread(std::function<void()>) override {}
-  boost::asio::io_context* io() override { return nullptr; }
+  std::atomic<unsigned> sleeps{0};
 
  private:
   void wake(EventCount& point, bool all) override {
@@ -99,4 +97,33 @@ TEST(PortThreads, posted_descriptors_are_dequeued_once_and_waiting_ends) {
   EXPECT_EQ(all.sum, posts * (posts + 1) / 2);
   EXPECT_TRUE(port.empty());
   EXPECT_FALSE(engine.has_untaken());
+}
+
+// All sleep before the one descriptor that is posted completes: one gets it, the others are told that there is no more.
+TEST(PortThreads, sleepers_are_woken_by_the_last_descriptor) {
+  constexpr unsigned takers = 3;
+  for (int round = 0; round < 200; ++round) {
+    SleepingRuntime runtime;
+    Engine engine(runtime);
+    WorkPort port(engine);
+    int identity = 0;
+    Completer completer(port, &identity, 64);
+    engine.enter();  // nobody can complete it
+    ASSERT_EQ(port.post(&identity, {.entry = {.address = 1}, .tag = {}, .valid = true}), WorkPort::Posted::Success);
+    std::atomic<unsigned> got{0}, empty{0};
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < takers; ++i)
+      threads.emplace_back([&] {
+        WorkPort::Completion completion{};
+        const Taken taken = port.wait(&identity, runtime::never, completion);
+        if (taken == Taken::Success) got.fetch_add(1);
+        if (taken == Taken::Empty) empty.fetch_add(1);
+      });
+    while (runtime.sleeps.load() < takers) std::this_thread::yield();
+    std::thread([&] { engine.ring(completer); }).join();  // to the list: the lock is held
+    engine.leave();
+    for (std::thread& thread : threads) thread.join();  // a wake-up that is lost hangs the test
+    EXPECT_EQ(got.load(), 1U);
+    EXPECT_EQ(empty.load(), takers - 1);
+  }
 }

@@ -7,33 +7,18 @@
 #include <chrono>
 #include <thread>
 
+#include "tests/vipl/still_runtime.hpp"
 #include "vipl/engine/engine.hpp"
-#include "vipl/engine/futex.hpp"
 
 using namespace vipl;
 
 namespace {
 
-/// Nobody waits here, and there is no time.
-class StillRuntime final : public Runtime {
- public:
-  [[nodiscard]] TimeNs now() const override { return 1; }
-  bool wait(EventCount&, std::uint32_t, TimeNs) override { return false; }
-  void set_alarm(TimeNs, TimeNs) override {}
-  [[nodiscard]] std::size_t slice_events() const override { return 64; }
-  void call_service() override {}
-  void start_thread(std::function<void()>) override {}
-  boost::asio::io_context* io() override { return nullptr; }
-
- private:
-  void wake(EventCount&, bool) override {}
-};
-
 class Queues : public ::testing::Test, private CompletionPort::Directory {
  protected:
   void* const vi_ = reinterpret_cast<void*>(std::uintptr_t{8} << 20);
   void* const cq_ = reinterpret_cast<void*>(std::uintptr_t{9} << 20);
-  StillRuntime runtime_;
+  support::StillRuntime runtime_;
   Engine engine_{runtime_};
   CompletionPort queue_{engine_, *this};
   WorkPort port_{engine_};
