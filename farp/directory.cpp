@@ -50,6 +50,11 @@ class Directory::Core final : private ListingOwner, private runtime::Event {
     listing_->start();
     FCVI_ASSERT_CONSISTENT(*this);
   }
+  [[nodiscard]] bool wants_addresses_of(const std::string& symbolic_node_name) const override {
+    return std::any_of(told_.begin(), told_.end(), [&](const DirectoryListener* listener) {
+      return listener->wants_addresses_of(symbolic_node_name);
+    });
+  }
   void listing_ended(std::optional<DirectoryFailure> failure) override {
     const std::vector<DirectoryEntry> ports = failure ? std::vector<DirectoryEntry>{} : listing_->entries();
     while (!told_.empty()) {

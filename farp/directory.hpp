@@ -1,5 +1,6 @@
 // Lists the FC-VI ports of the fabric with the names and addresses that they registered. Asks the Name Server: GPN_FT
-// for TYPE 58h, then GNN_ID and GIPP_ID for each port, GSNN_NN for each node, a few requests at a time.
+// and GNN_FT for TYPE 58h, GSNN_NN for each node, then GIPP_ID for each port of a node whose addresses somebody wants,
+// a few requests at a time. GNN_ID for each port of a server that has no GNN_FT.
 #pragma once
 #include <memory>
 #include <span>
@@ -27,7 +28,7 @@ struct DirectoryEntry {
   wire::Wwn port_name{};
   wire::Wwn node_name{};
   std::string symbolic_node_name;          // may be empty
-  std::vector<wire::IpAddress> addresses;  // may be empty
+  std::vector<wire::IpAddress> addresses;  // may be empty; is where nobody wanted them
   friend bool operator==(const DirectoryEntry&, const DirectoryEntry&) = default;
 };
 
@@ -45,6 +46,11 @@ class DirectoryListener {
   /// In the order of the Name Server, this port included. A port that goes away meanwhile is left out.
   virtual void directory_listed(std::span<const DirectoryEntry> ports) = 0;
   virtual void directory_failed(DirectoryFailure failure) = 0;
+  /// False: this listing need not contain the addresses of the nodes with this name, which may be empty. A fabric of
+  /// many ports is listed with few requests when one node is looked for.
+  [[nodiscard]] virtual bool wants_addresses_of(const std::string& symbolic_node_name) const {
+    return static_cast<void>(symbolic_node_name), true;
+  }
 
  protected:
   ~DirectoryListener() = default;

@@ -7,6 +7,7 @@
 #include "wire/message_bytes.hpp"
 #include "wire/ct/accept.hpp"
 #include "wire/ct/gipp_id.hpp"
+#include "wire/ct/gnn_ft.hpp"
 #include "wire/ct/gnn_id.hpp"
 #include "wire/ct/gpn_ft.hpp"
 #include "wire/ct/gsnn_nn.hpp"
@@ -43,6 +44,7 @@ void DirectoryListing::send_more() {
 std::vector<std::uint8_t> DirectoryListing::payload_of(const Task& task) const {
   switch (task.question) {
     case Question::Ports: return bytes_of(ct::GpnFt{.type = wire::Type::fc_vi});
+    case Question::NodeNames: return bytes_of(ct::GnnFt{.type = wire::Type::fc_vi});
     case Question::NodeName: return bytes_of(ct::GnnId{.port_id = ports_[task.port].entry.n_port_id});
     case Question::Addresses: return bytes_of(ct::GippId{.port_id = ports_[task.port].entry.n_port_id});
     case Question::SymbolicNodeName: return bytes_of(ct::GsnnNn{.node_name = ports_[task.port].entry.node_name});
@@ -85,6 +87,7 @@ void DirectoryListing::failed(Task task, fc2::ExchangeFailure failure) {
 bool DirectoryListing::take(const Task& task, Bytes iu) {
   switch (task.question) {
     case Question::Ports: return take_ports(iu);
+    case Question::NodeNames: return take_node_names(iu), true;
     case Question::NodeName: return take_node_name(task, iu);
     case Question::Addresses: {
       auto addresses = ct::IpAddressListAccept::parse(iu);
@@ -96,8 +99,7 @@ bool DirectoryListing::take(const Task& task, Bytes iu) {
     case Question::SymbolicNodeName: {
       auto name = ct::SymbolicNameAccept::parse(iu);
       if (!name) return false;
-      nodes_[ports_[task.port].entry.node_name] = std::move(name->symbolic_name);
-      return true;
+      return node_named(ports_[task.port].entry.node_name, std::move(name->symbolic_name)), true;
     }
   }
   return false;
@@ -107,22 +109,53 @@ bool DirectoryListing::take_ports(Bytes iu) {
   const auto list = ct::GpnFtAccept::parse(iu);
   if (!list) return false;
   for (const ct::PortEntry& port : list->entries) {
-    tasks_.push_back({.question = Question::NodeName, .port = ports_.size()});
-    tasks_.push_back({.question = Question::Addresses, .port = ports_.size()});
     DirectoryEntry& entry = ports_.emplace_back().entry;
     entry.n_port_id = port.port_id;
-    entry.port_name = port.port_name;
+    entry.port_name = port.world_wide_name;
   }
+  tasks_.push_back({.question = Question::NodeNames});
   return true;
+}
+
+// GNN_FT came after GPN_FT: a server that answers it in another way does not know it, and is asked for each port. So is
+// one whose answer does not name a port.
+void DirectoryListing::take_node_names(Bytes iu) {
+  const auto list = ct::GpnFtAccept::parse(iu);
+  std::map<wire::FcId, wire::Wwn> names;
+  if (list)
+    for (const ct::PortEntry& port : list->entries) names.emplace(port.port_id, port.world_wide_name);
+  for (std::size_t i = 0; i < ports_.size(); ++i) {
+    const auto name = names.find(ports_[i].entry.n_port_id);
+    if (name == names.end())
+      tasks_.push_back({.question = Question::NodeName, .port = i});
+    else
+      set_node(i, name->second);
+  }
 }
 
 bool DirectoryListing::take_node_name(const Task& task, Bytes iu) {
   const auto name = ct::NameAccept::parse(iu);
   if (!name) return false;
-  ports_[task.port].entry.node_name = name->world_wide_name;
-  const bool first = nodes_.try_emplace(name->world_wide_name).second;
-  if (first) tasks_.push_back({.question = Question::SymbolicNodeName, .port = task.port});
+  set_node(task.port, name->world_wide_name);
   return true;
+}
+
+void DirectoryListing::set_node(std::size_t port, wire::Wwn node_name) {
+  ports_[port].entry.node_name = node_name;
+  ports_[port].has_node = true;
+  const auto [node, first] = nodes_.try_emplace(node_name);
+  if (first) return tasks_.push_back({.question = Question::SymbolicNodeName, .port = port});
+  if (node->second && owner_.wants_addresses_of(*node->second))
+    tasks_.push_back({.question = Question::Addresses, .port = port});
+}
+
+void DirectoryListing::node_named(wire::Wwn node_name, std::string name) {
+  const bool wanted = owner_.wants_addresses_of(name);
+  nodes_[node_name] = std::move(name);
+  if (!wanted) return;
+  for (std::size_t i = 0; i < ports_.size(); ++i)
+    if (ports_[i].has_node && ports_[i].entry.node_name == node_name)
+      tasks_.push_back({.question = Question::Addresses, .port = i});
 }
 
 // What a port did not register is not there; a port that the server does not know any more has gone.
@@ -133,11 +166,12 @@ bool DirectoryListing::take_reject(const Task& task, Bytes iu) {
   const Why why = reject->preamble.explanation;
   switch (task.question) {
     case Question::Ports: return why == Why::fc4_types_not_registered || why == Why::database_empty;
+    case Question::NodeNames: break;  // take_node_names() takes any answer
     case Question::NodeName: ports_[task.port].gone = true; break;
     case Question::Addresses:
       if (why == Why::n_port_id_not_registered) ports_[task.port].gone = true;
       break;
-    case Question::SymbolicNodeName: break;
+    case Question::SymbolicNodeName: node_named(ports_[task.port].entry.node_name, {}); break;
   }
   return true;
 }
@@ -168,7 +202,7 @@ std::vector<DirectoryEntry> DirectoryListing::entries() const {
     if (port.gone) continue;
     DirectoryEntry& entry = list.emplace_back(port.entry);
     const auto node = nodes_.find(entry.node_name);
-    if (node != nodes_.end()) entry.symbolic_node_name = node->second;
+    if (node != nodes_.end()) entry.symbolic_node_name = node->second.value_or("");
   }
   return list;
 }

@@ -17,6 +17,8 @@ class ListingOwner {
  public:
   /// Called once. The listing must stay until the call has returned.
   virtual void listing_ended(std::optional<DirectoryFailure> failure) = 0;
+  /// See DirectoryListener.
+  [[nodiscard]] virtual bool wants_addresses_of(const std::string& symbolic_node_name) const = 0;
 
  protected:
   ~ListingOwner() = default;
@@ -37,7 +39,7 @@ class DirectoryListing final : private runtime::Event {
   [[nodiscard]] std::vector<DirectoryEntry> entries() const;
 
  private:
-  enum class Question : std::uint8_t { Ports, NodeName, Addresses, SymbolicNodeName };
+  enum class Question : std::uint8_t { Ports, NodeNames, NodeName, SymbolicNodeName, Addresses };
   struct Task {
     Question question = Question::Ports;
     std::size_t port = 0;  // of ports_
@@ -45,7 +47,8 @@ class DirectoryListing final : private runtime::Event {
   };
   struct Port {
     DirectoryEntry entry;
-    bool gone = false;  // since GPN_FT
+    bool has_node = false;  // entry.node_name is known
+    bool gone = false;      // since GPN_FT
   };
   /// A task whose request is under way.
   struct Request final : fc2::ExchangeUser {
@@ -69,7 +72,11 @@ class DirectoryListing final : private runtime::Event {
   /// False: this does not answer the question.
   bool take(const Task& task, Bytes iu);
   bool take_ports(Bytes iu);
+  void take_node_names(Bytes iu);
   bool take_node_name(const Task& task, Bytes iu);
+  void set_node(std::size_t port, wire::Wwn node_name);
+  /// The name of a node is known, or it has none.
+  void node_named(wire::Wwn node_name, std::string name);
   bool take_reject(const Task& task, Bytes iu);
   void abort_all();
   void end(std::optional<DirectoryFailure> failure);
@@ -78,9 +85,10 @@ class DirectoryListing final : private runtime::Event {
   fc2::NPort& port_;
   const DirectoryConfig& config_;
   std::vector<Port> ports_;
-  std::map<wire::Wwn, std::string> nodes_;  // symbolic names; a node stands here as soon as it is asked for
-  std::deque<Task> tasks_;                  // to be sent
-  std::list<Request> requests_;             // under way
+  // Symbolic names; a node stands here as soon as it is asked for, and has a value when that was answered.
+  std::map<wire::Wwn, std::optional<std::string>> nodes_;
+  std::deque<Task> tasks_;       // to be sent
+  std::list<Request> requests_;  // under way
 };
 
 }  // namespace farp

@@ -25,6 +25,7 @@
 #include "wire/ct/gipp_pn.hpp"
 #include "wire/ct/gnn_id.hpp"
 #include "wire/ct/gnn_ip.hpp"
+#include "wire/ct/gnn_ft.hpp"
 #include "wire/ct/gpn_ft.hpp"
 #include "wire/ct/gpn_id.hpp"
 #include "wire/ct/gpn_ipp.hpp"
@@ -88,10 +89,10 @@ using ElsReplies =
 
 /// Told apart by the command of the CT_IU preamble.
 using CtRequests = boost::mp11::mp_list<ct::RippId, ct::RipNn, ct::GidIpp, ct::RnnId, ct::RpnId, ct::RsnnNn, ct::RspnId,
-                                        ct::RftId, ct::RffId, ct::GpnFt, ct::GidFt, ct::GidPn, ct::GpnId, ct::GnnId,
-                                        ct::GippId, ct::GidNn, ct::GspnId, ct::GsnnNn, ct::DaId, ct::GaNxt, ct::GftId,
-                                        ct::GptId, ct::GffId, ct::GippPn, ct::GipNn, ct::GipaNn, ct::GnnIp, ct::GidPt,
-                                        ct::GpnIpp, ct::GidFf, ct::RptId, ct::GcsId, ct::GfpnId>;
+                                        ct::RftId, ct::RffId, ct::GpnFt, ct::GnnFt, ct::GidFt, ct::GidPn, ct::GpnId,
+                                        ct::GnnId, ct::GippId, ct::GidNn, ct::GspnId, ct::GsnnNn, ct::DaId, ct::GaNxt,
+                                        ct::GftId, ct::GptId, ct::GffId, ct::GippPn, ct::GipNn, ct::GipaNn, ct::GnnIp,
+                                        ct::GidPt, ct::GpnIpp, ct::GidFf, ct::RptId, ct::GcsId, ct::GfpnId>;
 using CtReplies =
     boost::mp11::mp_list<ct::CtAccept, ct::CtReject, ct::PortIdAccept, ct::NameAccept, ct::PortIdListAccept,
                          ct::IpAddressListAccept, ct::GpnFtAccept, ct::SymbolicNameAccept, ct::Fc4TypesAccept,

@@ -223,11 +223,16 @@ class Requests {
     return wire::bytes_of(answer);
   }
   Reply operator()(const ct::GpnFt& r) { return names_of(of_type(r), Explanation::fc4_types_not_registered); }
+  Reply operator()(const ct::GnnFt& r) {
+    return names_of(of_type(r), Explanation::fc4_types_not_registered, &NameDatabase::Port::node_name);
+  }
 
  private:
-  Reply names_of(const std::vector<wire::FcId>& ids, Explanation if_empty) {
+  Reply names_of(const std::vector<wire::FcId>& ids, Explanation if_empty,
+                 wire::Wwn NameDatabase::Port::*name = &NameDatabase::Port::port_name) {
     ct::GpnFtAccept list;
-    for (const wire::FcId id : ids) list.entries.push_back({.port_id = id, .port_name = database_.find(id)->port_name});
+    for (const wire::FcId id : ids)
+      list.entries.push_back({.port_id = id, .world_wide_name = database_.find(id)->*name});
     return list.entries.empty() ? missing(if_empty) : wire::bytes_of(list);
   }
   Reply added(bool done, const wire::IpAddress& address) {

@@ -2,6 +2,7 @@
 #include "farp/directory.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "fc2_fabric/switch/name_server.hpp"
 #include "tests/farp/resolver_fixture.hpp"
@@ -22,11 +23,13 @@ struct Reader final : farp::DirectoryListener {
     failure = why;
     if (then) then();
   }
+  [[nodiscard]] bool wants_addresses_of(const std::string& node) const override { return !wanted || *wanted == node; }
   [[nodiscard]] bool told() const { return listings + failures > 0; }
   int listings = 0, failures = 0;
   farp::DirectoryFailure failure{};
   std::vector<farp::DirectoryEntry> ports;
   std::function<void()> then;
+  std::optional<std::string> wanted;  // all
 };
 
 class DirectoryTest : public ResolverTest {
@@ -151,7 +154,7 @@ TEST_F(DirectoryTest, listing_of_ports_of_one_node) {
     EXPECT_EQ(port.symbolic_node_name, "shared");
     EXPECT_EQ(port.addresses, (std::vector{ip(3), ip(4)}));
   }
-  EXPECT_EQ(log.size(), 2U * (1 + 2 * 2 + 1));  // the node's name is asked for once
+  EXPECT_EQ(log.size(), 2U * (1 + 1 + 1 + 2));  // the nodes are asked for once, and so is the node's name
 }
 
 TEST_F(DirectoryTest, listing_of_many) {
@@ -162,6 +165,78 @@ TEST_F(DirectoryTest, listing_of_many) {
   const Reader reader = read(directory);
   ASSERT_EQ(reader.ports.size(), count);
   for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(reader.ports[i], entry(i)) << i;
+}
+
+// Who looks for one node asks for the addresses of that one: few requests, however many ports the fabric has.
+TEST_F(DirectoryTest, listing_for_one_node) {
+  constexpr std::size_t count = 40;
+  bring_up(count, name);
+  farp::Directory directory(fabric.port(0));
+  support::FrameLog log;
+  fabric.fabric.tap(fabric.port(0), &log);
+  Reader reader;
+  reader.wanted = "node7";
+  directory.list(reader);
+  fabric.run_for(runtime::second);
+  ASSERT_EQ(reader.ports.size(), count);
+  for (std::size_t i = 0; i < count; ++i) {
+    farp::DirectoryEntry expected = entry(i);
+    if (i != 7) expected.addresses.clear();
+    EXPECT_EQ(reader.ports[i], expected) << i;
+  }
+  EXPECT_EQ(log.count(wire::RCtl::unsolicited_control), 2 + count + 1);  // GPN_FT, GNN_FT, GSNN_NN each, one GIPP_ID
+}
+
+// One listing for several who ask: the addresses that any of them wants.
+TEST_F(DirectoryTest, listing_for_several_nodes) {
+  bring_up(4, name);
+  farp::Directory directory(fabric.port(0));
+  Reader one, another, none, all;
+  one.wanted = "node1";
+  another.wanted = "node2";
+  none.wanted = "nobody";
+  const auto with_addresses = [&](std::vector<Reader*> readers) {
+    for (Reader* reader : readers) directory.list(*reader);
+    fabric.run_for(runtime::second);
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < 4; ++i)
+      if (!readers[0]->ports.at(i).addresses.empty()) found.push_back(i);
+    return found;
+  };
+  EXPECT_EQ(with_addresses({&none}), std::vector<std::size_t>{});
+  EXPECT_EQ(with_addresses({&one, &another, &none}), (std::vector<std::size_t>{1, 2}));
+  EXPECT_EQ(with_addresses({&one, &all}), (std::vector<std::size_t>{0, 1, 2, 3}));
+}
+
+// FC-GS-4: a server that has no GNN_FT, or leaves a port out of its answer, is asked for the node of each port.
+TEST_F(DirectoryTest, name_server_without_gnn_ft) {
+  bring_up(1, name);
+  const auto bytes_of = [](const auto& message) {
+    std::vector<std::uint8_t> bytes(message.size());
+    message.write(bytes);
+    return bytes;
+  };
+  wire::ct::GpnFtAccept ports, nodes;
+  ports.entries = {{.port_id = {0x010100}, .world_wide_name = {5}}, {.port_id = {0x010200}, .world_wide_name = {6}}};
+  nodes.entries = {{.port_id = {0x010200}, .world_wide_name = {9}}};
+  for (const bool has : {false, true}) {
+    std::vector<wire::ct::Command> asked;
+    Impostor impostor(server(), [&](wire::ct::Command command) {
+      asked.push_back(command);
+      if (command == wire::ct::Command::gpn_ft) return bytes_of(ports);
+      if (command == wire::ct::Command::gnn_ft && has) return bytes_of(nodes);
+      if (command == wire::ct::Command::gnn_id) return bytes_of(wire::ct::NameAccept{.world_wide_name = {9}});
+      wire::ct::CtHeader reject = wire::ct::CtHeader::of(wire::ct::Command::reject);
+      reject.reason = wire::ct::RejectReason::invalid_command;
+      return bytes_of(reject);
+    });
+    farp::Directory directory(fabric.port(0));
+    const Reader reader = read(directory);
+    ASSERT_EQ(reader.ports.size(), 2U);
+    EXPECT_EQ(reader.ports[0].node_name.value, 9U);
+    EXPECT_EQ(reader.ports[1].node_name.value, 9U);
+    EXPECT_EQ(std::count(asked.begin(), asked.end(), wire::ct::Command::gnn_id), has ? 1 : 2);
+  }
 }
 
 // At most max_requests under way, whatever the number of ports.
@@ -213,7 +288,7 @@ TEST_F(DirectoryTest, asker_during_a_listing_waits_for_the_next) {
   fabric.run_for(runtime::second);
   EXPECT_EQ(first.listings, 1);
   EXPECT_EQ(second.listings, 1);
-  EXPECT_EQ(log.size(), 2U * 2U * (1 + 2 * 2 + 2));
+  EXPECT_EQ(log.size(), 2U * 2U * (1 + 1 + 2 + 2));
 }
 
 // A listener asks again, and forgets another, from inside its call.
@@ -262,7 +337,7 @@ TEST_F(DirectoryTest, link_down_meanwhile) {
   farp::Directory directory(fabric.port(0));
   Reader reader;
   directory.list(reader);
-  fabric.run_for(20 * runtime::microsecond);
+  fabric.run_for(10 * runtime::microsecond);
   ASSERT_FALSE(reader.told());
   fabric.detach(0);
   EXPECT_EQ(reader.failures, 1);
@@ -332,7 +407,7 @@ TEST_F(DirectoryTest, answers_that_nobody_understands) {
     return bytes;
   };
   wire::ct::GpnFtAccept ports;
-  ports.entries.push_back({.control = 0, .port_id = {0x010100}, .port_name = {5}});
+  ports.entries.push_back({.control = 0, .port_id = {0x010100}, .world_wide_name = {5}});
   for (const auto broken : {wire::ct::Command::gpn_ft, wire::ct::Command::gnn_id, wire::ct::Command::gipp_id}) {
     for (const std::size_t size : {std::size_t{1}, std::size_t{16}, std::size_t{18}, std::size_t{200}}) {
       Impostor impostor(server(), [&](wire::ct::Command command) {

@@ -212,7 +212,7 @@ TEST_F(ListingTest, rejected_saysWhatIsNotThere) {
   bring_up(1);
   using Why = wire::ct::RejectExplanation;
   wire::ct::GpnFtAccept ports;
-  ports.entries.push_back({.control = 0, .port_id = {0x010100}, .port_name = {5}});
+  ports.entries.push_back({.control = 0, .port_id = {0x010100}, .world_wide_name = {5}});
   struct Case {
     Command rejected;
     Why why;
@@ -224,6 +224,7 @@ TEST_F(ListingTest, rejected_saysWhatIsNotThere) {
       {Command::gpn_ft, Why::database_empty, 1, 0},
       {Command::gpn_ft, Why::none, 0, 0},
       {Command::gpn_ft, Why::n_port_id_not_registered, 0, 0},
+      {Command::gnn_ft, Why::fc4_types_not_registered, 1, 1},
       {Command::gnn_id, Why::n_port_id_not_registered, 1, 0},
       {Command::gnn_id, Why::none, 1, 0},
       {Command::gipp_id, Why::n_port_id_not_registered, 1, 0},
@@ -250,7 +251,7 @@ TEST_F(ListingTest, rejected_saysWhatIsNotThere) {
 TEST_F(ListingTest, badSymbolicName_isAFailure) {
   bring_up(1);
   wire::ct::GpnFtAccept ports;
-  ports.entries.push_back({.control = 0, .port_id = {0x010100}, .port_name = {5}});
+  ports.entries.push_back({.control = 0, .port_id = {0x010100}, .world_wide_name = {5}});
   SlowServer names(server(), [&](Command command) {
     if (command == Command::gpn_ft) return bytes_of(ports);
     if (command == Command::gnn_id)
@@ -267,6 +268,7 @@ TEST_F(ListingTest, badSymbolicName_isAFailure) {
 struct Listing final : farp::ListingOwner {
   explicit Listing(fc2::NPort& port) : listing(*this, port, config) { listing.start(); }
   void listing_ended(std::optional<farp::DirectoryFailure> why) override { ++ended, failure = why; }
+  [[nodiscard]] bool wants_addresses_of(const std::string&) const override { return true; }
   const farp::DirectoryConfig config;
   int ended = 0;
   std::optional<farp::DirectoryFailure> failure;
@@ -292,7 +294,7 @@ TEST_F(ListingTest, ended_isToldOnce) {
   bring_up(1);
   wire::ct::GpnFtAccept ports;
   for (std::uint32_t i = 0; i < 4; ++i)
-    ports.entries.push_back({.control = 0, .port_id = {0x010100 + 0x100 * i}, .port_name = {5 + i}});
+    ports.entries.push_back({.control = 0, .port_id = {0x010100 + 0x100 * i}, .world_wide_name = {5 + i}});
   for (const bool bad : {false, true}) {
     int good_answers = bad ? 1 : 1000;
     SlowServer names(server(), [&](Command command) {
@@ -312,7 +314,7 @@ TEST_F(ListingTest, ended_isToldOnce) {
 TEST_F(ListingTest, addressComesLate_isListedWithTheName) {
   bring_up(1);
   wire::ct::GpnFtAccept ports;
-  ports.entries.push_back({.control = 0, .port_id = {0x010100}, .port_name = {5}});
+  ports.entries.push_back({.control = 0, .port_id = {0x010100}, .world_wide_name = {5}});
   wire::ct::IpAddressListAccept addresses;
   addresses.ip_addresses = {ip(1)};
   addresses.ip_addresses[0].bytes[10] = addresses.ip_addresses[0].bytes[11] = 0;  // right-justified
@@ -374,7 +376,7 @@ TEST_F(ListingTest, exchanges_noneStays) {
   EXPECT_EQ(fabric.port(0).open_exchanges(), 0U);
   wire::ct::GpnFtAccept ports;
   for (std::uint32_t i = 0; i < 4; ++i)
-    ports.entries.push_back({.control = 0, .port_id = {0x010100 + 0x100 * i}, .port_name = {5 + i}});
+    ports.entries.push_back({.control = 0, .port_id = {0x010100 + 0x100 * i}, .world_wide_name = {5 + i}});
   int answers = 1;
   SlowServer bad(server(), [&](Command command) {
     if (command == Command::gpn_ft) return bytes_of(ports);

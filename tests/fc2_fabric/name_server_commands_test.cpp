@@ -98,7 +98,7 @@ Bytes name(wire::Wwn name) { return bytes_of(ct::NameAccept{.world_wide_name = n
 Bytes ip(const wire::IpAddress& address) { return bytes_of(ct::IpAddressListAccept{.ip_addresses = {address}}); }
 Bytes text(const char* text) { return bytes_of(ct::SymbolicNameAccept{.symbolic_name = text}); }
 Bytes entry(wire::FcId id, wire::Wwn name) {
-  return bytes_of(ct::GpnFtAccept{.entries = {{.port_id = id, .port_name = name}}});
+  return bytes_of(ct::GpnFtAccept{.entries = {{.port_id = id, .world_wide_name = name}}});
 }
 
 ct::Fc4Types fc_vi_types() {
@@ -152,6 +152,7 @@ std::vector<Row> queries() {
           name(node_name_0)),
       row(ct::GidFt{.type = fc_vi}, {.type = wire::Type::fcp}, Why::fc4_types_not_registered, ids({id_0})),
       row(ct::GpnFt{.type = fc_vi}, {.type = wire::Type::fcp}, Why::fc4_types_not_registered, entry(id_0, port_name_0)),
+      row(ct::GnnFt{.type = fc_vi}, {.type = wire::Type::fcp}, Why::fc4_types_not_registered, entry(id_0, node_name_0)),
       row(ct::GidPt{.port_type = ct::PortType::nx_port}, {.port_type = ct::PortType::nl_port},
           Why::port_type_not_registered, ids({id_0, id_1, id_2})),
       row(ct::GidIpp{.ip_address = port_ip}, {.ip_address = no_ip}, Why::ip_address_port_not_registered, ids({id_0})),

@@ -247,7 +247,7 @@ TEST_F(NameServerTest, registered_types_are_listed) {
   const auto list = expect<ct::GpnFtAccept>(2, gpn_ft);
   ASSERT_EQ(list.entries.size(), 2U);
   EXPECT_EQ(list.entries[1].port_id, id(1));
-  EXPECT_EQ(list.entries[1].port_name, port_name(1));
+  EXPECT_EQ(list.entries[1].world_wide_name, port_name(1));
   gpn_ft.type = wire::Type::fcp;
   expect_reject(2, gpn_ft, Why::fc4_types_not_registered);
 }

@@ -165,8 +165,9 @@ NodeEntry node(const char* name, Addresses addresses, unsigned long depth = 1) {
 }
 
 struct FakeFabric final : FabricAccess {
-  std::optional<std::vector<NodeEntry>> nodes() override {
+  std::optional<std::vector<NodeEntry>> nodes(const std::string& named) override {
     ++listings;
+    asked_for.push_back(named);
     return available ? std::optional(list) : std::nullopt;
   }
   bool rest(runtime::TimeNs duration) override {
@@ -177,6 +178,7 @@ struct FakeFabric final : FabricAccess {
   std::vector<NodeEntry> list;
   bool available = true, closed = false;
   int listings = 0;
+  std::vector<std::string> asked_for;
   runtime::TimeNs rested = 0, appears_at = runtime::never;
 };
 
@@ -208,6 +210,7 @@ TEST_F(FabricNamesTest, whole_name_before_short_ones) {
   fabric->list.push_back(node("one", {ip("10.0.0.6")}));
   EXPECT_EQ(addresses_of("one"), Addresses{ip("10.0.0.6")});
   EXPECT_EQ(addresses_of("one.example.org"), (Addresses{ip("10.0.0.1"), ip("fd00::1"), ip("10.0.0.1")}));
+  EXPECT_EQ(fabric->asked_for, (std::vector<std::string>{"one", "one.example.org"}));
 }
 
 TEST_F(FabricNamesTest, unknown_name_is_waited_for) {

@@ -139,7 +139,7 @@ class Replay {
 
   void ct_accept(ct::Command request, Bytes data, MutableBytes out) {
     using enum ct::Command;
-    if (request == gpn_ft) return count_found(rewrite<ct::GpnFtAccept>(data, out));
+    if (request == gpn_ft || request == gnn_ft) return count_found(rewrite<ct::GpnFtAccept>(data, out));
     if (request == gid_ft || request == gid_ipp || request == gid_nn)
       return count_found(rewrite<ct::PortIdListAccept>(data, out));
     if (request == gspn_id || request == gsnn_nn) return count_found(rewrite<ct::SymbolicNameAccept>(data, out));

@@ -1,12 +1,14 @@
 #include "vipl/api/fabric_access.hpp"
 
+#include "vipl/configuration/node_identity.hpp"
 #include "vipl/devices/device.hpp"
 
 namespace vipl {
 namespace {
 
 struct Listing final : NodeListener {
-  Listing(Runtime& its_runtime, const Device& its_device) : runtime(its_runtime), device(its_device) {}
+  Listing(Runtime& its_runtime, const Device& its_device, const std::string& its_name)
+      : runtime(its_runtime), device(its_device), named(its_name) {}
   void nodes_listed(std::vector<NodeEntry> list) override {
     nodes = std::move(list);
     end();
@@ -15,6 +17,9 @@ struct Listing final : NodeListener {
     interrupted = !device.ready();
     end();
   }
+  [[nodiscard]] bool wants_addresses_of(const std::string& node_name) const override {
+    return named.empty() || (!node_name.empty() && match(named, node_name) != NameMatch::None);
+  }
   void end() {
     ended = true;
     runtime.notify_all(point);
@@ -22,6 +27,7 @@ struct Listing final : NodeListener {
 
   Runtime& runtime;
   const Device& device;
+  const std::string& named;
   EventCount point;
   std::optional<std::vector<NodeEntry>> nodes;
   bool ended = false;
@@ -54,20 +60,20 @@ bool wait_for_fabric(NicObject& nic, runtime::TimeNs deadline) {
   return wait_on(nic, device.ready_point(), deadline, [&] { return device.ready(); });
 }
 
-std::optional<std::vector<NodeEntry>> list_nodes(Call& call, NicObject& nic) {
+std::optional<std::vector<NodeEntry>> list_nodes(Call& call, NicObject& nic, const std::string& named) {
   Runtime& runtime = call.domain().runtime();
   const runtime::TimeNs deadline = runtime.now() + nic.device().configuration().open_timeout;
   for (;;) {
-    Listing listing(runtime, nic.device());
+    Listing listing(runtime, nic.device(), named);
     if (!wait_for_fabric(nic, deadline) || !list_once(nic, listing)) return std::nullopt;
     if (!listing.interrupted || runtime.now() >= deadline) return std::move(listing.nodes);
   }
 }
 
-std::optional<std::vector<NodeEntry>> NicFabricAccess::nodes() {
+std::optional<std::vector<NodeEntry>> NicFabricAccess::nodes(const std::string& named) {
   Call call;
   NicObject* nic = call.find<NicObject>(nic_);
-  return nic == nullptr ? std::nullopt : list_nodes(call, *nic);
+  return nic == nullptr ? std::nullopt : list_nodes(call, *nic, named);
 }
 
 bool NicFabricAccess::rest(runtime::TimeNs duration) {

@@ -1,6 +1,7 @@
 // What an open NIC knows of the others, for calls that block.
 #pragma once
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "vipl/api/call.hpp"
@@ -13,14 +14,16 @@ namespace vipl {
 [[nodiscard]] bool wait_for_fabric(NicObject& nic, runtime::TimeNs deadline);
 
 /// All NICs that can be reached; the lock is let go while the call waits. A fabric that is lost is waited for as long
-/// as VipOpenNic would. Empty: the name server cannot be asked, or the NIC was closed meanwhile.
-[[nodiscard]] std::optional<std::vector<NodeEntry>> list_nodes(Call& call, NicObject& nic);
+/// as VipOpenNic would. `named` as for FabricAccess. Empty: the name server cannot be asked, or the NIC was closed
+/// meanwhile.
+[[nodiscard]] std::optional<std::vector<NodeEntry>> list_nodes(Call& call, NicObject& nic,
+                                                               const std::string& named = {});
 
 /// The same without a Call: for the name service. Called without any lock.
 class NicFabricAccess final : public FabricAccess {
  public:
   explicit NicFabricAccess(VIP_NIC_HANDLE nic) : nic_(nic) {}
-  std::optional<std::vector<NodeEntry>> nodes() override;
+  std::optional<std::vector<NodeEntry>> nodes(const std::string& named) override;
   bool rest(runtime::TimeNs duration) override;
 
  private:

@@ -19,6 +19,8 @@ class NodeListener {
   /// In an order that stays, this NIC itself included.
   virtual void nodes_listed(std::vector<NodeEntry> nodes) = 0;
   virtual void listing_failed() = 0;
+  /// False: the addresses of the nodes with this name may be left out.
+  [[nodiscard]] virtual bool wants_addresses_of(const std::string& node_name) const = 0;
 
  protected:
   ~NodeListener() = default;

@@ -58,6 +58,9 @@ class FcDevice::Question final : private farp::DirectoryListener {
     listener_.nodes_listed(std::move(nodes));
   }
   void directory_failed(farp::DirectoryFailure) override { listener_.listing_failed(); }
+  [[nodiscard]] bool wants_addresses_of(const std::string& symbolic_node_name) const override {
+    return listener_.wants_addresses_of(symbolic_node_name);
+  }
 
   FcDevice& device_;
   NodeListener& listener_;

@@ -26,7 +26,7 @@ NameSource::Answer FabricNames::addresses_of(const std::string& name, std::vecto
   const bool may_appear = is_node_name(name) && !wire::IpAddress::from_string(name);
   runtime::TimeNs left = may_appear ? appears_ : 0;
   for (runtime::TimeNs pause = first_rest;; pause *= 2) {
-    const auto nodes = fabric_->nodes();
+    const auto nodes = fabric_->nodes(name);
     if (!nodes) return Answer::Unavailable;
     add_matching(*nodes, name, NameMatch::Exact, found);
     if (found.empty()) add_matching(*nodes, name, NameMatch::Short, found);
@@ -39,7 +39,7 @@ NameSource::Answer FabricNames::addresses_of(const std::string& name, std::vecto
 }
 
 NameSource::Answer FabricNames::name_of(const wire::IpAddress& address, std::string& found) const {
-  const auto nodes = fabric_->nodes();
+  const auto nodes = fabric_->nodes({});
   if (!nodes) return Answer::Unavailable;
   for (const NodeEntry& node : *nodes) {
     if (node.node_name.empty() || !contains(node.addresses, address)) continue;
@@ -57,7 +57,7 @@ NameSource::Answer KnownHosts::addresses_of(const std::string& name, std::vector
 }
 
 bool KnownHosts::some_node_has(const std::vector<wire::IpAddress>& addresses) const {
-  const auto nodes = fabric_->nodes();
+  const auto nodes = fabric_->nodes({});
   if (!nodes) return false;
   return std::any_of(nodes->begin(), nodes->end(), [&](const NodeEntry& node) {
     return std::any_of(node.addresses.begin(), node.addresses.end(),

@@ -13,7 +13,7 @@ namespace vipl {
 /// A NIC that can be reached.
 struct NodeEntry {
   std::string node_name;                   // may be empty
-  std::vector<wire::IpAddress> addresses;  // may be empty
+  std::vector<wire::IpAddress> addresses;  // may be empty; is where nobody wanted them
   unsigned long depth = 1;                 // 1: at the same switch as the NIC that asks, 2: beyond it
 };
 
@@ -21,8 +21,9 @@ struct NodeEntry {
 class FabricAccess {
  public:
   virtual ~FabricAccess() = default;
-  /// Empty: the name server cannot be asked, or the NIC was closed.
-  virtual std::optional<std::vector<NodeEntry>> nodes() = 0;
+  /// `named`: without the addresses of some nodes that it does not match; empty: with all. Empty: the name server cannot
+  /// be asked, or the NIC was closed.
+  virtual std::optional<std::vector<NodeEntry>> nodes(const std::string& named) = 0;
   /// False: the NIC was closed.
   virtual bool rest(runtime::TimeNs duration) = 0;
 };

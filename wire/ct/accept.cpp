@@ -112,7 +112,7 @@ void GpnFtAccept::write(MutableBytes to) const {
 std::string GpnFtAccept::to_string() const {
   std::string line(name);
   for (const PortEntry& entry : entries)
-    text::append(line, wire::to_string(entry.port_id), wire::to_string(entry.port_name));
+    text::append(line, wire::to_string(entry.port_id), wire::to_string(entry.world_wide_name));
   return line;
 }
 

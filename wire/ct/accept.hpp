@@ -87,23 +87,23 @@ struct IpAddressListAccept {
   friend bool operator==(const IpAddressListAccept&, const IpAddressListAccept&) = default;
 };
 
-/// Entry of a GPN_FT accept, 16 bytes
+/// Entry of a GPN_FT or GNN_FT accept, 16 bytes
 /// word | 31-24                  | 23-0
 ///  0   | 80h in the last, else 0 | N_Port_ID
 ///  1   | reserved
-///  2-3 | Port_Name
+///  2-3 | Port_Name, or Node_Name
 struct PortEntry {
   static constexpr std::uint8_t last_entry = 0x80;
 
   std::uint8_t control = 0;
   FcId port_id{};
-  Wwn port_name{};
+  Wwn world_wide_name{};
 
   static constexpr std::string_view name = "PORT";
   static constexpr auto layout =
       codec::layout<16>(codec::word<0, 4>(codec::part<31, 24>(&PortEntry::control, "control"),
                                           codec::part<23, 0>(&PortEntry::port_id, "port_id")),
-                        codec::field<8, 8>(&PortEntry::port_name, "port_name"));
+                        codec::field<8, 8>(&PortEntry::world_wide_name, "world_wide_name"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
   [[nodiscard]] static Result<PortEntry> parse(Bytes bytes) { return codec::parse<PortEntry>(bytes); }
   void write(MutableBytes to) const { codec::write(*this, to); }
@@ -111,7 +111,7 @@ struct PortEntry {
   friend bool operator==(const PortEntry&, const PortEntry&) = default;
 };
 
-/// Accept of GPN_FT: preamble, then entries; write() marks the last.
+/// Accept of GPN_FT, GPN_IPP and GNN_FT: preamble, then entries; write() marks the last.
 struct GpnFtAccept {
   CtHeader preamble = CtHeader::of(Command::accept);
   std::vector<PortEntry> entries;

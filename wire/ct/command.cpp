@@ -27,6 +27,7 @@ std::string_view to_string(Command value) {
     case Command::gnn_ip: return "GNN_IP";
     case Command::gid_ft: return "GID_FT";
     case Command::gpn_ft: return "GPN_FT";
+    case Command::gnn_ft: return "GNN_FT";
     case Command::gid_pt: return "GID_PT";
     case Command::gid_ipp: return "GID_IPP";
     case Command::gpn_ipp: return "GPN_IPP";

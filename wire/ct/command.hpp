@@ -25,6 +25,7 @@ enum class Command : std::uint16_t {
   gnn_ip = 0x0153,
   gid_ft = 0x0171,
   gpn_ft = 0x0172,
+  gnn_ft = 0x0173,
   gid_pt = 0x01A1,
   gid_ipp = 0x01B1,
   gpn_ipp = 0x01B2,
