@@ -1,9 +1,13 @@
 // fcvi-fabricd --daemonize: who started it goes on when it serves, or hears why it does not.
 #include <netinet/in.h>
+#include <pty.h>
 #include <sys/socket.h>
 
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include "fc2_fabric/drivers/runtime_directory.hpp"
 #include "tests/local_fabric/fixture.hpp"
@@ -54,6 +58,33 @@ TEST_F(DaemonizeTest, started_again_while_it_serves_is_no_fault) {
   ASSERT_EQ(command("--daemonize"), 0);
   EXPECT_EQ(command("--daemonize"), 0) << output;
   EXPECT_EQ(output, "");
+}
+
+// The service outlives the terminal of who started it, and no key of that reaches it. It stays in the session: Linux
+// shares processors among sessions, and one of its own may wait long beside a busy one.
+TEST_F(DaemonizeTest, service_leaves_the_terminal_and_stays_in_the_session) {
+  int terminal = -1;
+  const pid_t starter = ::forkpty(&terminal, nullptr, nullptr, nullptr);
+  if (starter < 0) GTEST_SKIP() << "no pseudo-terminal can be had: " << std::strerror(errno);
+  if (starter == 0) {
+    ::execl(FCVI_FABRICD_PROGRAM, FCVI_FABRICD_PROGRAM, "--daemonize", nullptr);
+    ::_exit(127);
+  }
+  ASSERT_TRUE(eventually([&] { return serves(); }));
+  ASSERT_EQ(command("status"), 0) << output;
+  const std::size_t at = output.find("process ");
+  ASSERT_NE(at, std::string::npos) << output;
+  const pid_t service = std::stoi(output.substr(at + 8));
+  EXPECT_EQ(::getsid(service), starter);  // a session's number is its first process
+  EXPECT_EQ(::getpgid(service), service);
+  std::ifstream stat("/proc/" + std::to_string(service) + "/stat");
+  std::string name, state;
+  long number = 0, parent = 0, group = 0, session = 0, terminal_number = -1;
+  stat >> number >> name >> state >> parent >> group >> session >> terminal_number;
+  EXPECT_EQ(terminal_number, 0);
+  ::close(terminal);
+  EXPECT_EQ(::waitpid(starter, nullptr, 0), starter);
+  EXPECT_TRUE(serves());
 }
 
 TEST_F(DaemonizeTest, no_socket_is_told) {

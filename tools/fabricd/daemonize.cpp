@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -37,6 +38,16 @@ int above_standard(int descriptor) {
   if (other < 0) ::_exit(no_process);
   ::close(descriptor);
   return other;
+}
+
+// Out of reach of its keys, its jobs and its end, but in the same session: Linux shares processors among sessions
+// (autogroup), and one that holds nothing but this service may wait for seconds while a busy one runs.
+void leave_terminal() {
+  ::setpgid(0, 0);
+  const int terminal = ::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+  if (terminal < 0) return;  // there is none
+  ::ioctl(terminal, TIOCNOTTY);
+  ::close(terminal);
 }
 
 Starter leave_starter() {
@@ -79,10 +90,7 @@ void reset_process() {
 Starter daemonize() {
   ::close_range(3, ~0U, 0);
   Starter starter = leave_starter();
-  ::setsid();
-  const pid_t child = ::fork();  // no session leader: no terminal ever
-  if (child < 0) starter.tell(no_process, "no process can be had");
-  if (child != 0) ::_exit(child < 0 ? no_process : 0);
+  leave_terminal();
   ::umask(077);
   if (::chdir("/") != 0) ::_exit(no_process);
   const int nothing = ::open("/dev/null", O_RDWR);
