@@ -24,6 +24,7 @@ struct FrameReceived {
   bool complete = false;
 };
 struct Timeout {};          // the sequence timer expired
+struct IuRefused {};        // what was delivered of it makes an IU that is too long, or for which there is no room
 struct ExchangeAborted {};  // ABTS sent or received, or the port logged out
 
 // --- effects
@@ -86,18 +87,21 @@ struct Def {
   On<"FC-VI 8.4.1 d), B.2.5 rule 6e",                       Receiving,    FrameReceived,   Reassembling, Do<Deliver, StartMissingFrameTimer>,             All<Not<InOrder>, OutOfOrderFabric>>,
   On<"FC-VI 8.4.1 c) frame lost",                           Receiving,    FrameReceived,   Errored,      Do<StopTimer, DiscardFrame, ReportMissingFrame>, All<Not<InOrder>, Not<OutOfOrderFabric>>>,
   On<"FC-FS: E_D_TOV between frames",                       Receiving,    Timeout,         Errored,      ReportTimeout,                                   none>,
+  On<"impl: no room for more of the IU",                    Receiving,    IuRefused,       Errored,      StopTimer,                                       none>,
   On<"FC-FS: Abort Exchange",                               Receiving,    ExchangeAborted, Idle,         StopTimer,                                       none>,
   On<"FC-FS: next frame",                                   Receiving,    FrameReceived,   none,         Deliver,                                         All<InOrder, Not<Last>>>,  // last in the group: tried first
   // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"FC-VI B.2.5 rule 5b, the last hole filled",           Reassembling, FrameReceived,   Complete,     Do<Deliver, StopTimer, ReportSequence>,          Whole>,
   On<"FC-VI B.2.5 rule 5b",                                 Reassembling, FrameReceived,   none,         Deliver,                                         Not<Whole>>,
   On<"FC-VI B.2.5 rule 7",                                  Reassembling, Timeout,         Errored,      ReportTimeout,                                   none>,
+  On<"impl: no room for more of the IU",                    Reassembling, IuRefused,       Errored,      StopTimer,                                       none>,
   On<"FC-FS: Abort Exchange",                               Reassembling, ExchangeAborted, Idle,         StopTimer,                                       none>,
   // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"FC-VI 5.5 next one-frame Sequence",                   Complete,     FrameReceived,   Complete,     Do<Deliver, ReportSequence>,                     All<InOrder, First, Last>>,
   On<"FC-VI 5.5 next Sequence",                             Complete,     FrameReceived,   Receiving,    Do<Deliver, StartSequenceTimer>,                 All<InOrder, First, Not<Last>>>,
   On<"FC-VI 8.4.1 d) frames overtook the first",            Complete,     FrameReceived,   Reassembling, Do<Deliver, StartMissingFrameTimer>,             All<Not<All<InOrder, First>>, OutOfOrderFabric>>,
   On<"FC-VI 8.4.1 c) first frame lost",                     Complete,     FrameReceived,   Errored,      Do<DiscardFrame, ReportMissingFrame>,            All<Not<All<InOrder, First>>, Not<OutOfOrderFabric>>>,
+  On<"impl: no room for the end of the IU",                 Complete,     IuRefused,       Errored,      none,                                            none>,
   On<"FC-FS: Abort Exchange",                               Complete,     ExchangeAborted, Idle,         none,                                            none>,
   // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"FC-FS: Abort, discard until the Exchange is aborted", Errored,      FrameReceived,   none,         DiscardFrame,                                    none>,

@@ -41,7 +41,7 @@ void Exchange::open(bool originator, wire::FcId local, wire::FcId peer, const Fc
   fc4_ = fc4;
   user_ = user;
   context = nullptr;
-  class_2_ = first_sequence_sent_ = assembling_ = iu_refused_ = false;
+  class_2_ = first_sequence_sent_ = assembling_ = false;
   sequence_ = {};
   abort_listener_ = nullptr;
   send_seq_cnt_ = receive_seq_cnt_ = 0;
@@ -81,7 +81,8 @@ void Exchange::settle() {
                          ex::ReportRejected, ex::ReportUnanswered, ex::ReportUnanswered, ex::ReportAbortedByPeer,
                          ex::ReportAbortedByPeer, ex::ReportPortLoggedOut, ex::ReportPortLoggedOut,
                          ex::RequestPortLogout, ex::Release>;
-  static_assert(of_sequence + of_exchange <= decltype(effects_)::capacity);
+  constexpr std::size_t refusals = 1;  // deliver() ends with the first
+  static_assert(of_sequence + refusals + of_exchange <= decltype(effects_)::capacity);
   effects_.drain([this](Effect effect) { carry_out(effect); });
   FCVI_ASSERT_CONSISTENT(*this);
 }
@@ -107,7 +108,8 @@ bool Exchange::is_consistent() const {
 
 void Exchange::carry_out(Effect effect) {
   switch (effect) {
-    case Effect::TakeSequence: return sequence_received(*current_);
+    case Effect::TakeSequence: return sequence_.is<sq::Complete>() ? sequence_received(*current_) : void();
+    case Effect::RefuseSequence: sequence_.process(sq::IuRefused{}, *this); return fail_sequence();
     case Effect::FailSequence: return fail_sequence();
     case Effect::TellUser:
       if (ExchangeUser* user = std::exchange(user_, nullptr)) user->exchange_failed(*this, failure_);
@@ -151,7 +153,7 @@ void Exchange::frame_received(const ReceivedFrame& frame) {
     if (!is_open()) return count_stale();  // its last sequence was what this frame acknowledges
   }
   if (!machine_.is_any_of<ex::Closed, ex::OpenWaiting>()) return process(ex::SequenceReceived{});  // counts, discards
-  if (iu_refused_ || is_duplicate(frame) || is_foreign(frame)) return discard_frame();
+  if (is_duplicate(frame) || is_foreign(frame)) return discard_frame();
   if (rx_id_ == wire::RxId::unassigned) rx_id_ = frame.header.rx_id;  // a responder has its own
   current_ = &frame;
   const bool next = in_order(frame);
@@ -189,30 +191,31 @@ void Exchange::supersede() {
 
 void Exchange::deliver() {
   if (!current_in_order_) return keep_early(*current_);
-  append(*current_);
-  take_early();
+  if (append(*current_)) take_early();
 }
 
-void Exchange::append(const ReceivedFrame& frame) {
+/// False: the IU is refused.
+bool Exchange::append(const ReceivedFrame& frame) {
   receive_seq_cnt_ = static_cast<std::uint16_t>(frame.header.seq_cnt.value + 1);
   receive_seq_id_ = frame.header.seq_id;
   assembling_ = !frame.last_of_sequence;
   if (frame.last_of_sequence) last_f_ctl_ = frame.header.f_ctl;
   if (frame.first_of_sequence) {
-    if (frame.last_of_sequence) return;  // handed up where it stands
+    if (frame.last_of_sequence) return true;  // handed up where it stands
     first_header_ = frame.header;
     give_room(assembly_.size());
     assembly_.clear();
-    if (!take_room(frame.data_field.size())) return;
+    if (!take_room(frame.data_field.size())) return false;
     assembly_.assign(frame.data_field.begin(), frame.data_field.end());
-    return;
+    return true;
   }
   const std::size_t repeated = fc4_.repeats_device_header ? frame.header.device_header_size() : 0;
   const auto payload = frame.data_field.subspan(std::min(frame.data_field.size(), repeated));
   if (assembly_.size() + payload.size() > services().config().max_assembled_iu_bytes)
-    return refuse_iu(Discard::TooLong);
-  if (!take_room(payload.size())) return;
+    return refuse_iu(Discard::TooLong), false;
+  if (!take_room(payload.size())) return false;
   assembly_.insert(assembly_.end(), payload.begin(), payload.end());
+  return true;
 }
 
 /// Peers need not go on with what they began: together it has a limit. Our own requests' answers are awaited.
@@ -232,11 +235,11 @@ void Exchange::give_room(std::size_t bytes) {
   table_.give_room(bytes);
 }
 
-/// As after a frame that is missing, what still comes of the exchange is discarded until it is aborted (FC-FS).
+/// As after a frame that is missing, what still comes of the exchange is discarded until it is aborted (FC-FS). It may
+/// come out of the table's own deliver(): the table hears of it when it has ended.
 void Exchange::refuse_iu(Discard reason) {
   services().counters().discard(reason);
-  iu_refused_ = true;
-  effects_.push(Effect::FailSequence);
+  effects_.push(Effect::RefuseSequence);
 }
 
 /// What is here of it is of no use to anybody.
@@ -318,9 +321,7 @@ void Exchange::count_stale() { services().counters().discard(Discard::UnknownExc
 bool Exchange::out_of_order_fabric() const { return !services().in_order(); }
 void Exchange::discard_frame() { services().counters().discard(Discard::WrongSequence); }
 void Exchange::report_sequence_error(sq::SequenceError) { effects_.push(Effect::FailSequence); }
-void Exchange::report_sequence() {
-  if (!iu_refused_) effects_.push(Effect::TakeSequence);
-}
+void Exchange::report_sequence() { effects_.push(Effect::TakeSequence); }
 void Exchange::unexpected(std::string_view, std::string_view, std::string_view) {
   ++services().counters().unexpected_events;
 }

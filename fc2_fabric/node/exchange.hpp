@@ -73,7 +73,8 @@ class Exchange final : private CreditUser, private machines::exchange::Context, 
   friend class SequenceSender;  // its frames' headers and counts
   /// What is left to do when the machines have come to rest.
   enum class Effect : std::uint8_t {
-    TakeSequence,  // it is whole, with current_
+    TakeSequence,    // it is whole, with current_
+    RefuseSequence,  // its IU is too long, or there is no room for it
     FailSequence,
     TellUser,      // the exchange failed
     LogPortOut,    // second-level recovery
@@ -91,7 +92,7 @@ class Exchange final : private CreditUser, private machines::exchange::Context, 
   [[nodiscard]] bool makes_whole(const ReceivedFrame& frame) const;
   void keep_early(const ReceivedFrame& frame);
   void take_early();
-  void append(const ReceivedFrame& frame);
+  bool append(const ReceivedFrame& frame);
   [[nodiscard]] bool take_room(std::size_t bytes);
   void give_room(std::size_t bytes);
   void refuse_iu(Discard reason);
@@ -161,12 +162,13 @@ class Exchange final : private CreditUser, private machines::exchange::Context, 
   machines::exchange::Machine machine_;
   machines::sequence::Machine sequence_;
   TimerUse timer_use_ = TimerUse::None;
-  bool in_use_ = false;
+  // Facts that no event of the machines changes.
+  bool in_use_ = false;            // not on the table's list of free ones
   Exchange* next_free_ = nullptr;  // ExchangeTable's list
   bool originator_ = false;
-  bool class_2_ = false;
-  bool first_sequence_sent_ = false;
-  ExchangeFailure failure_{};  // what Effect::TellUser tells
+  bool class_2_ = false;              // of its first frame
+  bool first_sequence_sent_ = false;  // F_CTL First_Sequence is for the first alone
+  ExchangeFailure failure_{};         // what Effect::TellUser tells
   fsm::Outbox<Effect, 6> effects_;
 
   ExchangeUser* user_ = nullptr;
@@ -181,12 +183,11 @@ class Exchange final : private CreditUser, private machines::exchange::Context, 
   wire::SeqId last_seq_id_{};
   std::uint64_t responder_key_ = 0;         // how the table finds it
   const ReceivedFrame* current_ = nullptr;  // while a frame is processed
-  bool current_in_order_ = false;
+  bool current_in_order_ = false;           // ... and is the next one of an IU
   wire::FcHeader first_header_;
   const wire::FcHeader* abts_ = nullptr;
   std::vector<std::uint8_t> assembly_;  // of IUs of several frames
   bool assembling_ = false;             // the first frame of an IU is there, the last is not
-  bool iu_refused_ = false;             // it was too long, or there was no room for it
   std::uint32_t last_f_ctl_ = 0;        // of the last frame
   /// Frames of the open sequence that overtook others, in order of SEQ_CNT.
   struct EarlyFrame {

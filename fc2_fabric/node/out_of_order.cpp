@@ -60,11 +60,11 @@ void Exchange::keep_early(const ReceivedFrame& frame) {
 
 void Exchange::take_early() {
   std::size_t taken = 0;
-  while (taken < early_.size() && early_[taken].received.header.seq_cnt.value == receive_seq_cnt_ && !iu_refused_) {
+  while (taken < early_.size() && early_[taken].received.header.seq_cnt.value == receive_seq_cnt_) {
     const EarlyFrame& next = early_[taken++];
     give_room(next.bytes.size());
     early_bytes_ -= next.bytes.size();
-    append(next.received);
+    if (!append(next.received)) break;
   }
   early_.erase(early_.begin(), early_.begin() + static_cast<std::ptrdiff_t>(taken));
 }

@@ -54,6 +54,23 @@ constexpr FrameReceived middle{false, false, true, false};
 constexpr FrameReceived last{false, true, true, true};
 constexpr FrameReceived out_of_order{false, false, false, false};
 
+// After the frame that makes it too long the rest is discarded, as after a lost one.
+TEST(Sequence, refused_iu_is_discarded_until_the_exchange_is_aborted) {
+  for (const bool out_of_order_fabric : {false, true}) {
+    Rig rig;
+    if (out_of_order_fabric) rig.set(Recorded::OutOfOrderFabricKnob);
+    EXPECT_EQ(rig.after(first), "Receiving: deliver, start_sequence_timer");
+    if (out_of_order_fabric) EXPECT_EQ(rig.after(out_of_order), "Reassembling: deliver, start_missing_frame_timer");
+    EXPECT_EQ(rig.after(IuRefused{}), "Errored: stop_timer");
+    EXPECT_EQ(rig.after(last), "Errored: discard_frame");
+    EXPECT_EQ(rig.after(ExchangeAborted{}), "Idle:");
+  }
+  Rig rig;
+  EXPECT_EQ(rig.after(only), "Complete: deliver, report_sequence");
+  EXPECT_EQ(rig.after(IuRefused{}), "Errored:");
+  EXPECT_EQ(rig.after(only), "Errored: discard_frame");
+}
+
 TEST(Sequence, Idle_one_frame) {
   Rig rig;
   EXPECT_EQ(rig.after(only), "Complete: deliver, report_sequence");

@@ -158,6 +158,9 @@ TEST(Invariants, consistency_sees_a_lost_connection) {
                            made->endpoint_event(machines::vi_endpoint::SetupRefused{});  // and is Idle, and receives
                          }};
   EXPECT_THAT(broken(one_send(), cut), Contains("consistency"));
+  // Also in the runs that ask at their end alone.
+  const Findings findings = explore(one_send(), {.faults = 1, .owners_every = 1'000'000, .sabotage = cut});
+  EXPECT_EQ(findings.failed_runs.at("consistency"), findings.runs);
 }
 
 // A link that takes frames while it is cut: its ends are asked as well.

@@ -90,6 +90,13 @@ CLI::App* add_command(CLI::App& app, CommandOptions& options) {
       ->check(CLI::Range(0, 8))
       ->capture_default_str();
   command->add_option("--jobs", options.jobs, "threads")->check(CLI::Range(1, 256))->capture_default_str();
+  command
+      ->add_option(
+          "--owners-every", options.owners_every,
+          "of so many runs one asks all parts of the model at each instant whether they contradict themselves, "
+          "the others at their end")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
   command->add_option("--max-runs", options.max_runs, "stop after so many runs; 0: no limit")->capture_default_str();
   command->add_flag(
       "--disorder", options.disorder,
@@ -128,7 +135,8 @@ int run_command(const CommandOptions& options) {
                             .jobs = options.jobs,
                             .max_runs = options.max_runs,
                             .disorder = options.disorder,
-                            .positions = options.positions == 0 && options.disorder ? sampled : options.positions};
+                            .positions = options.positions == 0 && options.disorder ? sampled : options.positions,
+                            .owners_every = options.owners_every};
   const auto begin = std::chrono::steady_clock::now();
   const Findings findings = explore(*scenario, exploration);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -13,7 +13,7 @@ struct CommandOptions {
   std::string scenario, ladder;
   std::vector<std::string> faults;  // to run just these
   std::size_t most_faults = 2, jobs = 1;
-  std::uint64_t max_runs = 0;
+  std::uint64_t max_runs = 0, owners_every = 1;
   bool disorder = false;
   std::size_t positions = 0;
   Overrides overrides;

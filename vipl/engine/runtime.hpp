@@ -29,8 +29,8 @@ class Runtime {
   /// Without the engine's lock: sleeps until `point` was notified after the prepare() that gave `key`, or until
   /// `deadline`; may return early. False: the deadline came, or no event can come any more (in a simulation).
   virtual bool wait(EventCount& point, std::uint32_t key, TimeNs deadline) = 0;
-  /// As wait(), for a call that does nothing for others meanwhile: input is left to calls that wait for messages, and to
-  /// threads of the library.
+  /// As wait(), for a call that does nothing for others meanwhile: input is left to calls that wait for messages, and
+  /// to threads of the library.
   virtual bool wait_aside(EventCount& point, std::uint32_t key, TimeNs deadline) { return wait(point, key, deadline); }
   /// After EventCount::advance(): wakes one of those that wait, or all.
   virtual void wake(EventCount& point, bool all) = 0;

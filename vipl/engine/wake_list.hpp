@@ -17,8 +17,8 @@ class WakeList {
   static constexpr std::size_t capacity = 16;
 
   [[nodiscard]] bool empty() const { return size_ == 0; }
-  /// `count` more sleepers of this word; `everybody` for all. The word may be gone when they are woken: no more than its
-  /// address is used, and who sleeps on another word there may wake early. False: no room.
+  /// `count` more sleepers of this word; `everybody` for all. The word may be gone when they are woken: no more than
+  /// its address is used, and who sleeps on another word there may wake early. False: no room.
   [[nodiscard]] bool add(const std::atomic<std::uint32_t>& word, std::uint32_t count, Scope scope) {
     const auto end = wakes_.begin() + static_cast<std::ptrdiff_t>(size_);
     const auto known = std::find_if(wakes_.begin(), end, [&](const Wake& wake) { return wake.word == &word; });

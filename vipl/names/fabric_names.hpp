@@ -21,8 +21,8 @@ struct NodeEntry {
 class FabricAccess {
  public:
   virtual ~FabricAccess() = default;
-  /// `named`: without the addresses of some nodes that it does not match; empty: with all. Empty: the name server cannot
-  /// be asked, or the NIC was closed.
+  /// `named`: without the addresses of some nodes that it does not match; empty: with all. Empty: the name server
+  /// cannot be asked, or the NIC was closed.
   virtual std::optional<std::vector<NodeEntry>> nodes(const std::string& named) = 0;
   /// False: the NIC was closed.
   virtual bool rest(runtime::TimeNs duration) = 0;

@@ -178,6 +178,7 @@ const Record& World::run(Ladder* ladder) {
     sleep(std::max<runtime::TimeNs>(injector_.last_arrival() - scheduler_.now(), 0) + settling);
   }
   connect_anew(ConnectionRecord::Phase::Afterwards);
+  if (asks_at_the_end_) look_for_contradictions();
   if (sabotage_.before_rest) sabotage_.before_rest(*this);
   rest();
   collect();
@@ -187,6 +188,7 @@ const Record& World::run(Ladder* ladder) {
 
 void World::collect() {
   driver_.set_observer({});
+  if (asks_at_the_end_) look_for_contradictions();
   for (Pair& pair : pairs_)
     for (const auto& end : pair.ends) end->observe();
   if (record_.came_to_an_end)
@@ -216,7 +218,7 @@ void World::look_for_contradictions() {
 
 void World::observe() {
   if (scheduler_.fired_count() > most_events) throw std::runtime_error("more events than a run can need");
-  if (scheduler_.next_time() != scheduler_.now()) look_for_contradictions();
+  if (!asks_at_the_end_ && scheduler_.next_time() != scheduler_.now()) look_for_contradictions();
   for (Pair& pair : pairs_) {
     for (int side = 0; side < 2; ++side) {
       Probe& end = *pair.ends[side];

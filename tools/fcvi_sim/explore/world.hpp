@@ -31,6 +31,8 @@ class World final : private PeerListener {
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
+  /// Before run(): asks the owners whether they contradict themselves at its end alone, which is quicker.
+  void ask_owners_at_the_end() { asks_at_the_end_ = true; }
   /// Draws the run into `ladder` (may be null). Call it once.
   const Record& run(Ladder* ladder = nullptr);
 
@@ -86,6 +88,7 @@ class World final : private PeerListener {
   std::list<Pair> pairs_;
   std::list<WorkloadSpec> new_workloads_;
   Ladder* ladder_ = nullptr;
+  bool asks_at_the_end_ = false;
   std::vector<std::pair<const Probe*, std::string_view>> shown_states_;
 };
 
