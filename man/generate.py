@@ -21,7 +21,7 @@ A file describes the calls of one clause of VI-DG chapter 3:
     ## Blocking
     ## Threads        (may be left out: the common sentence)
     ## Notes          (may be left out: what else VI-DG says, where we differ, and why)
-    ## Example        (may be left out: C, indented by four spaces)
+    ## Example        (C that makes the call, indented by four spaces; tests/install/man_test.py says what it may use)
 
 Calls, VIP_ constants and types are set by themselves; `so` marks an argument or a structure's member.
 Anything that does not agree with the header is an error that names file and line.
@@ -36,7 +36,7 @@ from typing import NamedTuple
 DATE = "November 21, 2026"
 PHASES = ("Early Adopter", "Functional", "Full Conformance")
 SECTIONS = ("Arguments", "States", "Returns", "Blocking", "Threads", "Notes", "Example")
-OPTIONAL = ("Threads", "Notes", "Example")
+OPTIONAL = ("Threads", "Notes")
 ANY_THREAD = "Any thread may call it at any time, a handler of the library too."
 
 
@@ -160,6 +160,8 @@ def check(page, header):
     for name in page.keys.get("see", "").split():
         if name not in header.calls:
             refuse(f"see: {name} is no call")
+    if not any(f"{page.name}(" in line for line in page.sections["Example"]):
+        refuse("its Example does not make the call")
 
 
 # ---- mdoc
@@ -245,9 +247,8 @@ def conformance(page, header):
 
 def example(page):
     """C as it stands, without its indentation."""
-    lines = page.sections.get("Example", [])
-    code = textwrap.dedent("\n".join(lines)).strip("\n")
-    return [".Bd -literal -offset indent", *(escape(line) for line in code.split("\n")), ".Ed"] if code else []
+    code = textwrap.dedent("\n".join(page.sections["Example"])).strip("\n")
+    return [".Bd -literal -offset indent", *(escape(line) for line in code.split("\n")), ".Ed"]
 
 
 def see_also(page):

@@ -3,7 +3,7 @@
 it names what it must not know, or when files include one another in a circle: of more than three files, header and
 source merged, or of two rooms.
 
-usage: layering.py ROOT          check the tree
+usage: layering.py ROOT          check the tree; if all is well, a line says how many circles there are
        layering.py --self-test   show that a forbidden include and a forbidden link are found
 """
 
@@ -259,10 +259,23 @@ def circles(units: dict) -> list:
     return sorted(found)
 
 
+def rooms_of(root: Path, part: list) -> list:
+    return sorted({folder_of(root, root / unit) for unit in part})
+
+
+def circle_count(root: Path) -> str:
+    """How many circles there are within rooms and between rooms, and the largest."""
+    found = circles(include_graph(root))
+    between = sum(len(rooms_of(root, part)) > 1 for part in found)
+    largest = max(found, key=len, default=[])
+    return (f"include circles: {len(found) - between} within rooms, {between} between rooms; the largest: {len(largest)} files"
+            + (f" ({', '.join(largest)})" if largest else ""))
+
+
 def circle_errors(root: Path) -> list:
     errors = []
     for part in circles(include_graph(root)):
-        rooms = sorted({folder_of(root, root / unit) for unit in part})
+        rooms = rooms_of(root, part)
         if len(rooms) > 1:
             errors.append(f"{part[0]}: files of {' and '.join(rooms)} include one another: {', '.join(part)}")
         elif len(part) > LARGEST_CIRCLE:
@@ -319,19 +332,37 @@ def self_test() -> list:
     }
     circle = {f"vi/{a}.hpp": f'#include "vi/{b}.hpp"\n' for a, b in ("ab", "bc", "cd", "da")}
     small = {f"vi/{a}.hpp": f'#include "vi/{b}.hpp"\n' for a, b in ("ab", "bc", "ca")}
+    across = {"wire/types.hpp": '#include "wire/a.hpp"\n', "wire/a.hpp": '#include "fc2_fabric/link/b.hpp"\n',
+              "fc2_fabric/link/b.hpp": '#include "wire/types.hpp"\n'}
+    counts = {"clean": ({}, "0 within rooms, 0 between rooms; the largest: 0 files"),
+              "circle of three": (small, "1 within rooms, 0 between rooms; the largest: 3 files (vi/a, vi/b, vi/c)"),
+              "circles of three and of four": (
+                  {**{path.replace("vi/", "fcvi/"): text.replace("vi/", "fcvi/") for path, text in small.items()}, **circle},
+                  "2 within rooms, 0 between rooms; the largest: 4 files (vi/a, vi/b, vi/c, vi/d)"),
+              "circle of rooms": (across, "0 within rooms, 1 between rooms; the largest: 3 files (fc2_fabric/link/b, wire/a, "
+                                          "wire/types)")}
     cases = {"clean": ({}, ""), "circle of three": (small, ""), "circle of four": (circle, "vi/a: a circle of 4 files"),
              **{name: ({path: text}, path) for name, (path, text) in faults.items()}}
     failures = []
     for case, (extra, wanted) in cases.items():
-        with tempfile.TemporaryDirectory() as name:
-            root = Path(name).resolve()
-            for path, text in {**tree, **extra}.items():
-                (root / path).parent.mkdir(parents=True, exist_ok=True)
-                (root / path).write_text(text)
-            errors = check(root)
-            if len(errors) != bool(wanted) or (wanted and not errors[0].startswith(wanted)):
-                failures.append(f"self test '{case}': found {errors}")
+        errors = in_tree({**tree, **extra}, check)
+        if len(errors) != bool(wanted) or (wanted and not errors[0].startswith(wanted)):
+            failures.append(f"self test '{case}': found {errors}")
+    for case, (extra, wanted) in counts.items():
+        line = in_tree({**tree, **extra}, circle_count)
+        if line != f"include circles: {wanted}":
+            failures.append(f"self test, count of '{case}': {line}")
     return failures
+
+
+def in_tree(files: dict, asked):
+    """What it says of a tree of these files."""
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name).resolve()
+        for path, text in files.items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text(text)
+        return asked(root)
 
 
 def main() -> int:
@@ -346,6 +377,7 @@ def main() -> int:
         errors = [f"{root}: no folder {folder}/" for folder in missing] or check(root)
         if not errors:
             print(f"{len(cpp_source.files(root, ALLOWED))} files: every include and link points down")
+            print(circle_count(root))
     for error in errors:
         print(error)
     return 1 if errors else 0

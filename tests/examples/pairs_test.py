@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""ping_pong, peer_to_peer and file_server between processes with different and with the same node name.
+"""ping_pong, peer_to_peer, file_server and word_count between processes with different and with the same node name.
 
 usage: pairs_test.py FOLDER_OF_PROGRAMS
 """
@@ -35,7 +35,7 @@ class PingPong(local_fabric.LocalFabric):
         self.assertIn("no-such-host.invalid", errors)
 
     def test_wrong_use(self):
-        for program in ("ping_pong", "peer_to_peer", "file_server", "cq_server"):
+        for program in ("ping_pong", "peer_to_peer", "file_server", "cq_server", "word_count"):
             self.assertIn("usage: " + program, self.good(self.start(program, "--help")))
             for words in ([], ["--level", "high", "host"], ["--what"], ["a", "b", "c", "d", "e"]):
                 process = self.start(program, *words)
@@ -93,6 +93,21 @@ class FileServer(local_fabric.LocalFabric):
             client = self.start("file_server", "get", "server", name, Path(self.folder.name, "copy"), node="client")
             self.assertIn(complaint, client.communicate(timeout=local_fabric.ENOUGH_S)[1])
             self.assertEqual(client.returncode, 1)
+        self.good(server)
+
+
+class WordCount(local_fabric.LocalFabric):
+    def test_texts_are_counted(self):
+        server = self.start("word_count", "--server", "--clients", 2)
+        self.assertEqual(self.good(self.start("word_count", "server", "how many words", node="client")), "3\n")
+        self.assertEqual(self.good(self.start("word_count", "server", "", node="client")), "0\n")
+        self.assertEqual(self.good(server), "2 texts answered\n")
+
+    def test_text_too_long(self):
+        server = self.start("word_count", "--server", "--clients", 1)
+        client = self.start("word_count", "server", "x" * 1001, node="client")
+        errors = client.communicate(timeout=local_fabric.ENOUGH_S)[1]
+        self.assertEqual((client.returncode, errors), (1, "word_count: the question: invalid parameter\n"))
         self.good(server)
 
 

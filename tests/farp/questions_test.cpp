@@ -17,20 +17,13 @@ using wire::ct::Command;
 using wire::els::Command::farp_req;
 using Bytes = std::vector<std::uint8_t>;
 
-template <class Message>
-Bytes bytes_of(const Message& message) {
-  Bytes bytes(message.size());
-  message.write(bytes);
-  return bytes;
-}
+using support::bytes_of;
 
 Bytes reject(wire::ct::RejectExplanation why) {
   wire::ct::CtHeader header = wire::ct::CtHeader::of(Command::reject);
   header.reason = wire::ct::RejectReason::unable_to_perform;
   header.explanation = why;
-  Bytes bytes(16);
-  header.write(bytes);
-  return bytes;
+  return bytes_of(header);
 }
 
 /// Stands in the Name Server's place: answers as a test tells it. An answer of nothing is silence.
@@ -345,13 +338,7 @@ TEST(ListingOnALoop, interrupted_failsAtOnce) {
     wire::els::Login login = port.login_parameters(wire::els::Command::ls_acc);
     if (s_id == wire::well_known::f_port) login.features = wire::els::feature::f_port;
     login.port_name = login.node_name = {0x2000'0000'0000'0000U + s_id.value};
-    port.receive(support::made_frame(pool,
-                                     {.r_ctl = wire::RCtl::els_reply,
-                                      .d_id = d_id,
-                                      .s_id = s_id,
-                                      .type = wire::Type::els,
-                                      .f_ctl = wire::f_ctl::single_frame_reply,
-                                      .ox_id = loop.frames().back().header.ox_id},
+    port.receive(support::made_frame(pool, support::els_reply_header(d_id, s_id, loop.frames().back().header.ox_id),
                                      support::bytes_of(login)));
   };
   port.link_up_on_public_loop(output, 0x01);

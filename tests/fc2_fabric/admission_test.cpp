@@ -161,13 +161,7 @@ TEST(Admission, tooMuchWaits_onlyWhatAsksIsRefused) {
   const Exchange* question = p.port.request(peer, RCtl::els_request, Type::els, PortByHand::echo, p.user, second);
   p.ask(PortByHand::echo);
   EXPECT_EQ(p.discarded(Discard::NoResources), 1U);
-  p.receive({.r_ctl = RCtl::els_reply,
-             .d_id = own,
-             .s_id = peer,
-             .type = Type::els,
-             .f_ctl = wire::f_ctl::single_frame_reply,
-             .ox_id = question->ox_id()},
-            PortByHand::echo);
+  p.receive(support::els_reply_header(own, peer, question->ox_id()), PortByHand::echo);
   EXPECT_EQ(p.user.ius.size(), 1U);
   p.receive(p.opening(Type::bls, RCtl::ack_1), {}, wire::Sof::n2);
   EXPECT_EQ(p.discarded(Discard::UnknownExchange), 1U);

@@ -59,15 +59,9 @@ TEST_F(BackPressureTest, paused_port_holds_n_port) {
   struct Source final : FrameSource {
     Next next_frame(Frame& frame) override {
       ++made;
-      wire::FcHeader header;
-      header.r_ctl = wire::RCtl::solicited_data;
-      header.type = wire::Type::fc_vi;
-      header.s_id = from;
-      header.d_id = to;
-      header.write(frame.bytes);
-      frame.size_bytes = frame_header_bytes + 4;
-      frame.sof = wire::Sof::i3;
-      frame.eof = wire::Eof::n;
+      support::fill_frame(frame,
+                          {.r_ctl = wire::RCtl::solicited_data, .d_id = to, .s_id = from, .type = wire::Type::fc_vi}, 4,
+                          wire::Sof::i3, wire::Eof::n);
       return made == 1000 ? Next::Exhausted : Next::Made;
     }
     int made = 0;

@@ -44,12 +44,10 @@ class BadFramesTest : public testing::Test {
   }
   FramePtr frame(const std::vector<std::uint8_t>& bytes) { return support::raw_frame(fabric.pool, bytes); }
   std::vector<std::uint8_t> with_header(wire::FcHeader header, const std::vector<std::uint8_t>& payload) const {
-    std::vector<std::uint8_t> bytes(24 + payload.size());
-    header.f_ctl |=
-        wire::f_ctl::single_frame_request | static_cast<std::uint32_t>(wire::fill_bytes_for(payload.size()));
-    header.write(bytes);
-    std::copy(payload.begin(), payload.end(), bytes.begin() + 24);
-    bytes.resize(bytes.size() + wire::fill_bytes_for(payload.size()));
+    const std::size_t fill = wire::fill_bytes_for(payload.size());
+    header.f_ctl |= wire::f_ctl::single_frame_request | static_cast<std::uint32_t>(fill);
+    std::vector<std::uint8_t> bytes = support::bytes_of_frame(header, payload);
+    bytes.resize(bytes.size() + fill);
     return bytes;
   }
   /// A valid frame of each ELS and CT request from port 0: to port 1, and to each service.
@@ -136,13 +134,9 @@ TEST_F(BadFramesTest, port_every_short_frame_is_counted) {
 
 // Fill bytes that exceed the data field: the frame is cut short.
 TEST_F(BadFramesTest, port_fill_above_data_field_is_counted) {
-  std::vector<std::uint8_t> bytes(24);
-  const wire::FcHeader header{.r_ctl = RCtl::els_request,
-                              .d_id = fabric.port(1).n_port_id(),
-                              .type = wire::Type::els,
-                              .f_ctl = wire::f_ctl::single_frame_request | 3};
-  header.write(bytes);
-  fabric.port(1).receive(frame(bytes));
+  wire::FcHeader header = support::els_request_header(fabric.port(1).n_port_id(), {}, {});
+  header.f_ctl |= 3;
+  fabric.port(1).receive(support::made_frame(fabric.pool, header));
   EXPECT_EQ(fabric.port(1).counters().discarded(Discard::Truncated), 1U);
 }
 

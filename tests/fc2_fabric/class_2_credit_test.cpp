@@ -23,16 +23,7 @@ class Class2Credit : public support::Class2Pair {
     wire::els::Login login = pair.b.login_parameters(wire::els::Command::plogi);
     login.class_2.end_to_end_credit = granted;
     login.class_2.open_sequences_per_exchange = open_sequences;
-    std::array<std::uint8_t, wire::els::Login::size()> payload;
-    login.write(payload);
-    inject(pair.a,
-           {.r_ctl = RCtl::els_request,
-            .d_id = a_id,
-            .s_id = b_id,
-            .type = wire::Type::els,
-            .f_ctl = f_ctl::single_frame_request,
-            .ox_id = {0x7001}},
-           wire::Sof::i3, payload);
+    inject(pair.a, support::els_request_header(a_id, b_id, {0x7001}), wire::Sof::i3, support::bytes_of(login));
     ASSERT_TRUE(b().logged_in());
   }
 };
@@ -57,13 +48,7 @@ TEST(Class2Login, logged_in_class_2_is_what_both_offer) {
         login.class_2 = login.class_3;
         if (!valid) login.class_2.service_options = 0;
         login.class_2.end_to_end_credit = granted ? 2 : 0;
-        port.receive(support::made_frame(fabric.pool,
-                                         {.r_ctl = RCtl::els_request,
-                                          .d_id = port.n_port_id(),
-                                          .s_id = peer,
-                                          .type = wire::Type::els,
-                                          .f_ctl = f_ctl::single_frame_request,
-                                          .ox_id = {1}},
+        port.receive(support::made_frame(fabric.pool, support::els_request_header(port.n_port_id(), peer, {1}),
                                          support::bytes_of(login)));
         ASSERT_TRUE(port.remote_port(peer).logged_in());
         EXPECT_EQ(port.remote_port(peer).supports_class_2(), own && valid && granted) << own << valid << granted;

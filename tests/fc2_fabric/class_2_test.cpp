@@ -169,12 +169,8 @@ TEST(Class3Ports, class_2_frame_is_rejected) {
   support::RecordingUser user;
   pair.b.set_user(wire::Type::ct, user);
   ASSERT_TRUE(pair.log_in());
-  const wire::FcHeader data{.r_ctl = RCtl::unsolicited_control,
-                            .d_id = support::PortPair::b_id,
-                            .s_id = support::PortPair::a_id,
-                            .type = wire::Type::ct,
-                            .f_ctl = wire::f_ctl::single_frame_request,
-                            .ox_id = {0x77}};
+  const auto data = support::request_header(RCtl::unsolicited_control, wire::Type::ct, support::PortPair::b_id,
+                                            support::PortPair::a_id, {0x77});
   pair.b.receive(support::made_frame(pair.pool, data, support::zeros(16), wire::Sof::i2, wire::Eof::n));
   pair.run_for(millisecond);
   EXPECT_TRUE(user.ius.empty());

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "fc2_fabric/link/link.hpp"
+#include "tests/support/made_frame.hpp"
 
 namespace fc2 {
 namespace {
@@ -37,10 +38,8 @@ class Station final : public FrameReceiver, public LinkUser, private OutputListe
  private:
   void output_resumed() override {
     for (; to_send_ > 0 && !end_->output().paused(); --to_send_) {
-      FramePtr frame = pool_.take();
-      frame->size_bytes = frame_header_bytes + 4;
-      frame->bytes[frame_header_bytes] = next_++;
-      end_->output().send(std::move(frame));
+      const std::uint8_t data[] = {next_++, 0, 0, 0};
+      end_->output().send(support::made_frame(pool_, {}, data));
     }
   }
   FramePool& pool_;

@@ -33,12 +33,7 @@ struct DenialsTest : support::PeersByHand {
   }
   /// FCVI_CONNECT_RQST, say.
   void first_frame(wire::FcId from) {
-    receive({.r_ctl = wire::RCtl::unsolicited_control,
-             .d_id = own,
-             .s_id = from,
-             .type = wire::Type::fc_vi,
-             .f_ctl = wire::f_ctl::single_frame_request,
-             .ox_id = {next_++}},
+    receive(support::request_header(wire::RCtl::unsolicited_control, wire::Type::fc_vi, own, from, {next_++}),
             Bytes(32));
     run_for(microsecond);
   }

@@ -47,7 +47,7 @@ class ExchangeEndTest : public testing::Test {
     wire::FcHeader header = abts->header;
     header.r_ctl = r_ctl;
     std::swap(header.s_id, header.d_id);
-    header.f_ctl = wire::f_ctl::exchange_responder | wire::f_ctl::last_sequence | wire::f_ctl::end_sequence;
+    header.f_ctl = wire::f_ctl::single_frame_reply;
     pair.a.receive(support::made_frame(pair.pool, header, support::zeros(wire::bls::BaAcc::size())));
   }
   void lose_all_to_b() {

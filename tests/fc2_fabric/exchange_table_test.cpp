@@ -38,13 +38,7 @@ struct Table : PortByHand {
     receive(header, bytes, number == 0 ? wire::Sof::i3 : wire::Sof::n3, last ? wire::Eof::t : wire::Eof::n);
   }
   void answer_ct(wire::OxId ox_id, wire::FcId from = peer) {
-    receive({.r_ctl = RCtl::solicited_control,
-             .d_id = own,
-             .s_id = from,
-             .type = Type::ct,
-             .f_ctl = f_ctl::single_frame_reply,
-             .ox_id = ox_id},
-            bytes);
+    receive(support::reply_header(RCtl::solicited_control, Type::ct, own, from, ox_id), bytes);
   }
 };
 

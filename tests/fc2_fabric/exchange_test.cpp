@@ -375,13 +375,8 @@ TEST_F(ExchangeTest, table_full_refuses) {
   EXPECT_EQ(small.a.originate(b_id, type, originator), nullptr);
   for (int i = 0; i < 4; ++i) small.b.originate(a_id, type, originator);
   for (std::uint16_t ox_id = 7; ox_id < 10; ++ox_id) {
-    const wire::FcHeader header{.r_ctl = RCtl::unsolicited_control,
-                                .d_id = b_id,
-                                .s_id = a_id,
-                                .type = type,
-                                .f_ctl = wire::f_ctl::single_frame_request,
-                                .ox_id = {ox_id}};
-    small.b.receive(support::made_frame(small.pool, header));
+    small.b.receive(
+        support::made_frame(small.pool, support::request_header(RCtl::unsolicited_control, type, b_id, a_id, {ox_id})));
   }
   EXPECT_EQ(small.b.counters().discarded(Discard::NoResources), 1U);
   EXPECT_EQ(responder.ius.size(), 2U);

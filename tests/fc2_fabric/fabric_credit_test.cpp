@@ -4,6 +4,7 @@
 #include "fc2_fabric/switch/f_port.hpp"
 #include "fc2_fabric/link/link.hpp"
 #include "tests/support/frame_log.hpp"
+#include "tests/support/made_frame.hpp"
 #include "tests/support/test_fabric.hpp"
 #include "wire/line_rate.hpp"
 
@@ -43,15 +44,9 @@ class Flood final : public FrameSource {
   Next next_frame(Frame& frame) override {
     if (left == 0) return Next::Exhausted;
     --left;
-    wire::FcHeader header;
-    header.r_ctl = wire::RCtl::solicited_data;
-    header.type = wire::Type::fc_vi;
-    header.s_id = port_.n_port_id();
-    header.d_id = to_;
-    header.write(frame.bytes);
-    frame.size_bytes = frame_header_bytes + 2048;
-    frame.sof = wire::Sof::i3;
-    frame.eof = wire::Eof::t;
+    support::fill_frame(
+        frame, {.r_ctl = wire::RCtl::solicited_data, .d_id = to_, .s_id = port_.n_port_id(), .type = wire::Type::fc_vi},
+        2048);
     return Next::Made;
   }
   std::size_t left = 0;

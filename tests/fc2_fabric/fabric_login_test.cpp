@@ -35,13 +35,7 @@ struct FabricLoginByHand : support::PeersByHand {
   }
   /// The F_Port's answer, to the address that it grants.
   void reply(const wire::els::Login& login, wire::FcId id = granted) {
-    receive({.r_ctl = wire::RCtl::els_reply,
-             .d_id = id,
-             .s_id = wire::well_known::f_port,
-             .type = wire::Type::els,
-             .f_ctl = wire::f_ctl::single_frame_reply,
-             .ox_id = last().header.ox_id},
-            bytes_of(login));
+    receive(support::els_reply_header(id, wire::well_known::f_port, last().header.ox_id), bytes_of(login));
   }
   void online() {
     flogi();
@@ -187,12 +181,8 @@ TEST_F(FabricLoginByHand, online_out_of_order_f_port_is_no_peer) {
   reply(login);
   ASSERT_FALSE(port.in_order());
   remote(wire::well_known::f_port);
-  receive({.r_ctl = wire::RCtl::unsolicited_control,
-           .d_id = granted,
-           .s_id = wire::well_known::f_port,
-           .type = wire::Type::fc_vi,
-           .f_ctl = wire::f_ctl::single_frame_request,
-           .ox_id = {9}},
+  receive(support::request_header(wire::RCtl::unsolicited_control, wire::Type::fc_vi, granted, wire::well_known::f_port,
+                                  {9}),
           Bytes(32));
   expect_discarded(Discard::NotLoggedIn, 1);
 }

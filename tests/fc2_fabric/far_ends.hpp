@@ -80,26 +80,18 @@ class FarEnds : public testing::Test {
     return ids;
   }
   void give_login(std::size_t end, wire::els::Command command, wire::Wwn port_name) {
-    wire::FcHeader header;
-    header.r_ctl = wire::RCtl::els_request;
-    header.type = wire::Type::els;
-    header.d_id = wire::well_known::f_port;
-    header.f_ctl = wire::f_ctl::first_sequence | wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative;
-    header.ox_id = {1};
     wire::els::Login login = fabric.port(0).login_parameters(command);
     login.port_name = port_name;
-    ports[end]->receive(made_frame(fabric.pool, header, bytes_of(login)));
+    ports[end]->receive(
+        made_frame(fabric.pool, els_request_header(wire::well_known::f_port, {}, {1}), bytes_of(login)));
     fabric.run_for(millisecond);
   }
   void feed(std::size_t from, std::size_t to, std::uint8_t mark, wire::Sof sof = wire::Sof::i3) {
     feed_to(from, ports[to]->address(), mark, sof);
   }
   void feed_to(std::size_t from, wire::FcId to, std::uint8_t mark, wire::Sof sof = wire::Sof::i3) {
-    wire::FcHeader header;
-    header.r_ctl = wire::RCtl::solicited_data;
-    header.type = wire::Type::fc_vi;
-    header.s_id = ports[from]->address();
-    header.d_id = to;
+    const wire::FcHeader header{
+        .r_ctl = wire::RCtl::solicited_data, .d_id = to, .s_id = ports[from]->address(), .type = wire::Type::fc_vi};
     const std::uint8_t data[] = {mark, 0, 0, 0};
     ports[from]->receive(made_frame(fabric.pool, header, data, sof, wire::Eof::n));
   }

@@ -193,13 +193,7 @@ TEST(FrameSorting, dataUser_removed_othersGoOn) {
   Sorted p;
   const Exchange* question = p.port.request(peer, RCtl::unsolicited_control, Type::ct, bytes, p.user, second);
   p.port.remove_user(fc_vi);
-  p.receive({.r_ctl = RCtl::solicited_control,
-             .d_id = own,
-             .s_id = peer,
-             .type = Type::ct,
-             .f_ctl = f_ctl::single_frame_reply,
-             .ox_id = question->ox_id()},
-            bytes);
+  p.receive(support::reply_header(RCtl::solicited_control, Type::ct, own, peer, question->ox_id()), bytes);
   EXPECT_EQ(p.user.ius.size(), 1U);
 }
 

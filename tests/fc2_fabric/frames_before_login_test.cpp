@@ -23,13 +23,8 @@ class FramesBeforeLoginTest : public support::LonePort {
   }
   /// The first frame of a set-up.
   void set_up(wire::FcId from, std::uint16_t number) {
-    receive({.r_ctl = wire::RCtl::unsolicited_control,
-             .d_id = own,
-             .s_id = from,
-             .type = wire::Type::fc_vi,
-             .f_ctl = wire::f_ctl::single_frame_request,
-             .ox_id = {number}},
-            std::array<std::uint8_t, 32>{});
+    receive(support::request_header(wire::RCtl::unsolicited_control, wire::Type::fc_vi, own, from, {number}),
+            support::zeros(32));
   }
   [[nodiscard]] std::uint64_t not_kept() const { return port.counters().discarded(Discard::NotLoggedIn); }
   using Numbers = std::vector<std::uint16_t>;

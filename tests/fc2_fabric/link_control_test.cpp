@@ -84,13 +84,7 @@ TEST_P(Class2Offer, logged_out_frame_is_rejected) {
   for (const bool known : {false, true}) {
     if (known) static_cast<void>(port.remote_port(peer));
     log.clear();
-    put({.r_ctl = RCtl::unsolicited_control,
-         .d_id = own,
-         .s_id = peer,
-         .type = type,
-         .f_ctl = f_ctl::single_frame_request,
-         .ox_id = {7}},
-        wire::Sof::i2);
+    put(support::request_header(RCtl::unsolicited_control, type, own, peer, {7}), wire::Sof::i2);
     ASSERT_EQ(log.size(), 1u);
     EXPECT_EQ(sent(RCtl::p_rjt, 0).header.parameter, offered ? 0x02160000u : 0x02050000u);
   }

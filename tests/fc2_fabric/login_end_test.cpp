@@ -206,10 +206,7 @@ TEST(LoginEnd, retry_pending_logo_is_accepted_login_goes_on) {
   bool busy = true;
   pair.to_b.on_frame = [&](const LoggedFrame& f) {
     if (!f.is_els(Command::plogi) || !std::exchange(busy, false)) return support::Interposer::Action::Pass;
-    wire::FcHeader header = f.header;
-    header.r_ctl = wire::RCtl::els_reply;
-    std::swap(header.s_id, header.d_id);
-    header.f_ctl = wire::f_ctl::exchange_responder | wire::f_ctl::last_sequence | wire::f_ctl::end_sequence;
+    const auto header = support::els_reply_header(f.header.s_id, f.header.d_id, f.header.ox_id);
     const auto reject =
         support::bytes_of(wire::els::LsRjt{.reason = wire::els::RejectReason::logical_busy, .explanation = {}});
     pair.a.receive(support::made_frame(pair.pool, header, reject));

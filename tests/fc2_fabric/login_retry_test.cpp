@@ -39,11 +39,8 @@ class LoginRetryTest : public testing::Test, public PortListener {
 
  private:
   void answer(wire::OxId ox_id, RejectReason reason) {
-    wire::FcHeader header{
-        .r_ctl = wire::RCtl::els_reply, .d_id = PortPair::a_id, .s_id = b_id, .type = wire::Type::els};
-    header.f_ctl = wire::f_ctl::single_frame_reply;
-    header.ox_id = ox_id;
-    pair.a.receive(support::made_frame(pair.pool, header, support::bytes_of(wire::els::LsRjt{.reason = reason})));
+    pair.a.receive(support::made_frame(pair.pool, support::els_reply_header(PortPair::a_id, b_id, ox_id),
+                                       support::bytes_of(wire::els::LsRjt{.reason = reason})));
   }
 };
 

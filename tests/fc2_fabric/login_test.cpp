@@ -4,6 +4,7 @@
 #include "fc2_fabric/switch/f_port.hpp"
 #include "tests/support/fc4.hpp"
 #include "tests/support/login_listener.hpp"
+#include "tests/support/made_frame.hpp"
 #include "tests/support/port_pair.hpp"
 #include "tests/support/test_fabric.hpp"
 #include "wire/els/adisc.hpp"
@@ -297,10 +298,7 @@ TEST_F(LoginTest, logged_out_rnid_tells_names_and_kind) {
 TEST_F(LoginTest, any_rls_tells_link_errors) {
   const auto errors = [&](wire::FcId id) { return els(bytes_of(wire::els::Rls{.n_port_id = id})); };
   EXPECT_EQ(errors({}), bytes_of(wire::els::RlsAcc{}));
-  FramePtr damaged = pair.pool.take();
-  damaged->size_bytes = frame_header_bytes;
-  damaged->crc_error = true;
-  pair.b.receive(std::move(damaged));
+  pair.b.receive(support::damaged_frame(pair.pool));
   EXPECT_EQ(errors(b_id), bytes_of(wire::els::RlsAcc{.invalid_crcs = 1}));
   const auto reject = wire::els::LsRjt::parse(errors(a_id));
   ASSERT_TRUE(reject);

@@ -68,10 +68,7 @@ TEST_F(FabricLoginTest, online_f_port_tells_link_errors_and_who_it_is) {
     return user.ius.empty() ? std::vector<std::uint8_t>{} : user.ius.back().bytes;
   };
   EXPECT_EQ(ask(wire::els::Rls{.n_port_id = port.n_port_id()}), bytes_of(wire::els::RlsAcc{}));
-  FramePtr damaged = port.pool().take();
-  damaged->size_bytes = frame_header_bytes;
-  damaged->crc_error = true;
-  f_port->receive(std::move(damaged));
+  f_port->receive(support::damaged_frame(port.pool()));
   EXPECT_EQ(ask(wire::els::Rls{.n_port_id = port.n_port_id()}), bytes_of(wire::els::RlsAcc{.invalid_crcs = 1}));
   EXPECT_EQ(ask(wire::els::Rls{}), bytes_of(wire::els::RlsAcc{.invalid_crcs = 1}));
   EXPECT_EQ(ask(wire::els::Rls{.n_port_id = fabric.port(1).n_port_id()}).at(0), 0x01);
@@ -173,12 +170,7 @@ TEST_F(FabricLoginTest, online_logout_goes_offline) {
 TEST_F(FabricLoginTest, online_fabric_logs_out_logs_in_again) {
   fabric.bring_up();
   NPort& port = fabric.port(0);
-  const wire::FcHeader header{.r_ctl = wire::RCtl::els_request,
-                              .d_id = port.n_port_id(),
-                              .s_id = wire::well_known::f_port,
-                              .type = wire::Type::els,
-                              .f_ctl = wire::f_ctl::single_frame_request,
-                              .ox_id = {0x77}};
+  const auto header = support::els_request_header(port.n_port_id(), wire::well_known::f_port, {0x77});
   port.receive(support::made_frame(fabric.pool, header,
                                    support::bytes_of(wire::els::Logo{.n_port_id = wire::well_known::f_port})));
   EXPECT_FALSE(port.online());
@@ -193,12 +185,7 @@ TEST_F(FabricLoginTest, offline_request_is_discarded) {
   NPort& port = fabric.port(0);
   port.link_up(dark);
   fabric.run_for(millisecond);
-  const wire::FcHeader header{.r_ctl = wire::RCtl::els_request,
-                              .d_id = {0x010100},
-                              .s_id = wire::well_known::f_port,
-                              .type = wire::Type::els,
-                              .f_ctl = wire::f_ctl::single_frame_request,
-                              .ox_id = {0x77}};
+  const auto header = support::els_request_header({0x010100}, wire::well_known::f_port, {0x77});
   port.receive(support::made_frame(fabric.pool, header, support::bytes_of(port.login_parameters(Command::plogi))));
   EXPECT_EQ(port.counters().discarded(Discard::NotLoggedIn), 1U);
   EXPECT_EQ(listener.events, "");

@@ -23,14 +23,11 @@ class FlPort final : public FrameReceiver {
   void receive(FramePtr frame) override { log.receive(std::move(frame)); }
   void send(NPort& port, wire::RCtl r_ctl, wire::FcId d_id, wire::FcId s_id, wire::OxId ox_id,
             std::span<const std::uint8_t> payload) {
-    wire::FcHeader header;
-    header.r_ctl = r_ctl;
-    header.type = wire::Type::els;
-    header.d_id = d_id;
-    header.s_id = s_id;
-    header.ox_id = ox_id;
-    header.f_ctl = r_ctl == wire::RCtl::els_reply ? 0x980000 : 0x290000;
-    port.receive(support::made_frame(pool_, header, payload));
+    const bool reply = r_ctl == wire::RCtl::els_reply;
+    port.receive(support::made_frame(pool_,
+                                     reply ? support::els_reply_header(d_id, s_id, ox_id)
+                                           : support::request_header(r_ctl, wire::Type::els, d_id, s_id, ox_id),
+                                     payload));
   }
   /// Answers the last FLOGI or PLOGI that came.
   void accept(NPort& port, wire::FcId granted, wire::Wwn port_name, wire::Wwn node_name, bool f_port) {

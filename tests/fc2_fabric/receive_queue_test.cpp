@@ -7,17 +7,15 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/made_frame.hpp"
+
 namespace fc2 {
 namespace {
 
 class ReceiveQueueTest : public testing::Test {
  protected:
   using Processed = std::vector<std::pair<int, TimeNs>>;  // which, and how long after the beginning
-  void receive(ReceiveQueue& queue, std::uint8_t number) {
-    FramePtr frame = pool.take();
-    frame->data_field()[0] = number;
-    queue.receive(std::move(frame));
-  }
+  void receive(ReceiveQueue& queue, std::uint8_t number) { queue.receive(support::made_frame(pool, {}, {&number, 1})); }
   void run_to(TimeNs time) { scheduler.run_until(port.begun + time); }
 
   Scheduler scheduler;

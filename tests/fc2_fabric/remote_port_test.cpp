@@ -83,13 +83,7 @@ TEST_F(RemotePortTest, logged_in_in_use_as_long_as_somebody_counts_on_it) {
   EXPECT_FALSE(remote().in_use());
   support::RecordingUser user;
   port.set_user(wire::Type::ct, user);
-  receive({.r_ctl = wire::RCtl::unsolicited_control,
-           .d_id = own,
-           .s_id = peer,
-           .type = wire::Type::ct,
-           .f_ctl = wire::f_ctl::single_frame_request,
-           .ox_id = {9}},
-          std::array<std::uint8_t, 16>{});
+  receive(support::request_header(wire::RCtl::unsolicited_control, wire::Type::ct, own, peer, {9}), support::zeros(16));
   ASSERT_EQ(user.ius.size(), 1U);
   EXPECT_TRUE(remote().in_use());
   port.release(*user.ius[0].exchange);

@@ -35,13 +35,7 @@ class StrangersTest : public support::LonePort {
   }
   ~StrangersTest() override { EXPECT_LE(port.known_ports(), std::max(most, port.config().max_remote_ports)); }
   void message_data(wire::FcId from) {
-    receive({.r_ctl = wire::RCtl::solicited_data,
-             .d_id = own,
-             .s_id = from,
-             .type = wire::Type::fc_vi,
-             .f_ctl = wire::f_ctl::single_frame_request,
-             .ox_id = {7}},
-            std::array<std::uint8_t, 32>{});
+    receive(support::request_header(wire::RCtl::solicited_data, wire::Type::fc_vi, own, from, {7}), support::zeros(32));
   }
   /// `count` of them, each another one.
   template <class Frame>

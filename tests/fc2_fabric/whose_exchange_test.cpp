@@ -20,12 +20,7 @@ class WhoseExchange : public testing::Test {
   }
   /// An answer of eight bytes that ends this exchange.
   static wire::FcHeader answer(wire::OxId ox_id) {
-    return {.r_ctl = RCtl::solicited_control,
-            .d_id = a_id,
-            .s_id = b_id,
-            .type = type,
-            .f_ctl = wire::f_ctl::exchange_responder | wire::f_ctl::last_sequence | wire::f_ctl::end_sequence,
-            .ox_id = ox_id};
+    return support::reply_header(RCtl::solicited_control, type, a_id, b_id, ox_id);
   }
   void deliver(NPort& to, const wire::FcHeader& header) {
     to.receive(support::made_frame(pair.pool, header, support::zeros(8)));

@@ -2,6 +2,7 @@
 #pragma once
 #include "fc2_fabric/node/class_2.hpp"
 #include "fc2_fabric/node/remote_port.hpp"
+#include "tests/fcvi/forged_frame.hpp"
 #include "tests/fcvi/message_nodes.hpp"
 #include "tests/support/made_frame.hpp"
 
@@ -12,21 +13,6 @@ inline fc2::SwitchConfig fabric_order(bool in_order) {
   config.in_order = in_order;
   return config;
 }
-
-/// A frame of the log, or what was made from one.
-struct ForgedFrame {
-  wire::FcHeader header;
-  std::vector<std::uint8_t> data;
-  wire::Sof sof = wire::Sof::i3;
-  wire::Eof eof = wire::Eof::t;
-
-  void set(const wire::fcvi::DeviceHeader& device_header) {
-    data.assign(std::max(data.size(), device_header.size()), 0);
-    device_header.write(std::span(data).first(device_header.size()));
-    header.df_ctl = wire::df_ctl::with_device_header(device_header.size());
-  }
-  [[nodiscard]] fc2::FramePtr build(fc2::FramePool& pool) const { return made_frame(pool, header, data, sof, eof); }
-};
 
 class Class2Nodes : public MessageNodes {
  public:

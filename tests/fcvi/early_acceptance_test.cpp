@@ -24,21 +24,14 @@ class EarlyAcceptance : public support::PeerWire {
   }
   /// FCVI_MSG_ID 1, one frame.
   void send(char content, bool answered) {
-    support::ForgedFrame frame;
-    frame.header = {.r_ctl = wire::RCtl::solicited_data,
-                    .d_id = host.port.n_port_id(),
-                    .s_id = peer.port.n_port_id(),
-                    .type = wire::Type::fc_vi,
-                    .f_ctl = f_ctl::first_sequence | f_ctl::relative_offset_present | f_ctl::end_sequence |
-                             (answered ? f_ctl::sequence_initiative : f_ctl::last_sequence),
-                    .ox_id = {next_ox_id++},
-                    .rx_id = wire::RxId::unassigned};
-    frame.set({.handle = peer.resp1->payload.handle,
-               .opcode = wire::fcvi::Opcode::send_rqst,
-               .msg_id = {1},
-               .tot_len_or_connection_id = bytes});
-    frame.data.resize(32 + bytes, static_cast<std::uint8_t>(content));
-    frame.header.df_ctl = wire::df_ctl::device_header_32;
+    auto frame =
+        support::forged_message(host.port.n_port_id(), peer.port.n_port_id(),
+                                {.handle = peer.resp1->payload.handle,
+                                 .opcode = wire::fcvi::Opcode::send_rqst,
+                                 .msg_id = {1},
+                                 .tot_len_or_connection_id = bytes},
+                                {.bytes = bytes, .answered = answered, .content = static_cast<std::uint8_t>(content)});
+    frame.header.ox_id = {next_ox_id++};
     host.port.receive(frame.build(fabric.pool));
     settle();
   }

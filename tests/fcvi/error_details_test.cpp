@@ -116,10 +116,7 @@ TEST_P(ReadErrorDetails, read_isAborted) {
   const auto* asked =
       log.find([](const support::LoggedFrame& f) { return f.outbound && f.is(wire::RCtl::unsolicited_command); });
   ASSERT_NE(asked, nullptr);
-  support::ForgedFrame abts{.header = asked->header, .data = {}};
-  abts.header.r_ctl = wire::RCtl::abts, abts.header.type = wire::Type::bls, abts.header.df_ctl = 0;
-  abts.header.f_ctl = wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative;
-  server->port.receive(abts.build(fabric.pool));
+  server->port.receive(support::as_abts({.header = asked->header}).build(fabric.pool));
   fabric.run_for(runtime::millisecond);
   expect_told(vi::ErrorCode::RdmaTransport, vi::status::op_rdma_read);
 }

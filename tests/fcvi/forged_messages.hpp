@@ -63,30 +63,17 @@ class ForgedMessages : public MessageNodes {
   /// `bytes` at `offset` of a message of `total`, as its frame `number`.
   [[nodiscard]] ForgedFrame bytes_of(Opcode opcode, std::uint32_t id, std::uint32_t total, std::uint32_t offset,
                                      std::uint32_t bytes, std::uint32_t number) const {
-    ForgedFrame frame;
-    frame.header = {.r_ctl = wire::fcvi::find_iu(opcode)->r_ctl,
-                    .d_id = server->port.n_port_id(),
-                    .s_id = client->port.n_port_id(),
-                    .type = wire::Type::fc_vi,
-                    .f_ctl = wire::f_ctl::first_sequence | wire::f_ctl::relative_offset_present,
-                    .ox_id = {static_cast<std::uint16_t>(0x5000 + id)},
-                    .rx_id = wire::RxId::unassigned};
-    const bool answered = opcode == Opcode::read_rqst || level_ == Level::ReliableReception;
-    const bool last = opcode == Opcode::read_rqst || offset + bytes == total;
-    if (last)
-      frame.header.f_ctl |=
-          wire::f_ctl::end_sequence | (answered ? wire::f_ctl::sequence_initiative : wire::f_ctl::last_sequence);
-    frame.header.f_ctl |= static_cast<std::uint32_t>(wire::fill_bytes_for(bytes));
-    frame.header.seq_cnt = {static_cast<std::uint16_t>(number)};
-    frame.header.parameter = offset;
-    frame.sof = class_2_ ? (number == 0 ? wire::Sof::i2 : wire::Sof::n2) : number == 0 ? wire::Sof::i3 : wire::Sof::n3;
-    frame.eof = last && !class_2_ ? wire::Eof::t : wire::Eof::n;
+    const bool read = opcode == Opcode::read_rqst;
     wire::fcvi::DeviceHeader device = header;
     device.opcode = opcode, device.msg_id = {id}, device.tot_len_or_connection_id = total;
-    frame.data.resize(32 + bytes + wire::fill_bytes_for(bytes), letter(id));
-    device.write(std::span(frame.data).first(32));
-    frame.header.df_ctl = wire::df_ctl::device_header_32;
-    return frame;
+    return forged_message(server->port.n_port_id(), client->port.n_port_id(), device,
+                          {.offset = offset,
+                           .bytes = bytes,
+                           .number = number,
+                           .last = read || offset + bytes == total,
+                           .answered = read || level_ == Level::ReliableReception,
+                           .content = letter(id),
+                           .class_2 = class_2_});
   }
   [[nodiscard]] ForgedFrame frame(Opcode opcode, std::uint32_t id, std::uint32_t number, std::uint32_t frames) const {
     return bytes_of(opcode, id, frames * part, number * part, part, number);
@@ -102,14 +89,7 @@ class ForgedMessages : public MessageNodes {
   void give_read(std::uint32_t id, std::uint32_t bytes = part) {
     give(bytes_of(Opcode::read_rqst, id, bytes, 0, 0, 0));
   }
-  void give_abts(std::uint32_t id) {
-    ForgedFrame abts = frame(Opcode::send_rqst, id, 0, 1);
-    abts.header.r_ctl = wire::RCtl::abts, abts.header.type = wire::Type::bls, abts.header.df_ctl = 0;
-    abts.header.f_ctl = wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative;
-    abts.header.parameter = 0;
-    abts.data.clear();
-    give(abts);
-  }
+  void give_abts(std::uint32_t id) { give(as_abts(frame(Opcode::send_rqst, id, 0, 1))); }
   /// The first frame of another IU on the exchange of that message.
   void give_control(std::uint32_t id) {
     ForgedFrame control = frame(Opcode::send_rqst, id, 0, 2);

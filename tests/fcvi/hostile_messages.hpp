@@ -59,7 +59,7 @@ class BesiegedMessages : public Besieged {
     expecting();
     std::uint8_t* from = victim().bytes(read_source);
     for (std::uint32_t at = 0; at < read_bytes; ++at) from[at] = content(source_message, at);
-    Forgery frame = request(Opcode::read_rqst);
+    ForgedFrame frame = request(Opcode::read_rqst);
     frame.set_word(7, read_bytes);
     reads_of_ = message_id_;
     inject(frame);
@@ -81,7 +81,7 @@ class BesiegedMessages : public Besieged {
   // --- frames ----------------------------------------------------------------------------------------------------
   /// What the peer would send now: the next of the open message, or a new one behind it; the answer that we wait for,
   /// or to nothing.
-  [[nodiscard]] Forgery right(Opcode opcode) { return is_request(opcode) ? request(opcode) : response(opcode); }
+  [[nodiscard]] ForgedFrame right(Opcode opcode) { return is_request(opcode) ? request(opcode) : response(opcode); }
   /// What follows it, as it should be: with `replaces` the one before was sent instead of the right one. Then
   /// one message more.
   void go_on(Opcode opcode, bool replaces) {
@@ -98,7 +98,7 @@ class BesiegedMessages : public Besieged {
     if (replaces && behind) finish();
     take(1);
   }
-  void inject(const Forgery& forged) {
+  void inject(const ForgedFrame& forged) {
     put(forged);
     fabric.run_for(200 * runtime::microsecond);  // four long frames of ours
   }
@@ -176,7 +176,7 @@ class BesiegedMessages : public Besieged {
     for (; count != 0; --count) inject(response(answer_)), ++answered_;
   }
 
-  [[nodiscard]] Forgery request(Opcode opcode) {
+  [[nodiscard]] ForgedFrame request(Opcode opcode) {
     const bool read = opcode == Opcode::read_rqst, other = opens_other(opcode);
     const unsigned number = other ? 0 : parts_, of = other || read ? 1 : of_;
     const std::uint32_t id = message_id_ + (other ? 1 : 0);
@@ -187,42 +187,42 @@ class BesiegedMessages : public Besieged {
       header.rmt_va = read ? read_source : write_target;
       header.rmt_va_handle = victim().handle;
     }
-    Forgery frame = made(header, number, of, read ? 0 : id);
-    frame.fc.ox_id = {static_cast<std::uint16_t>(0x4000 + id)};
+    ForgedFrame frame = made(header, number, of, read ? 0 : id);
+    frame.header.ox_id = {static_cast<std::uint16_t>(0x4000 + id)};
     const bool wants_answer = read || level() == Level::ReliableReception;
-    if (number < 3) frame.fc.f_ctl |= wire::f_ctl::first_sequence;
+    if (number < 3) frame.header.f_ctl |= wire::f_ctl::first_sequence;
     if (number + 1 == of)
-      frame.fc.f_ctl |= wants_answer ? wire::f_ctl::sequence_initiative : wire::f_ctl::last_sequence;
+      frame.header.f_ctl |= wants_answer ? wire::f_ctl::sequence_initiative : wire::f_ctl::last_sequence;
     return frame;
   }
-  [[nodiscard]] Forgery response(Opcode opcode) {
+  [[nodiscard]] ForgedFrame response(Opcode opcode) {
     const bool read = opcode == Opcode::read_resp;
     wire::fcvi::DeviceHeader header{.handle = victims_handle(), .opcode = opcode, .msg_id = wire::MsgId::first};
     if (read)
       header.rmt_va = peer_memory, header.rmt_va_handle = peer().handle, header.tot_len_or_connection_id = parts * part;
     const unsigned number = answers(opcode) ? answered_ : 0, of = answers(opcode) ? of_answers_ : 1;
-    Forgery frame = made(header, number, of, read ? source_message : 0);
-    frame.fc.f_ctl |= wire::f_ctl::exchange_responder;
-    frame.fc.ox_id = asked_.ox_id;
-    if (number + 1 == of) frame.fc.f_ctl |= wire::f_ctl::last_sequence;
+    ForgedFrame frame = made(header, number, of, read ? source_message : 0);
+    frame.header.f_ctl |= wire::f_ctl::exchange_responder;
+    frame.header.ox_id = asked_.ox_id;
+    if (number + 1 == of) frame.header.f_ctl |= wire::f_ctl::last_sequence;
     return frame;
   }
   /// Part `number` of `of`, with the contents of that message; 0: without payload.
-  [[nodiscard]] Forgery made(const wire::fcvi::DeviceHeader& header, unsigned number, unsigned of,
-                             std::uint32_t message) {
+  [[nodiscard]] ForgedFrame made(const wire::fcvi::DeviceHeader& header, unsigned number, unsigned of,
+                                 std::uint32_t message) {
     const bool starts = number == 0 || number == 3, ends = number + 1 == of || number == 2;
     const std::uint32_t bytes = message == 0 ? 0 : part;
-    Forgery frame;
-    frame.fc = {.r_ctl = wire::fcvi::find_iu(header.opcode)->r_ctl,
-                .d_id = victim().port.n_port_id(),
-                .s_id = peer().port.n_port_id(),
-                .type = wire::Type::fc_vi};
-    frame.fc.df_ctl = wire::df_ctl::with_device_header(header.size());
-    frame.fc.f_ctl = wire::f_ctl::relative_offset_present | (ends ? wire::f_ctl::end_sequence : 0);
-    if (class_2_) frame.fc.f_ctl |= wire::f_ctl::ack_form_ack_1;
-    frame.fc.seq_id = {static_cast<std::uint8_t>(2 * header.msg_id.value + number / 3)};
-    frame.fc.seq_cnt = {static_cast<std::uint16_t>(number)};
-    frame.fc.parameter = number * bytes;
+    ForgedFrame frame;
+    frame.header = {.r_ctl = wire::fcvi::find_iu(header.opcode)->r_ctl,
+                    .d_id = victim().port.n_port_id(),
+                    .s_id = peer().port.n_port_id(),
+                    .type = wire::Type::fc_vi};
+    frame.header.df_ctl = wire::df_ctl::with_device_header(header.size());
+    frame.header.f_ctl = wire::f_ctl::relative_offset_present | (ends ? wire::f_ctl::end_sequence : 0);
+    if (class_2_) frame.header.f_ctl |= wire::f_ctl::ack_form_ack_1;
+    frame.header.seq_id = {static_cast<std::uint8_t>(2 * header.msg_id.value + number / 3)};
+    frame.header.seq_cnt = {static_cast<std::uint16_t>(number)};
+    frame.header.parameter = number * bytes;
     frame.sof = class_2_ ? (starts ? wire::Sof::i2 : wire::Sof::n2) : starts ? wire::Sof::i3 : wire::Sof::n3;
     frame.eof = ends && !class_2_ ? wire::Eof::t : wire::Eof::n;
     frame.data.resize(header.size() + bytes);

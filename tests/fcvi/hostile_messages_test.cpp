@@ -10,7 +10,7 @@
 
 namespace {
 using support::BesiegedMessages;
-using support::Forgery;
+using support::ForgedFrame;
 using support::MessageWorld;
 using support::Wrong;
 using Opcode = wire::fcvi::Opcode;
@@ -51,76 +51,76 @@ constexpr Situation situations[] = {
     {"ReadingLast", &BesiegedMessages::reading_last, reliable},
 };
 
-void add_to_word(Forgery& f, std::size_t index, std::uint32_t more) { f.set_word(index, f.word(index) + more); }
-void set_flags(Forgery& f, unsigned flags) { f.data[5] = static_cast<std::uint8_t>(flags); }
+void add_to_word(ForgedFrame& f, std::size_t index, std::uint32_t more) { f.set_word(index, f.word(index) + more); }
+void set_flags(ForgedFrame& f, unsigned flags) { f.data[5] = static_cast<std::uint8_t>(flags); }
 
 /// Beside support::header_wrongs. For answers a wrong FCVI_MSG_ID or another opcode identifies, too (5.2.5).
 constexpr Wrong message_wrongs[] = {
-    {"R_CTL: unsolicited data", true, [](Forgery& f) { f.fc.r_ctl = wire::RCtl::unsolicited_data; }},
-    {"S_ID: ours", true, [](Forgery& f) { f.fc.s_id = f.fc.d_id; }},
-    {"CS_CTL: PREF", false, [](Forgery& f) { f.fc.cs_ctl = wire::cs_ctl_preference; }},
-    {"End_Sequence, and not EOF", false, [](Forgery& f) { f.fc.f_ctl ^= f_ctl::end_sequence; }},
+    {"R_CTL: unsolicited data", true, [](ForgedFrame& f) { f.header.r_ctl = wire::RCtl::unsolicited_data; }},
+    {"S_ID: ours", true, [](ForgedFrame& f) { f.header.s_id = f.header.d_id; }},
+    {"CS_CTL: PREF", false, [](ForgedFrame& f) { f.header.cs_ctl = wire::cs_ctl_preference; }},
+    {"End_Sequence, and not EOF", false, [](ForgedFrame& f) { f.header.f_ctl ^= f_ctl::end_sequence; }},
     {"EOF, and not End_Sequence", false,
-     [](Forgery& f) { f.eof = f.eof == wire::Eof::t ? wire::Eof::n : wire::Eof::t; }},
+     [](ForgedFrame& f) { f.eof = f.eof == wire::Eof::t ? wire::Eof::n : wire::Eof::t; }},
     {"End_Sequence and EOF", false,
-     [](Forgery& f) {
-       f.fc.f_ctl ^= f_ctl::end_sequence, f.eof = f.eof == wire::Eof::t ? wire::Eof::n : wire::Eof::t;
+     [](ForgedFrame& f) {
+       f.header.f_ctl ^= f_ctl::end_sequence, f.eof = f.eof == wire::Eof::t ? wire::Eof::n : wire::Eof::t;
      }},
-    {"Sequence Context", false, [](Forgery& f) { f.fc.f_ctl ^= f_ctl::sequence_recipient; }},
-    {"Abort Sequence Condition", false, [](Forgery& f) { f.fc.f_ctl ^= f_ctl::abort_perform_abts; }},
-    {"Relative offset present", false, [](Forgery& f) { f.fc.f_ctl ^= f_ctl::relative_offset_present; }},
-    {"Fill bytes", false, [](Forgery& f) { f.fc.f_ctl ^= 3; }},
-    {"DF_CTL: the other size", true, [](Forgery& f) { f.fc.df_ctl ^= 3; }},
-    {"SEQ_ID", false, [](Forgery& f) { f.fc.seq_id.value ^= 0x80; }},
-    {"SEQ_CNT: the one before", false, [](Forgery& f) { --f.fc.seq_cnt.value; }},
-    {"SEQ_CNT: the next", false, [](Forgery& f) { ++f.fc.seq_cnt.value; }},
-    {"RX_ID", false, [](Forgery& f) { f.fc.rx_id.value ^= 0x0555; }},
-    {"Relative offset: 0", false, [](Forgery& f) { f.fc.parameter = 0; }},
-    {"Relative offset: 4 less", false, [](Forgery& f) { f.fc.parameter -= 4; }},
-    {"Relative offset: 4 more", false, [](Forgery& f) { f.fc.parameter += 4; }},
-    {"Relative offset: of the next", false, [](Forgery& f) { f.fc.parameter += BesiegedMessages::part; }},
+    {"Sequence Context", false, [](ForgedFrame& f) { f.header.f_ctl ^= f_ctl::sequence_recipient; }},
+    {"Abort Sequence Condition", false, [](ForgedFrame& f) { f.header.f_ctl ^= f_ctl::abort_perform_abts; }},
+    {"Relative offset present", false, [](ForgedFrame& f) { f.header.f_ctl ^= f_ctl::relative_offset_present; }},
+    {"Fill bytes", false, [](ForgedFrame& f) { f.header.f_ctl ^= 3; }},
+    {"DF_CTL: the other size", true, [](ForgedFrame& f) { f.header.df_ctl ^= 3; }},
+    {"SEQ_ID", false, [](ForgedFrame& f) { f.header.seq_id.value ^= 0x80; }},
+    {"SEQ_CNT: the one before", false, [](ForgedFrame& f) { --f.header.seq_cnt.value; }},
+    {"SEQ_CNT: the next", false, [](ForgedFrame& f) { ++f.header.seq_cnt.value; }},
+    {"RX_ID", false, [](ForgedFrame& f) { f.header.rx_id.value ^= 0x0555; }},
+    {"Relative offset: 0", false, [](ForgedFrame& f) { f.header.parameter = 0; }},
+    {"Relative offset: 4 less", false, [](ForgedFrame& f) { f.header.parameter -= 4; }},
+    {"Relative offset: 4 more", false, [](ForgedFrame& f) { f.header.parameter += 4; }},
+    {"Relative offset: of the next", false, [](ForgedFrame& f) { f.header.parameter += BesiegedMessages::part; }},
     {"SOF: first or not", false,
-     [](Forgery& f) {
+     [](ForgedFrame& f) {
        const bool class_2 = f.sof == wire::Sof::i2 || f.sof == wire::Sof::n2,
                   first = f.sof == wire::Sof::i2 || f.sof == wire::Sof::i3;
        f.sof = class_2 ? (first ? wire::Sof::n2 : wire::Sof::i2) : first ? wire::Sof::n3 : wire::Sof::i3;
      }},
     {"SOFi2 or i3: the other class", false,
-     [](Forgery& f) { f.sof = f.sof == wire::Sof::i3 || f.sof == wire::Sof::n3 ? wire::Sof::i2 : wire::Sof::i3; }},
-    {"FCVI_HANDLE: unassigned", true, [](Forgery& f) { f.set_word(0, 0xFFFFFFFF); }},
-    {"FCVI_OPCODE: Send or Write, the other", false, [](Forgery& f) { f.data[4] ^= 1; }},
-    {"FCVI_OPCODE: request or response, the other", true, [](Forgery& f) { f.data[4] ^= 8; }},
-    {"FCVI_FLAGS: bit 0", false, [](Forgery& f) { f.data[5] ^= 1; }},
-    {"FCVI_FLAGS: bit 1 alone", false, [](Forgery& f) { set_flags(f, 2); }},
-    {"FCVI_FLAGS: bit 2 alone", false, [](Forgery& f) { set_flags(f, 4); }},
-    {"FCVI_FLAGS: bit 3 alone", false, [](Forgery& f) { set_flags(f, 8); }},
-    {"FCVI_FLAGS: bits 0 and 1", false, [](Forgery& f) { set_flags(f, 3); }},
-    {"FCVI_FLAGS: bits 0 and 2", false, [](Forgery& f) { set_flags(f, 5); }},
-    {"FCVI_FLAGS: bits 0 and 3", false, [](Forgery& f) { set_flags(f, 9); }},
-    {"FCVI_MSG_ID: the one before", false, [](Forgery& f) { add_to_word(f, 2, 0xFFFFFFFF); }},
-    {"FCVI_MSG_ID: the next", false, [](Forgery& f) { add_to_word(f, 2, 1); }},
-    {"FCVI_MSG_ID: the one after that", false, [](Forgery& f) { add_to_word(f, 2, 2); }},
-    {"half a Device_Header", true, [](Forgery& f) { f.data.resize(f.data.size() < 32 ? 8 : 20); }},
-    {"no data field", true, [](Forgery& f) { f.data.clear(); }},
-    {"4 bytes more", false, [](Forgery& f) { f.data.resize(f.data.size() + 4); }},
+     [](ForgedFrame& f) { f.sof = f.sof == wire::Sof::i3 || f.sof == wire::Sof::n3 ? wire::Sof::i2 : wire::Sof::i3; }},
+    {"FCVI_HANDLE: unassigned", true, [](ForgedFrame& f) { f.set_word(0, 0xFFFFFFFF); }},
+    {"FCVI_OPCODE: Send or Write, the other", false, [](ForgedFrame& f) { f.data[4] ^= 1; }},
+    {"FCVI_OPCODE: request or response, the other", true, [](ForgedFrame& f) { f.data[4] ^= 8; }},
+    {"FCVI_FLAGS: bit 0", false, [](ForgedFrame& f) { f.data[5] ^= 1; }},
+    {"FCVI_FLAGS: bit 1 alone", false, [](ForgedFrame& f) { set_flags(f, 2); }},
+    {"FCVI_FLAGS: bit 2 alone", false, [](ForgedFrame& f) { set_flags(f, 4); }},
+    {"FCVI_FLAGS: bit 3 alone", false, [](ForgedFrame& f) { set_flags(f, 8); }},
+    {"FCVI_FLAGS: bits 0 and 1", false, [](ForgedFrame& f) { set_flags(f, 3); }},
+    {"FCVI_FLAGS: bits 0 and 2", false, [](ForgedFrame& f) { set_flags(f, 5); }},
+    {"FCVI_FLAGS: bits 0 and 3", false, [](ForgedFrame& f) { set_flags(f, 9); }},
+    {"FCVI_MSG_ID: the one before", false, [](ForgedFrame& f) { add_to_word(f, 2, 0xFFFFFFFF); }},
+    {"FCVI_MSG_ID: the next", false, [](ForgedFrame& f) { add_to_word(f, 2, 1); }},
+    {"FCVI_MSG_ID: the one after that", false, [](ForgedFrame& f) { add_to_word(f, 2, 2); }},
+    {"half a Device_Header", true, [](ForgedFrame& f) { f.data.resize(f.data.size() < 32 ? 8 : 20); }},
+    {"no data field", true, [](ForgedFrame& f) { f.data.clear(); }},
+    {"4 bytes more", false, [](ForgedFrame& f) { f.data.resize(f.data.size() + 4); }},
 };
 /// Of those whose Device_Header has 32 bytes.
 constexpr Wrong long_message_wrongs[] = {
-    {"FCVI_RMT_VA: 64 more", false, [](Forgery& f) { add_to_word(f, 5, 64); }},
-    {"FCVI_RMT_VA: none", false, [](Forgery& f) { f.set_word(4, 0), f.set_word(5, 0); }},
-    {"FCVI_TOT_LEN: 4 less", false, [](Forgery& f) { add_to_word(f, 7, 0xFFFFFFFC); }},
-    {"FCVI_TOT_LEN: 4 more", false, [](Forgery& f) { add_to_word(f, 7, 4); }},
-    {"FCVI_TOT_LEN: 0", false, [](Forgery& f) { f.set_word(7, 0); }},
-    {"FCVI_TOT_LEN: most", false, [](Forgery& f) { f.set_word(7, 0xFFFFFFFF); }},
+    {"FCVI_RMT_VA: 64 more", false, [](ForgedFrame& f) { add_to_word(f, 5, 64); }},
+    {"FCVI_RMT_VA: none", false, [](ForgedFrame& f) { f.set_word(4, 0), f.set_word(5, 0); }},
+    {"FCVI_TOT_LEN: 4 less", false, [](ForgedFrame& f) { add_to_word(f, 7, 0xFFFFFFFC); }},
+    {"FCVI_TOT_LEN: 4 more", false, [](ForgedFrame& f) { add_to_word(f, 7, 4); }},
+    {"FCVI_TOT_LEN: 0", false, [](ForgedFrame& f) { f.set_word(7, 0); }},
+    {"FCVI_TOT_LEN: most", false, [](ForgedFrame& f) { f.set_word(7, 0xFFFFFFFF); }},
 };
 /// Of those that carry data.
 constexpr Wrong data_wrongs[] = {
-    {"4 bytes less", false, [](Forgery& f) { f.data.resize(f.data.size() - 4); }},
-    {"no payload", false, [](Forgery& f) { f.data.resize(32); }},
+    {"4 bytes less", false, [](ForgedFrame& f) { f.data.resize(f.data.size() - 4); }},
+    {"no payload", false, [](ForgedFrame& f) { f.data.resize(32); }},
 };
 
 /// It cannot be this IU of this message: nothing moves.
-bool is_foreign(const BesiegedMessages& here, Opcode opcode, const Wrong& wrong, const Forgery& frame) {
+bool is_foreign(const BesiegedMessages& here, Opcode opcode, const Wrong& wrong, const ForgedFrame& frame) {
   const std::string_view field = wrong.field;
   if (!BesiegedMessages::is_request(opcode)) {
     if (!here.answers(frame.data.size() > 4 ? Opcode{frame.data[4]} : opcode)) return true;
@@ -141,8 +141,8 @@ class MessageHostility : public ::testing::TestWithParam<Opcode> {
     BesiegedMessages here(world);
     (here.*situation.reach)();
     support::MessageOutcome outcome(here);
-    Forgery frame = here.right(opcode);
-    const support::MessageChecks::Forged forged{.first = frame.fc.seq_cnt.value == 0,
+    ForgedFrame frame = here.right(opcode);
+    const support::MessageChecks::Forged forged{.first = frame.header.seq_cnt.value == 0,
                                                 .numbered = wrong.field.starts_with("FCVI_MSG_ID")};
     wrong.apply(frame);
     const bool foreign = is_foreign(here, opcode, wrong, frame);
@@ -195,17 +195,17 @@ class MessageHostility : public ::testing::TestWithParam<Opcode> {
   static Key key(const Situation& situation, const MessageWorld& world) {
     return {std::string(situation.name), static_cast<int>(world.level), world.in_order, world.class_2};
   }
-  static bool is_control(const Forgery& frame) {
-    return frame.fc.r_ctl == wire::RCtl::solicited_control || frame.fc.r_ctl == wire::RCtl::unsolicited_control;
+  static bool is_control(const ForgedFrame& frame) {
+    return frame.header.r_ctl == wire::RCtl::solicited_control || frame.header.r_ctl == wire::RCtl::unsolicited_control;
   }
   /// Of a control IU, on our exchange: it says that it is the last, or a frame of its sequence is missing. So the
   /// exchange is over, and the answer cannot come any more.
-  static bool is_exchange_error(const Forgery& frame) {
-    return is_control(frame) && frame.fc.has(f_ctl::exchange_responder);
+  static bool is_exchange_error(const ForgedFrame& frame) {
+    return is_control(frame) && frame.header.has(f_ctl::exchange_responder);
   }
   /// It overtook others, RESP2, or the data of a RDMA Read; or it is the first frame of a control IU, and waits for the
   /// others, E_D_TOV or R_A_TOV at most.
-  static std::string waiting(const Situation& situation, const MessageWorld& world, const Forgery& frame) {
+  static std::string waiting(const Situation& situation, const MessageWorld& world, const ForgedFrame& frame) {
     const bool may_overtake = !world.in_order || situation.reach == &BesiegedMessages::answering_read ||
                               situation.reach == &BesiegedMessages::await_resp2_of_setup;
     EXPECT_TRUE(is_control(frame) || may_overtake);
@@ -216,7 +216,7 @@ class MessageHostility : public ::testing::TestWithParam<Opcode> {
     here.inject(frame);
     here.fabric.run_for(12 * runtime::second);
     const bool counted = here.victim().port.counters().discarded(fc2::Discard::WrongSequence) == before + 1;
-    EXPECT_TRUE(counted || frame.fc.has(f_ctl::exchange_responder));  // of ours: its end may come first
+    EXPECT_TRUE(counted || frame.header.has(f_ctl::exchange_responder));  // of ours: its end may come first
     return "later sequence";
   }
   /// All timers pass, then the VI disconnects: every descriptor ends, once, and everything is given back.
@@ -287,8 +287,8 @@ class HostileMessage : public ::testing::TestWithParam<Level> {
   void expect_no_message(std::uint32_t bits) {
     BesiegedMessages here({.level = GetParam()});
     here.receiving_iu_end();
-    Forgery frame = here.right(Opcode::send_rqst);
-    frame.fc.f_ctl |= bits;
+    ForgedFrame frame = here.right(Opcode::send_rqst);
+    frame.header.f_ctl |= bits;
     here.inject(frame);
     const std::uint32_t status = here.victim().status(here.receives[0]);
     EXPECT_EQ(support::describe_errors(status), "pt");
@@ -313,7 +313,7 @@ TEST_P(HostileMessage, receiving_exchangeEndedBeforeTheEnd_isASequenceError) {
 TEST_P(HostileMessage, receiving_immediateDataChanges_isASequenceError) {
   BesiegedMessages here({.level = GetParam()});
   here.receiving_last();
-  Forgery frame = here.right(Opcode::send_rqst);
+  ForgedFrame frame = here.right(Opcode::send_rqst);
   frame.set_word(3, 0xBAD);
   here.inject(frame);
   EXPECT_EQ(support::describe_errors(here.victim().status(here.receives[0])), "pt");

@@ -35,39 +35,39 @@ class BesiegedPeer : public Besieged {
   // --- frames ----------------------------------------------------------------------------------------------------
   /// As the peer would send it: RESP1 and RESP3 for our request, RESP2 for its own, which has another
   /// FCVI_HANDLE each time.
-  [[nodiscard]] Forgery right(Opcode opcode) {
-    Forgery frame = Besieged::right(opcode);
+  [[nodiscard]] ForgedFrame right(Opcode opcode) {
+    ForgedFrame frame = Besieged::right(opcode);
     const bool ours = opcode == Opcode::connect_resp1 || opcode == Opcode::connect_resp3;
     if (opcode == Opcode::connect_rqst) frame.data[5] = 0x02;
-    if (ours) frame.fc.ox_id = our_ox_id_, frame.fc.seq_cnt = {our_seq_cnt_}, frame.set_word(7, our_id_);
+    if (ours) frame.header.ox_id = our_ox_id_, frame.header.seq_cnt = {our_seq_cnt_}, frame.set_word(7, our_id_);
     if (ours && is_retry_) frame.data[5] |= 4;
     if (opcode == Opcode::connect_resp2)
-      frame.fc.ox_id = their_ox_id_, frame.fc.seq_cnt = {1}, frame.set_word(7, their_id_);
+      frame.header.ox_id = their_ox_id_, frame.header.seq_cnt = {1}, frame.set_word(7, their_id_);
     return frame;
   }
-  void inject(const Forgery& forged) {
+  void inject(const ForgedFrame& forged) {
     put(forged);
     fabric.run_for(100 * runtime::microsecond);
     for (const LoggedFrame& frame : log.frames())
       if (is_rqst(frame)) note(frame);
   }
   /// What the peer would send next; after what `replaced` it, if it is that.
-  void go_on(const Forgery& sent, bool replaced) {
+  void go_on(const ForgedFrame& sent, bool replaced) {
     if (replaced && sent.data[4] == static_cast<unsigned>(next_)) {
-      if (next_ == Opcode::connect_rqst) their_ox_id_ = sent.fc.ox_id, their_id_ = sent.word(7);
+      if (next_ == Opcode::connect_rqst) their_ox_id_ = sent.header.ox_id, their_id_ = sent.word(7);
       advance();
     }
     while (next_ != none) next_ == Opcode::connect_rqst ? (take_rqst(), advance()) : take(next_);
   }
   /// By FC-2 it is a sequence of the peer, of a set-up's exchange, whatever FC-VI reads in it.
-  [[nodiscard]] bool is_of_exchange(const Forgery& frame) {
-    const bool ours = frame.fc.ox_id == our_ox_id_ && frame.fc.has(wire::f_ctl::exchange_responder);
-    const bool theirs = frame.fc.ox_id == their_ox_id_ && !frame.fc.has(wire::f_ctl::exchange_responder);
+  [[nodiscard]] bool is_of_exchange(const ForgedFrame& frame) {
+    const bool ours = frame.header.ox_id == our_ox_id_ && frame.header.has(wire::f_ctl::exchange_responder);
+    const bool theirs = frame.header.ox_id == their_ox_id_ && !frame.header.has(wire::f_ctl::exchange_responder);
     const bool control =
-        frame.fc.r_ctl == wire::RCtl::solicited_control || frame.fc.r_ctl == wire::RCtl::unsolicited_control;
-    const bool whole = frame.eof == wire::Eof::t && (frame.fc.df_ctl & ~wire::df_ctl::device_header_mask) == 0;
-    return (ours || theirs) && control && whole && frame.fc.d_id == victim().port.n_port_id() &&
-           frame.fc.s_id == peer().port.n_port_id() && frame.fc.type == wire::Type::fc_vi;
+        frame.header.r_ctl == wire::RCtl::solicited_control || frame.header.r_ctl == wire::RCtl::unsolicited_control;
+    const bool whole = frame.eof == wire::Eof::t && (frame.header.df_ctl & ~wire::df_ctl::device_header_mask) == 0;
+    return (ours || theirs) && control && whole && frame.header.d_id == victim().port.n_port_id() &&
+           frame.header.s_id == peer().port.n_port_id() && frame.header.type == wire::Type::fc_vi;
   }
 
   Connect call;
@@ -105,7 +105,7 @@ class BesiegedPeer : public Besieged {
                                              : none;
   }
   void refuse(unsigned reason) {
-    Forgery frame = right(Opcode::connect_resp1);
+    ForgedFrame frame = right(Opcode::connect_resp1);
     frame.data[5] |= 1;
     frame.set_word(3, reason << 16);
     frame.set_word(10, 0xFFFFFFFF);
@@ -113,17 +113,17 @@ class BesiegedPeer : public Besieged {
     inject(frame);
   }
   void take_rqst() {
-    const Forgery frame = right(Opcode::connect_rqst);
-    their_ox_id_ = frame.fc.ox_id, their_id_ = frame.word(7);
+    const ForgedFrame frame = right(Opcode::connect_rqst);
+    their_ox_id_ = frame.header.ox_id, their_id_ = frame.word(7);
     inject(frame);
   }
-  [[nodiscard]] Forgery abts_of_theirs() { return as_abts(right(Opcode::connect_resp2)); }
-  [[nodiscard]] Forgery answer_to(const wire::FcHeader& abts) {
-    Forgery frame;
-    frame.fc = abts;
-    frame.fc.r_ctl = wire::RCtl::ba_acc;
-    std::swap(frame.fc.d_id, frame.fc.s_id);
-    frame.fc.f_ctl = 0x980000;
+  [[nodiscard]] ForgedFrame abts_of_theirs() { return as_abts(right(Opcode::connect_resp2)); }
+  [[nodiscard]] ForgedFrame answer_to(const wire::FcHeader& abts) {
+    ForgedFrame frame;
+    frame.header = abts;
+    frame.header.r_ctl = wire::RCtl::ba_acc;
+    std::swap(frame.header.d_id, frame.header.s_id);
+    frame.header.f_ctl = 0x980000;
     frame.data.resize(12);
     return frame;
   }

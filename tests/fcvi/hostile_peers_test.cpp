@@ -11,7 +11,7 @@
 
 namespace {
 using support::BesiegedPeer;
-using support::Forgery;
+using support::ForgedFrame;
 using support::Wrong;
 using Opcode = wire::fcvi::Opcode;
 using Level = vi::ReliabilityLevel;
@@ -37,29 +37,31 @@ constexpr Situation situations[] = {
 };
 
 template <unsigned reason>
-void say(Forgery& f) {
+void say(ForgedFrame& f) {
   f.data[5] |= 1;
   f.set_word(3, reason << 16);
   if (f.data[4] == 0x18) f.set_word(support::connect_payload + 2, 0xFFFFFFFF);
 }
 /// Beside those of every set-up.
 constexpr Wrong rqst_wrongs[] = {
-    {"RETRY", false, [](Forgery& f) { f.data[5] |= 0x10; }},
-    {"client-server", false, [](Forgery& f) { f.data[5] = 1; }},
-    {"the FCVI_HANDLE of the first", false, [](Forgery& f) { f.set_word(support::connect_payload + 2, 0x8000); }},
+    {"RETRY", false, [](ForgedFrame& f) { f.data[5] |= 0x10; }},
+    {"client-server", false, [](ForgedFrame& f) { f.data[5] = 1; }},
+    {"the FCVI_HANDLE of the first", false, [](ForgedFrame& f) { f.set_word(support::connect_payload + 2, 0x8000); }},
     {"the FCVI_HANDLE of the first, RETRY", false,
-     [](Forgery& f) { f.data[5] |= 0x10, f.set_word(support::connect_payload + 2, 0x8000); }},
+     [](ForgedFrame& f) { f.data[5] |= 0x10, f.set_word(support::connect_payload + 2, 0x8000); }},
     {"the first again", false,
-     [](Forgery& f) { f.set_word(support::connect_payload + 2, 0x8000), f.set_word(7, 0x9000); }},
+     [](ForgedFrame& f) { f.set_word(support::connect_payload + 2, 0x8000), f.set_word(7, 0x9000); }},
     {"the first again, RETRY", false,
-     [](Forgery& f) { f.data[5] |= 0x10, f.set_word(support::connect_payload + 2, 0x8000), f.set_word(7, 0x9000); }},
-    {"another discriminator", false, [](Forgery& f) { f.set_word(support::connect_payload + 45, 0x41414141); }},
-    {"from another host", false, [](Forgery& f) { f.set_word(support::connect_payload + 7, 0x0A090909); }},
-    {"another maximum", false, [](Forgery& f) { f.set_word(support::connect_payload + 78, 1000); }},
+     [](ForgedFrame& f) {
+       f.data[5] |= 0x10, f.set_word(support::connect_payload + 2, 0x8000), f.set_word(7, 0x9000);
+     }},
+    {"another discriminator", false, [](ForgedFrame& f) { f.set_word(support::connect_payload + 45, 0x41414141); }},
+    {"from another host", false, [](ForgedFrame& f) { f.set_word(support::connect_payload + 7, 0x0A090909); }},
+    {"another maximum", false, [](ForgedFrame& f) { f.set_word(support::connect_payload + 78, 1000); }},
 };
 constexpr Wrong resp_wrongs[] = {
-    {"RETRY", false, [](Forgery& f) { f.data[5] ^= 4; }},
-    {"CONN_STS without reason", false, [](Forgery& f) { f.data[5] |= 1; }},
+    {"RETRY", false, [](ForgedFrame& f) { f.data[5] ^= 4; }},
+    {"CONN_STS without reason", false, [](ForgedFrame& f) { f.data[5] |= 1; }},
     {"CONN_STS 01h", false, say<0x01>},
     {"CONN_STS 03h", false, say<0x03>},
     {"CONN_STS 04h", false, say<0x04>},
@@ -69,13 +71,13 @@ constexpr Wrong resp_wrongs[] = {
     {"CONN_STS 21h", false, say<0x21>},
     {"CONN_STS 22h", false, say<0x22>},
     {"CONN_STS 7Fh", false, say<0x7F>},
-    {"FCVI_HANDLE: unassigned", false, [](Forgery& f) { f.set_word(0, 0xFFFFFFFF); }},
+    {"FCVI_HANDLE: unassigned", false, [](ForgedFrame& f) { f.set_word(0, 0xFFFFFFFF); }},
 };
 constexpr Wrong disconnect_wrongs[] = {
-    {"CONN_SETUP_ABORT", false, [](Forgery& f) { f.data[5] |= 4; }},
-    {"CONN_SETUP_ABORT of our request", false, [](Forgery& f) { f.data[5] |= 4, f.set_word(7, 1); }},
-    {"CONN_SETUP_ABORT of the peer's", false, [](Forgery& f) { f.data[5] |= 4, f.set_word(7, 0x9000); }},
-    {"VI_APP_DISCON", false, [](Forgery& f) { f.data[5] |= 2; }},
+    {"CONN_SETUP_ABORT", false, [](ForgedFrame& f) { f.data[5] |= 4; }},
+    {"CONN_SETUP_ABORT of our request", false, [](ForgedFrame& f) { f.data[5] |= 4, f.set_word(7, 1); }},
+    {"CONN_SETUP_ABORT of the peer's", false, [](ForgedFrame& f) { f.data[5] |= 4, f.set_word(7, 0x9000); }},
+    {"VI_APP_DISCON", false, [](ForgedFrame& f) { f.data[5] |= 2; }},
 };
 
 std::string shortened(std::string text) {
@@ -96,12 +98,13 @@ class PeerHostility : public ::testing::TestWithParam<Opcode> {
     (here.*situation.reach)();
     support::Outcome outcome(here);
     const int calls = here.call.calls;
-    Forgery frame = here.right(opcode);
+    ForgedFrame frame = here.right(opcode);
     wrong.apply(frame);
     const bool foreign = is_foreign(frame, wrong), takes_turn = here.is_of_exchange(frame);
     here.inject(frame);
     EXPECT_LE(outcome.discards(), 1u);
-    const bool over = takes_turn && frame.fc.has(wire::f_ctl::last_sequence);  // without the IU that was due (8.5.2 a)
+    const bool over =
+        takes_turn && frame.header.has(wire::f_ctl::last_sequence);  // without the IU that was due (8.5.2 a)
     EXPECT_FALSE(foreign && outcome.moved() && !over) << outcome.text();
     std::string text = shortened(outcome.text());
     if (here.call.calls != calls) text += (text.empty() ? "" : ", ") + std::string(to_string(*here.call.result));
@@ -133,8 +136,8 @@ class PeerHostility : public ::testing::TestWithParam<Opcode> {
   }
 
  private:
-  static bool is_foreign(const Forgery& frame, const Wrong& wrong) {
-    return wrong.identifies && !(wrong.field == "OX_ID" && frame.fc.has(wire::f_ctl::first_sequence));
+  static bool is_foreign(const ForgedFrame& frame, const Wrong& wrong) {
+    return wrong.identifies && !(wrong.field == "OX_ID" && frame.header.has(wire::f_ctl::first_sequence));
   }
   /// All timers but that of the request pass, then the VI disconnects: the call returned at most once, and everything
   /// is given back.

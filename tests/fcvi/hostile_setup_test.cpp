@@ -9,7 +9,7 @@
 namespace {
 using support::Besieged;
 using support::Done;
-using support::Forgery;
+using support::ForgedFrame;
 using support::Outcome;
 using Opcode = wire::fcvi::Opcode;
 using Level = vi::ReliabilityLevel;
@@ -38,10 +38,10 @@ class BesiegedSetup final : public Besieged {
     fabric.run_for(20 * runtime::microsecond);
     log.clear();
   }
-  [[nodiscard]] Forgery abts() { return as_abts(right(Opcode::connect_resp2)); }
+  [[nodiscard]] ForgedFrame abts() { return as_abts(right(Opcode::connect_resp2)); }
   /// CONNECT_RQST in a new Exchange, with the handle and the payload of the client's.
-  [[nodiscard]] Forgery again(bool retry) {
-    Forgery frame = right(Opcode::connect_rqst);
+  [[nodiscard]] ForgedFrame again(bool retry) {
+    ForgedFrame frame = right(Opcode::connect_rqst);
     const std::uint32_t id = frame.word(7);
     frame.data = rqst_data();
     frame.set_word(7, id);
@@ -73,46 +73,46 @@ constexpr Situation situations[] = {
 constexpr std::size_t at = BesiegedSetup::payload;
 struct Change {
   const char* what;
-  void (*apply)(Forgery&);
+  void (*apply)(ForgedFrame&);
 };
 constexpr Change changes[] = {
-    {"(the same)", [](Forgery&) {}},
-    {"the id of the first", [](Forgery& f) { f.set_word(7, 1); }},
-    {"mode 000b", [](Forgery& f) { f.data[5] &= 0xF8; }},
-    {"mode 010b", [](Forgery& f) { f.data[5] = static_cast<std::uint8_t>((f.data[5] & 0xF8) | 2); }},
-    {"mode 111b", [](Forgery& f) { f.data[5] |= 7; }},
-    {"another host", [](Forgery& f) { f.set_word(at + 44, 0x0A090909); }},
-    {"another discriminator", [](Forgery& f) { f.set_word(at + 45, 0x41414141); }},
-    {"another local address", [](Forgery& f) { f.set_word(at + 7, 0x0A090909); }},
-    {"DISCRIM_LEN 129", [](Forgery& f) { f.set_word(at + 40, 0x1081); }},
-    {"another level", [](Forgery& f) { f.set_word(at + 77, f.word(at + 77) ^ 0x0300); }},
+    {"(the same)", [](ForgedFrame&) {}},
+    {"the id of the first", [](ForgedFrame& f) { f.set_word(7, 1); }},
+    {"mode 000b", [](ForgedFrame& f) { f.data[5] &= 0xF8; }},
+    {"mode 010b", [](ForgedFrame& f) { f.data[5] = static_cast<std::uint8_t>((f.data[5] & 0xF8) | 2); }},
+    {"mode 111b", [](ForgedFrame& f) { f.data[5] |= 7; }},
+    {"another host", [](ForgedFrame& f) { f.set_word(at + 44, 0x0A090909); }},
+    {"another discriminator", [](ForgedFrame& f) { f.set_word(at + 45, 0x41414141); }},
+    {"another local address", [](ForgedFrame& f) { f.set_word(at + 7, 0x0A090909); }},
+    {"DISCRIM_LEN 129", [](ForgedFrame& f) { f.set_word(at + 40, 0x1081); }},
+    {"another level", [](ForgedFrame& f) { f.set_word(at + 77, f.word(at + 77) ^ 0x0300); }},
     {"reserved attributes",
-     [](Forgery& f) {
+     [](ForgedFrame& f) {
        for (unsigned i = 0; i < 8; ++i) f.set_word(at + 77 + i, 0xFFFFFFFF);
      }},
-    {"another maximum", [](Forgery& f) { f.set_word(at + 78, 1000); }},
+    {"another maximum", [](ForgedFrame& f) { f.set_word(at + 78, 1000); }},
 };
 constexpr Opcode of_setups[] = {Opcode::connect_resp1, Opcode::connect_resp2, Opcode::connect_resp3,
                                 Opcode::disconnect_rqst, Opcode::send_rqst};
 
 class SetupHostility : public ::testing::Test {
  public:
-  using Forge = std::function<Forgery(BesiegedSetup&)>;
+  using Forge = std::function<ForgedFrame(BesiegedSetup&)>;
   /// One frame in a fresh world; then the application decides, RESP2 comes, and all timers pass: every call returns.
   std::string attack(const Situation& situation, Level level, const Forge& forge) {
     BesiegedSetup here(level);
     (here.*situation.reach)();
     Outcome outcome(here);
-    const Forgery frame = forge(here);
+    const ForgedFrame frame = forge(here);
     here.inject(frame);
     const std::string text = outcome.text();
     expect_end(here, frame);
     return text;
   }
-  void expect_end(BesiegedSetup& here, const Forgery& forged) {
+  void expect_end(BesiegedSetup& here, const ForgedFrame& forged) {
     if (here.accept.result == std::nullopt && here.server_vi->state() == vi::State::Idle) here.accept_offer();
-    Forgery resp2 = here.right(Opcode::connect_resp2);
-    resp2.fc.ox_id = forged.fc.ox_id;
+    ForgedFrame resp2 = here.right(Opcode::connect_resp2);
+    resp2.header.ox_id = forged.header.ox_id;
     here.inject(resp2);
     here.fabric.run_for(60 * runtime::second);
     Done done;
@@ -153,7 +153,7 @@ TEST_F(SetupHostility, everyRetry_inEveryState) {
     matrix << "CONNECT_RQST with a known handle, RETRY " << retry << "\n";
     for (const Change& change : changes)
       attack_everywhere(matrix, change.what, [&](BesiegedSetup& here) {
-        Forgery frame = here.again(retry);
+        ForgedFrame frame = here.again(retry);
         change.apply(frame);
         return frame;
       });
@@ -164,7 +164,7 @@ TEST_F(SetupHostility, everyRetry_inEveryState) {
     if (opcode == Opcode::send_rqst) continue;
     attack_everywhere(matrix, std::string(to_string(opcode)) + " with RETRY, or CONN_SETUP_ABORT",
                       [&](BesiegedSetup& here) {
-                        Forgery frame = here.right(opcode);
+                        ForgedFrame frame = here.right(opcode);
                         frame.data[5] |= 4;
                         if (opcode == Opcode::disconnect_rqst) frame.set_word(7, 1);
                         return frame;

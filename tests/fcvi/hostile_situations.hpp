@@ -4,33 +4,13 @@
 #include <vector>
 
 #include "fcvi/conversions.hpp"
+#include "tests/fcvi/forged_frame.hpp"
 #include "tests/fcvi/two_nodes.hpp"
 #include "tests/support/frame_log.hpp"
-#include "tests/support/made_frame.hpp"
-#include "wire/bytes.hpp"
 #include "wire/fcvi/connect_resp1.hpp"
 #include "wire/fcvi/connect_rqst.hpp"
 
 namespace support {
-
-/// A frame in the making: the FC header, and the data field as bytes.
-struct Forgery {
-  wire::FcHeader fc;
-  std::vector<std::uint8_t> data;
-  wire::Sof sof = wire::Sof::i3;
-  wire::Eof eof = wire::Eof::t;
-  void set_word(std::size_t word, std::uint32_t value) { wire::store_big<4>(data.data() + 4 * word, value); }
-  [[nodiscard]] std::uint32_t word(std::size_t index) const { return wire::load_big<4>(data.data() + 4 * index); }
-};
-
-/// ABTS of the exchange that the frame is of.
-inline Forgery as_abts(Forgery frame) {
-  frame.fc.r_ctl = wire::RCtl::abts;
-  frame.fc.type = wire::Type::bls;
-  frame.fc.df_ctl = 0;
-  frame.data.clear();
-  return frame;
-}
 
 class Besieged : public TwoNodes {
  public:
@@ -104,29 +84,28 @@ class Besieged : public TwoNodes {
 
   // --- frames ----------------------------------------------------------------------------------------------------
   /// The IU as the peer would send it now.
-  [[nodiscard]] Forgery right(Opcode opcode) {
+  [[nodiscard]] ForgedFrame right(Opcode opcode) {
     const wire::fcvi::IuInfo& info = *wire::fcvi::find_iu(opcode);
-    Forgery frame;
-    frame.fc = {.r_ctl = info.r_ctl,
-                .d_id = victim().port.n_port_id(),
-                .s_id = peer().port.n_port_id(),
-                .type = wire::Type::fc_vi};
-    frame.fc.df_ctl = wire::df_ctl::with_device_header(wire::fcvi::device_header_size(opcode));
-    frame.fc.f_ctl = f_ctl_of(opcode);
-    frame.fc.seq_id = {seq_id_++};
-    const bool opens = frame.fc.has(wire::f_ctl::first_sequence) && !frame.fc.has(wire::f_ctl::exchange_responder);
-    frame.fc.ox_id = opens ? wire::OxId{next_ox_id_++} : exchange_;
-    frame.fc.seq_cnt = {opens ? std::uint16_t{0} : seq_cnt_};
+    ForgedFrame frame;
+    frame.header = {.r_ctl = info.r_ctl,
+                    .d_id = victim().port.n_port_id(),
+                    .s_id = peer().port.n_port_id(),
+                    .type = wire::Type::fc_vi};
+    frame.header.df_ctl = wire::df_ctl::with_device_header(wire::fcvi::device_header_size(opcode));
+    frame.header.f_ctl = f_ctl_of(opcode);
+    frame.header.seq_id = {seq_id_++};
+    const bool opens =
+        frame.header.has(wire::f_ctl::first_sequence) && !frame.header.has(wire::f_ctl::exchange_responder);
+    frame.header.ox_id = opens ? wire::OxId{next_ox_id_++} : exchange_;
+    frame.header.seq_cnt = {opens ? std::uint16_t{0} : seq_cnt_};
     fill(frame, opcode);
     return frame;
   }
-  void inject(const Forgery& forged) {
+  void inject(const ForgedFrame& forged) {
     put(forged);
     fabric.run_for(20 * runtime::microsecond);
   }
-  void put(const Forgery& forged) {
-    victim().port.receive(made_frame(fabric.pool, forged.fc, forged.data, forged.sof, forged.eof));
-  }
+  void put(const ForgedFrame& forged) { victim().port.receive(forged.build(fabric.pool)); }
   [[nodiscard]] Host& victim() { return victim_is_client_ ? *client : *server; }
   [[nodiscard]] Host& peer() { return victim_is_client_ ? *server : *client; }
   [[nodiscard]] vi::Vi& besieged() { return victim_is_client_ ? *client_vi : *server_vi; }
@@ -183,7 +162,7 @@ class Besieged : public TwoNodes {
     }
     return 0;
   }
-  void fill(Forgery& frame, Opcode opcode) {
+  void fill(ForgedFrame& frame, Opcode opcode) {
     const bool rqst = opcode == Opcode::connect_rqst;
     wire::fcvi::DeviceHeader header{.handle = handle_for(opcode), .opcode = opcode};
     const wire::fcvi::Category category = wire::fcvi::find_iu(opcode)->category;

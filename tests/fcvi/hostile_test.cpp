@@ -8,7 +8,7 @@
 
 namespace {
 using support::Besieged;
-using support::Forgery;
+using support::ForgedFrame;
 using support::Outcome;
 using support::Wrong;
 using Opcode = wire::fcvi::Opcode;
@@ -44,13 +44,14 @@ class Hostility : public ::testing::Test {
     Besieged here;
     (here.*situation.reach)();
     Outcome outcome(here);
-    Forgery frame = here.right(opcode);
+    ForgedFrame frame = here.right(opcode);
     wrong.apply(frame);
     here.inject(frame);
     EXPECT_EQ(here.unexpected(), 0u);
     EXPECT_EQ(here.besieged().unexpected_events(), 0u);
     EXPECT_LE(outcome.discards(), 1u);
-    const bool identifies = wrong.identifies && !(wrong.field == "OX_ID" && frame.fc.has(wire::f_ctl::first_sequence));
+    const bool identifies =
+        wrong.identifies && !(wrong.field == "OX_ID" && frame.header.has(wire::f_ctl::first_sequence));
     EXPECT_FALSE(identifies && outcome.moved() && !is_exchange_error(situation, frame)) << outcome.text();
     const bool is_resp3 =
         situation.reach == &Besieged::await_resp3 && opcode == Opcode::connect_resp3;  // shows nowhere
@@ -77,10 +78,10 @@ class Hostility : public ::testing::Test {
  private:
   /// On the open Exchange, and not to be understood: where it says that it is the last, the Exchange is over without
   /// the IU that was due: an Exchange error (8.5.2 a, 8.6.2 a).
-  static bool is_exchange_error(const Situation& situation, const Forgery& frame) {
+  static bool is_exchange_error(const Situation& situation, const ForgedFrame& frame) {
     const std::string_view name = situation.name;
     return (name == "AwaitResp1" || name == "AwaitResp3" || name == "Disconnecting" || name == "AwaitResp2") &&
-           frame.fc.has(wire::f_ctl::last_sequence);
+           frame.header.has(wire::f_ctl::last_sequence);
   }
 };
 

@@ -57,23 +57,12 @@ class Request : public AtLevel {
   /// A frame of a request by the client that its sender knows nothing of: the first of its exchange, and all of it
   /// unless said otherwise.
   ForgedFrame forge(Opcode opcode, std::uint32_t msg_id, std::uint32_t total, std::uint32_t payload = 0) {
-    ForgedFrame frame;
-    frame.header = {.r_ctl = wire::fcvi::find_iu(opcode)->r_ctl,
-                    .d_id = server->port.n_port_id(),
-                    .s_id = client->port.n_port_id(),
-                    .type = wire::Type::fc_vi,
-                    .f_ctl = f_ctl::first_sequence | f_ctl::relative_offset_present | f_ctl::end_sequence,
-                    .ox_id = {static_cast<std::uint16_t>(0x5000 + msg_id)},
-                    .rx_id = wire::RxId::unassigned};
-    const bool answered = opcode == Opcode::read_rqst || reception();
-    frame.header.f_ctl |= answered ? f_ctl::sequence_initiative : f_ctl::last_sequence;
     wire::fcvi::DeviceHeader header{.handle = wire::FcviHandle{0x1001}, .opcode = opcode, .msg_id = {msg_id}};
     if (opcode != Opcode::send_rqst) header.rmt_va = target, header.rmt_va_handle = server->handle;
     header.tot_len_or_connection_id = total;
-    frame.data.resize(32 + payload, 'f');
-    header.write(std::span(frame.data).first(32));
-    frame.header.df_ctl = wire::df_ctl::device_header_32;
-    return frame;
+    return support::forged_message(
+        server->port.n_port_id(), client->port.n_port_id(), header,
+        {.bytes = payload, .answered = opcode == Opcode::read_rqst || reception(), .content = 'f'});
   }
   void inject(const ForgedFrame& frame) { server->port.receive(frame.build(fabric.pool)); }
 };
@@ -234,11 +223,7 @@ TEST_P(Request, receiving_otherExchangeAborted_arrives) {
   begin(GetParam());
   receive(), send(1, 60'000);
   fabric.run_for(200 * runtime::microsecond);  // of 600
-  ForgedFrame abts = forge(Opcode::send_rqst, 77, 0);
-  abts.header.r_ctl = RCtl::abts, abts.header.type = wire::Type::bls,
-  abts.header.f_ctl = f_ctl::end_sequence | f_ctl::sequence_initiative;
-  abts.data.clear(), abts.header.df_ctl = 0;
-  inject(abts);
+  inject(support::as_abts(forge(Opcode::send_rqst, 77, 0)));
   fabric.run_for(soon);
   EXPECT_TRUE(arrived(0, 0, 60'000));
 }
@@ -292,10 +277,7 @@ TEST_P(Reads, reading_waitingReadAborted_breaks) {
   for (const std::uint32_t aborted : {1u, 2u}) {
     SCOPED_TRACE(aborted);
     begin(GetParam(), std::to_string(aborted));
-    auto abts = forge(Opcode::read_rqst, aborted, 0);
-    abts.header.r_ctl = RCtl::abts, abts.header.type = wire::Type::bls,
-    abts.header.f_ctl = f_ctl::end_sequence | f_ctl::sequence_initiative;
-    abts.data.clear(), abts.header.df_ctl = 0;
+    const auto abts = support::as_abts(forge(Opcode::read_rqst, aborted, 0));
     for (const std::uint32_t id : {1u, 2u, 3u}) {
       auto read = forge(Opcode::read_rqst, id, 1u << 20);
       read.data[3] = static_cast<std::uint8_t>(aborted);  // FCVI_HANDLE
@@ -397,10 +379,7 @@ TEST_P(AnyOrder, waiting_laterMessageAborted_isLost) {
     const auto* second =
         log.find([](const LoggedFrame& f) { return f.outbound && f.is(RCtl::solicited_data) && f.data[11] == 2; });
     ASSERT_NE(second, nullptr);
-    ForgedFrame abts{.header = second->header, .data = {}};
-    abts.header.r_ctl = RCtl::abts, abts.header.type = wire::Type::bls, abts.header.df_ctl = 0;
-    abts.header.f_ctl = f_ctl::end_sequence | f_ctl::sequence_initiative;
-    inject(abts);
+    inject(support::as_abts({.header = second->header}));
     EXPECT_EQ(server_vi->state(), unreliable() ? vi::State::Connected : vi::State::Error);
     fabric.run_for(soon);
     const bool nothing = bytes == 100;  // came of message 1

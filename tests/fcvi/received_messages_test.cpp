@@ -432,26 +432,13 @@ TEST_F(AcceptedTwice, receiving_resp2Refuses_nextConnectionBeginsAnew) {
   const auto posted = host.descriptor(0, {{host.data, 1u << 16}});
   vi->post_receive(posted, host.handle);
   const auto give = [&](std::uint32_t number) {
-    ForgedFrame one;
-    one.header = {.r_ctl = wire::RCtl::solicited_data,
-                  .d_id = host.port.n_port_id(),
-                  .s_id = peer.port.n_port_id(),
-                  .type = wire::Type::fc_vi,
-                  .f_ctl = f_ctl::first_sequence | f_ctl::relative_offset_present,
-                  .ox_id = {0x5001},
-                  .rx_id = wire::RxId::unassigned};
-    if (number == 2) one.header.f_ctl |= f_ctl::end_sequence | f_ctl::last_sequence;
-    one.header.seq_cnt = {static_cast<std::uint16_t>(number)};
-    one.header.parameter = 100 * number;
-    one.sof = number == 0 ? wire::Sof::i3 : wire::Sof::n3;
-    one.eof = number == 2 ? wire::Eof::t : wire::Eof::n;
-    one.data.resize(132, 'x');
-    wire::fcvi::DeviceHeader{.handle = peer.resp1->payload.handle,
-                             .opcode = Opcode::send_rqst,
-                             .msg_id = {1},
-                             .tot_len_or_connection_id = 300}
-        .write(std::span(one.data).first(32));
-    one.header.df_ctl = wire::df_ctl::device_header_32;
+    const wire::fcvi::DeviceHeader device{.handle = peer.resp1->payload.handle,
+                                          .opcode = Opcode::send_rqst,
+                                          .msg_id = {1},
+                                          .tot_len_or_connection_id = 300};
+    const auto one = support::forged_message(
+        host.port.n_port_id(), peer.port.n_port_id(), device,
+        {.offset = 100 * number, .bytes = 100, .number = number, .last = number == 2, .content = 'x'});
     host.port.receive(one.build(fabric.pool));
   };
   respond(Reason::no_waiting_remote_connectionpoint);

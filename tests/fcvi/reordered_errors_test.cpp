@@ -185,9 +185,7 @@ TEST_P(ReorderedErrors, receiving_otherExchangeAborted_arrives) {
   fabric.run_for(soon);
   const auto* first = log.find([](const LoggedFrame& f) { return f.outbound && f.is(wire::RCtl::solicited_data); });
   ASSERT_NE(first, nullptr);
-  support::ForgedFrame abts{.header = first->header, .data = {}};
-  abts.header.r_ctl = wire::RCtl::abts, abts.header.type = wire::Type::bls, abts.header.df_ctl = 0;
-  abts.header.f_ctl = wire::f_ctl::end_sequence | wire::f_ctl::sequence_initiative;
+  auto abts = support::as_abts({.header = first->header});
   abts.header.ox_id.value = static_cast<std::uint16_t>(first->header.ox_id.value + 1);
   server->port.receive(abts.build(fabric.pool));
   EXPECT_EQ(received(0), 0u);

@@ -34,14 +34,8 @@ TEST_F(Setup, idle_connectWhereTheLoginLacksC_logsInAnew) {
   ASSERT_TRUE(fabric.run_until([&] { return server_at_client.logged_in(); }));
   auto login = server->port.login_parameters(wire::els::Command::plogi);
   login.features = 0;
-  client->port.receive(support::made_frame(fabric.pool,
-                                           {.r_ctl = wire::RCtl::els_request,
-                                            .d_id = client->port.n_port_id(),
-                                            .s_id = server->port.n_port_id(),
-                                            .type = wire::Type::els,
-                                            .f_ctl = wire::f_ctl::single_frame_request,
-                                            .ox_id = {0x4001}},
-                                           support::bytes_of(login)));
+  const auto header = support::els_request_header(client->port.n_port_id(), server->port.n_port_id(), {0x4001});
+  client->port.receive(support::made_frame(fabric.pool, header, support::bytes_of(login)));
   ASSERT_TRUE(server_at_client.logged_in() && !server_at_client.supports(fcvi::fc4));
   listen();
   ask();

@@ -3,6 +3,7 @@
 #include <random>
 
 #include "tests/fcvi/setup_calls.hpp"
+#include "tests/support/made_frame.hpp"
 
 namespace {
 using Level = vi::ReliabilityLevel;
@@ -224,24 +225,22 @@ TEST_F(TwoNodes, connected_garbageFrames_areCountedAndDiscarded) {
   std::mt19937 random(20261121);
   std::uint64_t sent = 0;
   for (int i = 0; i < 20000; ++i, ++sent) {
-    fc2::FramePtr frame = fabric.pool.take();
-    wire::FcHeader header;
-    header.r_ctl = static_cast<wire::RCtl>(random() % 8);
-    header.type = wire::Type::fc_vi;
-    header.d_id = server->port.n_port_id();
-    header.s_id = wire::FcId{0x010900};  // a port that has no connection
-    header.f_ctl = static_cast<std::uint32_t>(random()) & 0xFFFFFF;
-    header.df_ctl = static_cast<std::uint8_t>(random() % 4);
-    header.seq_cnt = {static_cast<std::uint16_t>(random() % 3)};
-    header.ox_id = {static_cast<std::uint16_t>(random() % 5)};
-    header.write(frame->bytes);
-    const std::size_t size = random() % 700 / 4 * 4;
-    for (std::size_t at = 24; at < 24 + size; ++at) frame->bytes[at] = static_cast<std::uint8_t>(random());
-    if (size > 4) frame->bytes[28] = static_cast<std::uint8_t>(random() % 0x20);
-    frame->size_bytes = static_cast<std::uint16_t>(random() % 10 == 0 ? random() % 24 : 24 + size);
-    frame->sof = random() % 2 == 0 ? wire::Sof::i3 : wire::Sof::n3;
-    frame->eof = random() % 2 == 0 ? wire::Eof::t : wire::Eof::n;
-    server->port.receive(std::move(frame));
+    const wire::FcHeader header{.r_ctl = static_cast<wire::RCtl>(random() % 8),
+                                .d_id = server->port.n_port_id(),
+                                .s_id = {0x010900},  // a port that has no connection
+                                .type = wire::Type::fc_vi,
+                                .f_ctl = static_cast<std::uint32_t>(random()) & 0xFFFFFF,
+                                .df_ctl = static_cast<std::uint8_t>(random() % 4),
+                                .seq_cnt = {static_cast<std::uint16_t>(random() % 3)},
+                                .ox_id = {static_cast<std::uint16_t>(random() % 5)}};
+    std::vector<std::uint8_t> data(random() % 700 / 4 * 4);
+    for (std::uint8_t& byte : data) byte = static_cast<std::uint8_t>(random());
+    if (data.size() > 4) data[4] = static_cast<std::uint8_t>(random() % 0x20);
+    auto bytes = support::bytes_of_frame(header, data);
+    if (random() % 10 == 0) bytes.resize(random() % 24);
+    const wire::Sof sof = random() % 2 == 0 ? wire::Sof::i3 : wire::Sof::n3;
+    const wire::Eof eof = random() % 2 == 0 ? wire::Eof::t : wire::Eof::n;
+    server->port.receive(support::raw_frame(fabric.pool, bytes, sof, eof));
   }
   EXPECT_GE(server->discarded(), sent * 9 / 10);
   EXPECT_EQ(server_vi->state(), vi::State::Connected);

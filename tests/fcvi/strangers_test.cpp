@@ -160,15 +160,8 @@ TEST_F(Strangers, receiving_otherPortLogsOut_abtsEndsTheMessage) {
   faults.on_frame = support::to_frame(3, support::late(100 * runtime::millisecond));
   receive(), send();
   fabric.run_for(runtime::millisecond);
-  ForgedFrame plogi{.header = {.r_ctl = RCtl::els_request,
-                               .d_id = server->port.n_port_id(),
-                               .s_id = stranger,
-                               .type = wire::Type::els,
-                               .f_ctl = f_ctl::single_frame_request,
-                               .ox_id = {0x4001},
-                               .rx_id = wire::RxId::unassigned},
-                    .data = std::vector<std::uint8_t>(wire::els::Login::size())};
-  client->port.login_parameters(wire::els::Command::plogi).write(plogi.data);
+  ForgedFrame plogi{.header = support::els_request_header(server->port.n_port_id(), stranger, {0x4001}),
+                    .data = support::bytes_of(client->port.login_parameters(wire::els::Command::plogi))};
   plogi.data[20 + 7] ^= 0x55;  // another Port_Name
   deliver(plogi);
   fc2::RemotePort& other = server->port.remote_port(stranger);

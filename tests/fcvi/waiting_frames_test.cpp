@@ -24,27 +24,16 @@ class Waiting : public support::MessageNodes {
     const bool read = opcode == Opcode::read_rqst;
     const std::uint32_t offset = number * frame_bytes, payload = read ? 0 : std::min(frame_bytes, total - offset);
     const bool last = read || offset + payload == total;
-    ForgedFrame frame;
-    frame.header = {.r_ctl = wire::fcvi::find_iu(opcode)->r_ctl,
-                    .d_id = server->port.n_port_id(),
-                    .s_id = client->port.n_port_id(),
-                    .type = wire::Type::fc_vi,
-                    .f_ctl = f_ctl::first_sequence | f_ctl::relative_offset_present,
-                    .ox_id = {static_cast<std::uint16_t>(0x5000 + msg_id)},
-                    .rx_id = wire::RxId::unassigned};
-    if (last)
-      frame.header.f_ctl |= f_ctl::end_sequence | (answered ? f_ctl::sequence_initiative : f_ctl::last_sequence);
-    frame.header.seq_cnt = {static_cast<std::uint16_t>(number)};
-    frame.header.parameter = offset;
-    frame.sof = number == 0 ? wire::Sof::i3 : wire::Sof::n3;
-    frame.eof = last ? wire::Eof::t : wire::Eof::n;
     wire::fcvi::DeviceHeader header{.handle = wire::FcviHandle{0x1001}, .opcode = opcode, .msg_id = {msg_id}};
     if (opcode != Opcode::send_rqst) header.rmt_va = read ? source : target, header.rmt_va_handle = server->handle;
     header.tot_len_or_connection_id = total;
-    frame.data.resize(32 + payload, static_cast<std::uint8_t>('a' + msg_id));
-    header.write(std::span(frame.data).first(32));
-    frame.header.df_ctl = wire::df_ctl::device_header_32;
-    return frame;
+    return support::forged_message(server->port.n_port_id(), client->port.n_port_id(), header,
+                                   {.offset = offset,
+                                    .bytes = payload,
+                                    .number = number,
+                                    .last = last,
+                                    .answered = answered,
+                                    .content = static_cast<std::uint8_t>('a' + msg_id)});
   }
   void inject(const ForgedFrame& frame) { server->port.receive(frame.build(fabric.pool)); }
   void begin_behind_a_read(Level level) {
@@ -163,10 +152,7 @@ TEST_F(Waiting, reading_waitingMessageAborted_breaks) {
   begin_behind_a_read(Level::ReliableReception);
   receive();
   inject(forge(Opcode::send_rqst, 2, 100));
-  auto abts = forge(Opcode::send_rqst, 2, 100);
-  abts.header.r_ctl = RCtl::abts, abts.header.type = wire::Type::bls, abts.header.df_ctl = 0;
-  abts.header.f_ctl = f_ctl::end_sequence | f_ctl::sequence_initiative;
-  abts.data.clear();
+  auto abts = support::as_abts(forge(Opcode::send_rqst, 2, 100));
   abts.header.ox_id.value += 50;
   inject(abts);
   EXPECT_EQ(server_vi->state(), vi::State::Connected);

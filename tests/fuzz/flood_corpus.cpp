@@ -7,6 +7,7 @@
 
 #include "besieged_node.hpp"
 #include "tests/support/frame_log.hpp"
+#include "tests/support/made_frame.hpp"
 #include "wire/messages.hpp"
 
 namespace {
@@ -20,22 +21,15 @@ void add_step(Input& input, unsigned bits, const Input& frame) {
   input.insert(input.end(), frame.begin(), frame.end());
 }
 
-Input bytes_of(const support::LoggedFrame& logged) {
-  Input bytes(wire::FcHeader::size());
-  logged.header.write(bytes);
-  bytes.insert(bytes.end(), logged.data.begin(), logged.data.end());
-  return bytes;
-}
+Input bytes_of(const support::LoggedFrame& logged) { return support::bytes_of_frame(logged.header, logged.data); }
 
 template <class Message>
 Input request_of(wire::RCtl r_ctl, wire::Type type, wire::FcId d_id) {
-  const Message message{};
-  Input bytes(wire::FcHeader::size() + message.size());
-  const auto fill = static_cast<std::uint32_t>(wire::fill_bytes_for(message.size()));
-  wire::FcHeader{
-      .r_ctl = r_ctl, .d_id = d_id, .type = type, .f_ctl = wire::f_ctl::single_frame_request | fill, .ox_id = {0x4001}}
-      .write(bytes);
-  message.write(wire::MutableBytes(bytes).subspan(wire::FcHeader::size()));
+  const Input payload = support::bytes_of(Message{});
+  const std::size_t fill = wire::fill_bytes_for(payload.size());
+  wire::FcHeader header = support::request_header(r_ctl, type, d_id, {}, {0x4001});
+  header.f_ctl |= static_cast<std::uint32_t>(fill);
+  Input bytes = support::bytes_of_frame(header, payload);
   bytes.resize(bytes.size() + fill);
   return bytes;
 }

@@ -10,6 +10,7 @@
 #include "frame_flood.hpp"
 #include "tests/support/frame_log.hpp"
 #include "tests/support/login_listener.hpp"
+#include "tests/support/made_frame.hpp"
 #include "tests/support/switched_fabric.hpp"
 
 namespace {
@@ -41,15 +42,8 @@ class Stranger final : public fc2::FrameOutput, private fc2::FrameFeeder {
     login.node_name = {0x1000'02FC'F0FF'0001};
     login.class_3 = {.service_options = wire::els::class_option::valid,
                      .receive_data_field_size = fc2::max_data_field_bytes};
-    const wire::FcHeader header{.r_ctl = wire::RCtl::els_request,
-                                .d_id = wire::well_known::f_port,
-                                .type = wire::Type::els,
-                                .f_ctl = wire::f_ctl::single_frame_request,
-                                .ox_id = {0x7FF0}};
-    std::vector<std::uint8_t> bytes(wire::FcHeader::size());
-    header.write(bytes);
-    const auto payload = support::bytes_of(login);
-    bytes.insert(bytes.end(), payload.begin(), payload.end());
+    const auto header = support::els_request_header(wire::well_known::f_port, {}, {0x7FF0});
+    const auto bytes = support::bytes_of_frame(header, support::bytes_of(login));
     accepted = false;
     give(support::flood_frame(fabric_.pool, {0, bytes}, {}));
     fabric_.run_for(runtime::millisecond);

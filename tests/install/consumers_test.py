@@ -81,6 +81,8 @@ class Consumers(unittest.TestCase):
         shutil.copytree(self.prefix / "share/doc/fcvi/examples", examples)
         self.good("make", "-C", examples, f"CC={CC}", PKG_CONFIG_PATH=self.prefix / "lib/pkgconfig")
         self.assertIn("usage", self.good(examples / "cq_server", "--help", LD_LIBRARY_PATH=self.prefix / "lib"))
+        self.assertIn("ok     each_text_is_answered", self.good("make", "-C", examples, "check", f"CC={CC}",
+                                                                PKG_CONFIG_PATH=self.prefix / "lib/pkgconfig"))
 
     def test_programs_of_a_moved_tree(self):
         for program in sorted((self.prefix / "bin").iterdir()):

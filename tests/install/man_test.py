@@ -50,7 +50,7 @@ class Content(unittest.TestCase):
     def test_every_section_is_there(self):
         for call in CALLS:
             for title in ("NAME", "SYNOPSIS", "DESCRIPTION", "ARGUMENTS", "STATES", "RETURN VALUES", "BLOCKING", "THREADS",
-                          "CONFORMANCE", "SEE ALSO"):
+                          "CONFORMANCE", "EXAMPLES", "SEE ALSO"):
                 self.assertTrue(section(call, title).strip(), f"{call}: {title}")
 
     def test_return_codes_are_those_of_the_guide(self):
@@ -105,8 +105,9 @@ def examples(path):
     return [text.replace("\\&", "").replace("\\e", "\\") for text in displays]
 
 
-# What the examples of the calls take for granted.
+# What the examples of the calls take for granted: vipl(7), EXAMPLES, says so to the reader.
 CONTEXT = """
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,6 +116,7 @@ CONTEXT = """
 void mark_as_lost(void *context, VIP_VI_HANDLE vi);
 void consume(void *data, unsigned long length);
 void serve(VIP_VI_HANDLE vi, VIP_DESCRIPTOR *descriptor, VIP_RETURN result);
+void release(VIP_DESCRIPTOR *descriptor);
 VIP_NIC_HANDLE nic;
 VIP_NIC_ATTRIBUTES attributes;
 VIP_NET_ADDRESS *local, *remote;
@@ -124,14 +126,23 @@ VIP_VI_HANDLE vi;
 VIP_CQ_HANDLE cq;
 VIP_PROTECTION_HANDLE tag;
 VIP_RETURN result;
-VIP_DESCRIPTOR *d, *receive, *descriptor;
+VIP_DESCRIPTOR *d, *receive;
 VIP_MEM_HANDLE handle, remote_handle;
 VIP_UINT64 remote_address;
 VIP_BOOLEAN is_receive;
-void *data;
-unsigned length;
-int connections;
+char *host;
+void *data, *memory;
+unsigned length, connections, max_connections;
+pthread_t acceptor;
 """
+
+
+def as_program(text):
+    """Handlers come first and end with the first empty line behind a brace; the rest is what a function does that returns
+    VIP_RETURN."""
+    handlers, body = re.fullmatch(r"(static .*?^\}\n\n)?(.*)", re.sub(r"^/\*.*?\*/\n(?=static )", "", text),
+                                  re.MULTILINE | re.DOTALL).groups()
+    return f"{CONTEXT}{handlers or ''}VIP_RETURN example(void) {{\n{body}return result;\n}}\n"
 
 
 class Examples(unittest.TestCase):
@@ -145,12 +156,21 @@ class Examples(unittest.TestCase):
             self.skipTest("there is no C compiler")
 
     def test_those_of_calls_compile(self):
-        pages_with_examples = [path for path in PAGES.glob("man3/*.3") if examples(path)]
-        self.assertGreaterEqual(len(pages_with_examples), 9)
-        for path in pages_with_examples:
-            for text in examples(path):
-                functions, _, body = text.rpartition("}\n\n") if text.startswith("static") else ("", "", text)
-                self.compile(path, CONTEXT + (functions + "}\n" if functions else "") + "void f(void) {\n" + body + "}\n")
+        for call in CALLS:
+            path = PAGES / "man3" / f"{call}.3"
+            texts = examples(path)
+            self.assertTrue(texts, f"{call}: no example")
+            self.assertIn(f"{call}(", "".join(texts), f"{call}: its example does not make the call")
+            for text in texts:
+                self.compile(path, as_program(text))
+
+    def test_a_wrong_one_does_not_compile(self):
+        path = Path("wrong")
+        for text in ("result = VipCloseNic(nic, 1);\n", "static void on_error(void) { wrong(); }\n\nresult = VIP_SUCCESS;\n",
+                     "int unused;\nresult = VipCloseNic(nic);\n"):
+            with self.assertRaises(AssertionError):
+                self.compile(path, as_program(text))
+        self.compile(path, as_program("result = VipCloseNic(nic);\n"))
 
     def test_the_program_of_the_library_compiles(self):
         programs = [text for text in examples(PAGES / "man7/vipl.7") if "main(" in text]
@@ -160,7 +180,8 @@ class Examples(unittest.TestCase):
 
 class Generator(unittest.TestCase):
     GOOD = ("# VipCloseNic - close\nclause: 3.1.2\nphase: Early Adopter\n\nText of VipCloseNic.\n\n## Arguments\n"
-            "- NicHandle: The NIC.\n\n## States\nNone.\n\n## Returns\n- VIP_SUCCESS: Done.\n\n## Blocking\nNone.\n")
+            "- NicHandle: The NIC.\n\n## States\nNone.\n\n## Returns\n- VIP_SUCCESS: Done.\n\n## Blocking\nNone.\n\n"
+            "## Example\n    result = VipCloseNic(nic);\n")
 
     def generate(self, text):
         with tempfile.TemporaryDirectory() as folder:
@@ -174,7 +195,7 @@ class Generator(unittest.TestCase):
 
     def test_good_description(self):
         self.assertEqual(self.generate(self.GOOD).returncode, 0)
-        self.assertEqual(self.generate(self.GOOD + "\n## Example\n    VipCloseNic(nic);\n").returncode, 0)
+        self.assertEqual(self.generate(self.GOOD + "\n## Notes\nNone.\n").returncode, 0)
 
     def test_bad_descriptions(self):
         for old, new, complaint in (
@@ -186,6 +207,8 @@ class Generator(unittest.TestCase):
             ("phase: Early Adopter", "phase: Late", "phase"),
             ("Text of VipCloseNic", "Text of VipOpen", "VipOpen"),
             ("# VipCloseNic", "# VipOpenNic", "VipCloseNic"),
+            ("\n## Example\n    result = VipCloseNic(nic);\n", "", "Example"),
+            ("result = VipCloseNic(nic);", "result = VIP_SUCCESS;", "Example"),
         ):
             done = self.generate(self.GOOD.replace(old, new))
             self.assertEqual(done.returncode, 1, complaint)

@@ -127,18 +127,9 @@ class CrossbarTest : public testing::Test {
     return FrameStream::make(machine.io, machine.core, machine.core.scheduler(), machine.core.pool(), user, descriptor);
   }
   FramePtr frame(wire::FcId to, std::uint32_t parameter, wire::RCtl r_ctl, wire::FcId from = own) {
-    FramePtr made = machine.core.pool().take();
-    wire::FcHeader header;
-    header.r_ctl = r_ctl;
-    header.d_id = to;
-    header.s_id = from;
-    header.type = wire::Type::fc_vi;
-    header.parameter = parameter;
-    header.write(made->bytes.first<frame_header_bytes>());
-    made->size_bytes = frame_header_bytes;
-    made->sof = wire::Sof::i3;
-    made->eof = wire::Eof::t;
-    return made;
+    return support::made_frame(
+        machine.core.pool(),
+        {.r_ctl = r_ctl, .d_id = to, .s_id = from, .type = wire::Type::fc_vi, .parameter = parameter});
   }
   void send(wire::FcId to, std::uint32_t parameter) {
     const CoreSection section(machine.core);

@@ -12,13 +12,7 @@ inline constexpr wire::Wwn stranger{0x3000'0000'0000'0001};
 /// With what `like` has, and the Port_Name `stranger`.
 inline fc2::FramePtr flogi_frame(fc2::FramePool& pool, wire::els::Login like) {
   like.port_name = stranger;
-  return made_frame(pool,
-                    {.r_ctl = wire::RCtl::els_request,
-                     .d_id = wire::well_known::f_port,
-                     .type = wire::Type::els,
-                     .f_ctl = wire::f_ctl::single_frame_request,
-                     .ox_id = {1}},
-                    bytes_of(like));
+  return made_frame(pool, els_request_header(wire::well_known::f_port, {}, {1}), bytes_of(like));
 }
 
 }  // namespace support

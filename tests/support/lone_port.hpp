@@ -40,13 +40,7 @@ class LonePort : public testing::Test {
     port.receive(made_frame(pool, header, payload));
   }
   void els_request(wire::FcId from, std::span<const std::uint8_t> payload) {
-    receive({.r_ctl = wire::RCtl::els_request,
-             .d_id = own,
-             .s_id = from,
-             .type = wire::Type::els,
-             .f_ctl = wire::f_ctl::single_frame_request,
-             .ox_id = {7}},
-            payload);
+    receive(els_request_header(own, from, {7}), payload);
   }
   /// Port_Name and Node_Name say which port it is.
   wire::els::Login login_of(wire::FcId from, wire::els::Command command, const AdjustLogin& adjust) const {
@@ -92,13 +86,7 @@ class LonePort : public testing::Test {
       return frame.header.d_id == of && frame.is_els(wire::els::Command::plogi);
     });
     if (request == frames.rend()) throw std::logic_error("no PLOGI went there");
-    receive({.r_ctl = wire::RCtl::els_reply,
-             .d_id = own,
-             .s_id = of,
-             .type = wire::Type::els,
-             .f_ctl = wire::f_ctl::single_frame_reply,
-             .ox_id = request->header.ox_id},
-            payload);
+    receive(els_reply_header(own, of, request->header.ox_id), payload);
   }
 };
 

@@ -65,13 +65,7 @@ class PeersByHand : public testing::Test {
   wire::OxId request(wire::FcId from, const Bytes& payload, wire::FcId to = own,
                      wire::RCtl r_ctl = wire::RCtl::els_request) {
     const wire::OxId ox_id{next_ox_id_++};
-    receive({.r_ctl = r_ctl,
-             .d_id = to,
-             .s_id = from,
-             .type = wire::Type::els,
-             .f_ctl = wire::f_ctl::single_frame_request,
-             .ox_id = ox_id},
-            payload);
+    receive(request_header(r_ctl, wire::Type::els, to, from, ox_id), payload);
     return ox_id;
   }
   /// A request, and what the port answers; empty: nothing, so far.
@@ -85,13 +79,9 @@ class PeersByHand : public testing::Test {
   }
   /// The answer to a request of the port.
   void answer(const LoggedFrame& asked, const Bytes& payload, std::uint32_t f_ctl = wire::f_ctl::single_frame_reply) {
-    receive({.r_ctl = wire::RCtl::els_reply,
-             .d_id = asked.header.s_id,
-             .s_id = asked.header.d_id,
-             .type = wire::Type::els,
-             .f_ctl = f_ctl,
-             .ox_id = asked.header.ox_id},
-            payload);
+    wire::FcHeader header = els_reply_header(asked.header.s_id, asked.header.d_id, asked.header.ox_id);
+    header.f_ctl = f_ctl;
+    receive(header, payload);
   }
   void reject(const LoggedFrame& asked, wire::els::RejectReason reason, wire::els::RejectExplanation explanation = {}) {
     answer(asked, bytes_of(wire::els::LsRjt{.reason = reason, .explanation = explanation}));

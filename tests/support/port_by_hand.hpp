@@ -82,13 +82,9 @@ class PortByHand {
   }
   /// The first frame of an exchange of its own.
   wire::FcHeader opening(wire::Type type, wire::RCtl r_ctl, wire::FcId from = peer) {
-    return {.r_ctl = r_ctl,
-            .d_id = port.n_port_id(),
-            .s_id = from,
-            .type = type,
-            .f_ctl = wire::f_ctl::single_frame_request,
-            .seq_id = {3},
-            .ox_id = {next_ox_id_++}};
+    wire::FcHeader header = request_header(r_ctl, type, port.n_port_id(), from, {next_ox_id_++});
+    header.seq_id = {3};
+    return header;
   }
   void ask(std::span<const std::uint8_t> els, wire::FcId from = peer) {
     receive(opening(wire::Type::els, wire::RCtl::els_request, from), els);
@@ -99,13 +95,7 @@ class PortByHand {
     for (const LoggedFrame& frame : wire.log.frames())
       if (frame.is_els(asked) && frame.is(wire::RCtl::els_request)) request = &frame;
     ASSERT_NE(request, nullptr);
-    receive({.r_ctl = wire::RCtl::els_reply,
-             .d_id = to,
-             .s_id = request->header.d_id,
-             .type = wire::Type::els,
-             .f_ctl = wire::f_ctl::single_frame_reply,
-             .ox_id = request->header.ox_id},
-            els);
+    receive(els_reply_header(to, request->header.d_id, request->header.ox_id), els);
   }
   /// Its mapping is as it was.
   void answer_adisc(wire::FcId id) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/made_frame.hpp"
 #include "tools/faults/iu_flags.hpp"
 #include "wire/messages.hpp"
 
@@ -38,10 +39,7 @@ class RulesTest : public testing::Test {
                   28, first);
   }
   const fc2::Frame& finish(const wire::FcHeader& header, std::size_t size, bool first) {
-    header.write(frame_.bytes);
-    frame_.size_bytes = static_cast<std::uint16_t>(size);
-    frame_.sof = first ? wire::Sof::i3 : wire::Sof::n3;
-    frame_.eof = wire::Eof::t;
+    support::fill_frame(frame_, header, size - 24, first ? wire::Sof::i3 : wire::Sof::n3);
     return frame_;
   }
   RuleSet rules(const Match& match, std::vector<std::uint64_t> turns = {}, double probability = 1) {

@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "tests/support/made_frame.hpp"
 #include "wire/fcvi/send_resp.hpp"
 #include "wire/fcvi/send_rqst.hpp"
 
@@ -30,14 +31,12 @@ class LadderTest : public testing::Test {
   std::uint16_t next_ox_id = 1;
 
   wire::FcHeader header(bool from_alice) {
-    wire::FcHeader header;
-    header.s_id = from_alice ? alice : bob;
-    header.d_id = from_alice ? bob : alice;
-    header.type = wire::Type::fc_vi;
-    header.df_ctl = wire::df_ctl::device_header_32;
-    header.r_ctl = wire::RCtl::solicited_data;
-    header.ox_id = {next_ox_id};
-    return header;
+    return {.r_ctl = wire::RCtl::solicited_data,
+            .d_id = from_alice ? bob : alice,
+            .s_id = from_alice ? alice : bob,
+            .type = wire::Type::fc_vi,
+            .df_ctl = wire::df_ctl::device_header_32,
+            .ox_id = {next_ox_id}};
   }
   /// One SEND_RQST of some frames with 100 bytes each.
   void send(std::uint32_t msg_id, bool from_alice = true, std::uint32_t frames = 1) {
@@ -155,16 +154,8 @@ TEST_F(LadderTest, rows_that_the_digits_do_not_tell_apart) {
 
 TEST_F(LadderTest, answers_name_their_request) {
   std::array<std::uint8_t, 16> logo{0x05}, accept{0x02};
-  wire::FcHeader request;
-  request.s_id = alice;
-  request.d_id = wire::well_known::f_port;
-  request.type = wire::Type::els;
-  request.r_ctl = wire::RCtl::els_request;
-  request.ox_id = {9};
-  wire::FcHeader reply = request;
-  reply.f_ctl = wire::f_ctl::exchange_responder;
-  reply.r_ctl = wire::RCtl::els_reply;
-  std::swap(reply.s_id, reply.d_id);
+  const auto request = support::els_request_header(wire::well_known::f_port, alice, {9});
+  const auto reply = support::els_reply_header(alice, wire::well_known::f_port, {9});
   ladder.frame({.outbound = true, .first = true, .last = true}, request, logo);
   ladder.frame({.outbound = false, .first = true, .last = true}, reply, accept);
   EXPECT_EQ(ladder.rows()[0].row_kind, RowKind::Teardown);

@@ -156,12 +156,10 @@ class EthernetWorld {
 
 /// One frame of an ELS request, as FARP sends it to everybody.
 inline fc2::FramePtr broadcast_frame(fc2::FramePool& pool, wire::FcId from) {
-  wire::FcHeader header;
-  header.r_ctl = wire::RCtl::els_request;
-  header.type = wire::Type::els;
-  header.s_id = from;
-  header.d_id = wire::well_known::broadcast;
-  return made_frame(pool, header, zeros(4));
+  return made_frame(
+      pool,
+      {.r_ctl = wire::RCtl::els_request, .d_id = wire::well_known::broadcast, .s_id = from, .type = wire::Type::els},
+      zeros(4));
 }
 
 }  // namespace support
