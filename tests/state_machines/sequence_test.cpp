@@ -60,7 +60,9 @@ TEST(Sequence, refused_iu_is_discarded_until_the_exchange_is_aborted) {
     Rig rig;
     if (out_of_order_fabric) rig.set(Recorded::OutOfOrderFabricKnob);
     EXPECT_EQ(rig.after(first), "Receiving: deliver, start_sequence_timer");
-    if (out_of_order_fabric) EXPECT_EQ(rig.after(out_of_order), "Reassembling: deliver, start_missing_frame_timer");
+    if (out_of_order_fabric) {
+      EXPECT_EQ(rig.after(out_of_order), "Reassembling: deliver, start_missing_frame_timer");
+    }
     EXPECT_EQ(rig.after(IuRefused{}), "Errored: stop_timer");
     EXPECT_EQ(rig.after(last), "Errored: discard_frame");
     EXPECT_EQ(rig.after(ExchangeAborted{}), "Idle:");
