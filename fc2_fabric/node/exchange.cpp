@@ -109,7 +109,10 @@ bool Exchange::is_consistent() const {
 void Exchange::carry_out(Effect effect) {
   switch (effect) {
     case Effect::TakeSequence: return sequence_.is<sq::Complete>() ? sequence_received(*current_) : void();
-    case Effect::RefuseSequence: sequence_.process(sq::IuRefused{}, *this); return fail_sequence();
+    case Effect::RefuseSequence:
+      sequence_.process(sq::IuRefused{}, *this);
+      fail_sequence();
+      return settle();
     case Effect::FailSequence: return fail_sequence();
     case Effect::TellUser:
       if (ExchangeUser* user = std::exchange(user_, nullptr)) user->exchange_failed(*this, failure_);
