@@ -49,6 +49,7 @@ ROOMS = {
     "tools/fcvi_sim/host": ({"scenario"}, {"runtime", "wire", "vi", "settings"}),
     "tools/fcvi_sim/network": ({"scenario", "host"}, None),
     "tools/fcvi_sim/picture": ({"scenario"}, {"runtime", "wire", "settings"}),
+    "tools/fcvi_sim/capture": ({"scenario", "picture"}, {"runtime", "wire", "settings"}),
     "tools/fcvi_sim/run": ({"scenario", "host", "network", "picture"},
                            {"runtime", "wire", "vi", "settings", "fc2_fabric/frame", "fc2_fabric/link"}),
     "tools/fcvi_sim/explore": ({"scenario", "host", "network", "picture", "run"},

@@ -154,18 +154,18 @@ std::string describe_route(const FcHeader& header) {
   return line;
 }
 
+std::string describe_message(const FcHeader& header, Bytes data_field) {
+  if (!is_continuation(header)) return payload_text(header, data_field);
+  std::string line(to_string(header.type));
+  text::append(line, "offset", std::to_string(header.parameter));
+  text::append(line, "data_bytes", std::to_string(data_field.size()));
+  return line;
+}
+
 std::string describe(Bytes fc_frame) {
   const auto frame = FcFrameView::parse(fc_frame);
   if (!frame) return "malformed: " + to_string(frame.error());
-  const FcHeader& header = frame->header;
-  std::string line = describe_route(header) + ' ';
-  if (is_continuation(header)) {
-    line += to_string(header.type);
-    text::append(line, "offset", std::to_string(header.parameter));
-    text::append(line, "data_bytes", std::to_string(frame->data_field.size()));
-    return line;
-  }
-  return line + payload_text(header, frame->data_field);
+  return describe_route(frame->header) + ' ' + describe_message(frame->header, frame->data_field);
 }
 
 std::string describe_ethernet(Bytes ethernet_frame) {

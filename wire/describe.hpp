@@ -12,6 +12,9 @@ namespace wire {
 /// never fails. `data_field`: as in the frame, Device_Header included; may be cut short.
 [[nodiscard]] std::string_view message_name(const FcHeader& header, Bytes data_field);
 
+/// The message with its fields, or why it does not parse: "ADISC hard_address=000000 ...". The form of
+/// the text is that of wire/text.hpp. `data_field`: as FcFrameView has it.
+[[nodiscard]] std::string describe_message(const FcHeader& header, Bytes data_field);
 /// One line for any bytes: source and destination, the message with its fields, or why it does not parse.
 [[nodiscard]] std::string describe(Bytes fc_frame);
 /// The beginning of that line: source and destination, and the numbers of Exchange and Sequence.

@@ -1,9 +1,27 @@
+#include "wire/partial_ius.hpp"
+
 #include <algorithm>
 #include <iterator>
 
-#include "wire/describer.hpp"
+#include "wire/fcvi/device_header.hpp"
 
 namespace wire {
+namespace {
+
+/// Others carry data: nothing of theirs needs the rest of the Sequence.
+bool may_span_frames(const FcHeader& header, Bytes data_field) {
+  if (header.type == Type::els || header.type == Type::ct) return header.r_ctl < RCtl::nop;
+  if (header.type != Type::fc_vi) return false;
+  const auto device_header = fcvi::DeviceHeader::parse(header.device_header_size(), data_field);
+  const auto iu = device_header ? fcvi::find_iu(device_header->opcode) : nullptr;
+  return iu != nullptr && iu->payload == fcvi::Payload::connect_info;
+}
+
+bool is_part(const FcHeader& header) {
+  return !header.has(f_ctl::end_sequence) || (header.has(f_ctl::relative_offset_present) && header.parameter != 0);
+}
+
+}  // namespace
 
 void PartialIus::Sequence::add(std::size_t offset, Bytes part) {
   const std::size_t end = offset + part.size();
@@ -40,7 +58,19 @@ PartialIus::Sequence& PartialIus::find(const FcHeader& header) {
   return found->second;
 }
 
-std::optional<Bytes> PartialIus::add(const FcHeader& header, Bytes data_field) {
+PartialIus::Seen PartialIus::add(const FcFrameView& frame) {
+  const bool spans = is_part(frame.header) && may_span_frames(frame.header, frame.data_field);
+  if (!spans) return {frame.header, frame.data_field, true};
+  const auto iu = add_part(frame.header, frame.data_field);
+  if (!iu) return {frame.header, frame.data_field, false};
+  FcHeader whole = frame.header;
+  whole.parameter = 0;
+  whole.f_ctl &= ~f_ctl::fill_bytes_mask;
+  return {whole, *iu, true};
+}
+
+/// The IU, with the Device_Header of its first frame in front, if this frame's Sequence is complete now.
+std::optional<Bytes> PartialIus::add_part(const FcHeader& header, Bytes data_field) {
   const std::size_t offset = header.has(f_ctl::relative_offset_present) ? header.parameter : 0;
   const std::size_t before = std::min(header.device_header_size(), data_field.size());
   const Bytes part = data_field.subspan(before);

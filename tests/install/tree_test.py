@@ -69,7 +69,7 @@ class Tree(unittest.TestCase):
     def test_pages_of_programs_tell_every_option(self):
         for program in (STAGE / "all/bin").iterdir():
             options = set()
-            for words in ([], ["run"], ["decode"]) if program.name == "fcvi-sim" else ([],):
+            for words in ([], ["run"], ["decode"], ["ladder"]) if program.name == "fcvi-sim" else ([],):
                 usage = subprocess.run([program, *words, "--help"], check=True, capture_output=True, text=True).stdout
                 options |= set(re.findall(r"(?:^|[\s,])(--?[a-zA-Z][\w-]*)", usage))
             self.assertTrue(options, program)

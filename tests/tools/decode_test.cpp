@@ -1,4 +1,4 @@
-#include "tools/fcvi_sim/decode.hpp"
+#include "tools/fcvi_sim/capture/decode.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -14,7 +14,7 @@
 #include "wire/fcvi/connect_rqst.hpp"
 #include "tests/support/source_dir.hpp"
 
-namespace sim {
+namespace sim::capture {
 namespace {
 
 class DecodeTest : public testing::Test {
@@ -27,18 +27,21 @@ class DecodeTest : public testing::Test {
     return path;
   }
   /// What it prints; `error` gets what it returns.
-  std::string decode(const std::string& path) {
+  std::string decode(const std::string& path, DecodeOptions options = {}) {
     char* text = nullptr;
     std::size_t size = 0;
     std::FILE* stream = open_memstream(&text, &size);
-    error = decode_capture(path, stream);
+    options.path = path;
+    const DecodeResult result = capture::decode(options, stream);
+    error = result.error;
+    warning = result.warning;
     std::fclose(stream);
     std::string printed(text, size);
     std::free(text);
     return printed;
   }
   std::string folder = testing::TempDir() + "fcvi_decode_" + std::to_string(getpid());
-  std::string error;
+  std::string error, warning;
 };
 
 std::string little(std::uint32_t value) {
@@ -119,14 +122,52 @@ TEST_F(DecodeTest, capture_of_a_linux_initiator) {
 TEST_F(DecodeTest, fibre_channel_with_and_without_delimiters) {
   const std::string bare = decode(write(pcap(224, record(fc_frame(), 28))));
   EXPECT_EQ(error, "");
-  EXPECT_NE(bare.find("     1 1.500000000 "), std::string::npos) << bare;
-  EXPECT_NE(bare.find("LOGO"), std::string::npos) << bare;
+  EXPECT_NE(bare.find("     1    0.000000000 010100 > FFFFFE LOGO"), std::string::npos) << bare;
   const std::string good = decode(write(pcap(225, record(delimited(fc_frame()), 40))));
   EXPECT_NE(good.find("LOGO"), std::string::npos) << good;
-  EXPECT_NE(good.find("| class=3 SOFi3 EOFt f_ctl=290000 first end initiative\n"), std::string::npos) << good;
+  EXPECT_EQ(good.find(" | "), std::string::npos) << good;  // class, delimiters and F_CTL are the usual ones
+  const std::string all = decode(write(pcap(225, record(delimited(fc_frame()), 40))), {.style = Style::tree});
+  for (const char* words :
+       {"class: 3\n", "sof: SOFi3\n", "eof: EOFt\n", "f_ctl: 290000h first end initiative\n", "crc: good\n"})
+    EXPECT_NE(all.find(words), std::string::npos) << words << all;
   std::string bad = delimited(fc_frame());
   bad[10] ^= 1;
-  EXPECT_NE(decode(write(pcap(225, record(bad, 40)))).find(" BAD CRC\n"), std::string::npos);
+  EXPECT_NE(decode(write(pcap(225, record(bad, 40)))).find(" | BAD CRC\n"), std::string::npos);
+}
+
+// Behind the bar: class, delimiters and F_CTL that are not the usual ones.
+TEST_F(DecodeTest, what_is_unusual_is_shown_and_nothing_else) {
+  const std::string good = delimited(fc_frame());
+  const auto line_of = [&](const std::string& frame) {
+    return decode(write(pcap(225, record(frame, static_cast<std::uint32_t>(frame.size())))));
+  };
+  const auto with = [&](std::size_t at, const std::string& bytes) {
+    std::string frame = good;
+    return line_of(frame.replace(at, bytes.size(), bytes));
+  };
+  EXPECT_EQ(line_of(good).find(" | "), std::string::npos);
+  EXPECT_NE(with(0, "\xBC\xB5\x55\x55").find(" | class 2\n"), std::string::npos);
+  EXPECT_NE(with(0, "\xBC\xB5\x58\x58").find(" | class F, SOFf\n"), std::string::npos);
+  EXPECT_NE(with(0, "\xBC\xB5\x36\x36").find(" | SOFn3\n"), std::string::npos);
+  EXPECT_NE(with(36, "\xBC\x95\xD5\xD5").find(" | EOFn\n"), std::string::npos);
+  EXPECT_NE(with(36, "\xBC\x95\xF5\xF5").find(" | EOFa\n"), std::string::npos);
+  std::string odd = fc_frame();
+  odd[9] = '\x09';
+  EXPECT_NE(line_of(delimited(odd)).find(" | F_CTL 090000 end initiative\n"), std::string::npos);
+}
+
+// A message of a class 3 Exchange without a login in the capture: what is wrong with it is named, in each style.
+TEST_F(DecodeTest, violations_are_named) {
+  std::string request = written(some_connect_rqst());
+  request[16] = 1;  // FCVI_RMT_VA, which a set-up does not use
+  const std::string path = write(pcap(224, fc_record(part(request, 0, request.size() - 32))));
+  EXPECT_NE(decode(path).find(" | ! reserved_bits"), std::string::npos);
+  EXPECT_NE(
+      decode(path, {.style = Style::tree}).find("  Violation reserved_bits: Reserved bits are set: FCVI_RMT_VA has "),
+      std::string::npos);
+  EXPECT_NE(
+      decode(path, {.style = Style::json}).find("\"violations\":[{\"name\":\"reserved_bits\",\"text\":\"Reserved "),
+      std::string::npos);
 }
 
 // What the end of the capture's file keeps back has no CRC to judge, nor delimiters to show.
@@ -138,9 +179,11 @@ TEST_F(DecodeTest, cut_frames_have_no_bad_crc) {
     const std::string text = decode(write(pcap(1, record(whole.substr(0, kept), size))));
     EXPECT_EQ(text.find("BAD CRC"), std::string::npos) << text;
     EXPECT_NE(text.find("010100 > FFFFFE"), std::string::npos) << text;
-    EXPECT_NE(text.find("SOFi3"), std::string::npos) << text;
     EXPECT_EQ(text.find("malformed"), std::string::npos) << text;
-    EXPECT_NE(text.find("(cut: "), std::string::npos) << text;
+    EXPECT_NE(text.find(" | cut: " + std::to_string(kept) + " of "), std::string::npos) << text;
+    const std::string all = decode(write(pcap(1, record(whole.substr(0, kept), size))), {.style = Style::tree});
+    EXPECT_NE(all.find("sof: SOFi3\n"), std::string::npos) << all;
+    EXPECT_EQ(all.find("crc:"), std::string::npos) << all;
   }
   const std::string delimited_frame = delimited(fc_frame());
   EXPECT_EQ(decode(write(pcap(225, record(delimited_frame.substr(0, 34), 40)))).find("BAD CRC"), std::string::npos);
@@ -150,15 +193,14 @@ TEST_F(DecodeTest, cut_frames_have_no_bad_crc) {
 TEST_F(DecodeTest, vft_header_is_shown_and_the_frame_behind_it) {
   const std::string vft("\x50\x00\x00\x0E\x0A\x00\x00\x00", 8);
   const std::string text = decode(write(pcap(224, record(vft + fc_frame(), 36))));
-  EXPECT_NE(text.find("VFT vf_id=7 hops=10 010100 > FFFFFE"), std::string::npos) << text;
-  EXPECT_NE(text.find("LOGO"), std::string::npos) << text;
+  EXPECT_NE(text.find("010100 > FFFFFE VFT vf_id=7 LOGO"), std::string::npos) << text;
 }
 
 TEST_F(DecodeTest, vlan_tag_is_shown) {
   std::string frame = fcoe_frame(fc_frame());
   frame.insert(12, std::string("\x81\x00\x60\x64", 4));
   const std::string text = decode(write(pcap(1, record(frame, static_cast<std::uint32_t>(frame.size())))));
-  EXPECT_NE(text.find("VLAN 100 priority=3 010100 > FFFFFE"), std::string::npos) << text;
+  EXPECT_NE(text.find("010100 > FFFFFE VLAN 100 LOGO"), std::string::npos) << text;
 }
 
 // A whole frame of tags, as large as a capture can hold one: the first is shown, and nothing is lost over the rest.
@@ -168,7 +210,7 @@ TEST_F(DecodeTest, tags_without_end_are_one_line) {
   const std::string text = decode(write(pcap(1, record(frame, static_cast<std::uint32_t>(frame.size())))));
   EXPECT_EQ(error, "");
   EXPECT_EQ(lines_of(text), 1U);
-  EXPECT_NE(text.find("VLAN 5 priority=0 Ethernet"), std::string::npos) << text;
+  EXPECT_NE(text.find("VLAN 5 Ethernet"), std::string::npos) << text;
 }
 
 // A message of several frames is shown whole with the last of them, also where a capture has each frame twice.
@@ -178,10 +220,10 @@ TEST_F(DecodeTest, message_of_several_frames_is_read_whole) {
   const std::string text =
       decode(write(pcap(224, fc_record(first) + fc_record(first) + fc_record(second) + fc_record(second))));
   EXPECT_EQ(text.find("malformed"), std::string::npos) << text;
-  EXPECT_EQ(count_of(text, "FCVI_CONNECT_RQST part offset=0 data_bytes=224"), 2U) << text;
-  EXPECT_EQ(count_of(text, "FCVI_CONNECT_RQST conn="), 2U) << text;
+  EXPECT_EQ(count_of(text, "FCVI_CONNECT_RQST part, 224 bytes at 0"), 2U) << text;
+  EXPECT_EQ(count_of(text, "FCVI_CONNECT_RQST id "), 2U) << text;
   const std::string turned = decode(write(pcap(224, fc_record(second) + fc_record(first))));
-  EXPECT_EQ(count_of(turned, "FCVI_CONNECT_RQST conn="), 1U) << turned;
+  EXPECT_EQ(count_of(turned, "FCVI_CONNECT_RQST id "), 1U) << turned;
 }
 
 TEST_F(DecodeTest, message_that_is_too_short_has_its_own_name) {
@@ -207,7 +249,7 @@ TEST_F(DecodeTest, frames_that_do_not_parse_are_described) {
   const std::string text = decode(write(pcap(1, record("abc", 3) + record(std::string(60, 'x'), 100))));
   EXPECT_EQ(error, "");
   EXPECT_EQ(lines_of(text), 2u);
-  EXPECT_NE(text.find("(cut: 60 of 100 bytes)"), std::string::npos) << text;
+  EXPECT_NE(text.find(" | cut: 60 of 100 bytes"), std::string::npos) << text;
   EXPECT_NE(decode(write(pcap(225, record("abc", 3)))).find("truncated"), std::string::npos);
 }
 
@@ -216,7 +258,7 @@ TEST_F(DecodeTest, broken_files_name_file_and_frame) {
   EXPECT_EQ(error, folder + "/none.pcap: No such file or directory");
   const std::string garbage = write("this is no capture at all, not even nearly");
   decode(garbage);
-  EXPECT_EQ(error, garbage + ": unknown file format");
+  EXPECT_EQ(error, garbage + ": unknown file format, expected a capture (pcap or pcapng)");
   const std::string path = write(pcap(224, record(fc_frame(), 28) + record(fc_frame(), 28).substr(0, 30)));
   EXPECT_EQ(lines_of(decode(path)), 1u);
   EXPECT_EQ(error.find(path + ": frame 2: truncated"), 0u) << error;
@@ -226,4 +268,4 @@ TEST_F(DecodeTest, broken_files_name_file_and_frame) {
 }
 
 }  // namespace
-}  // namespace sim
+}  // namespace sim::capture

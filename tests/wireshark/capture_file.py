@@ -8,7 +8,7 @@ ETHERNET, FC, FC_WITH_DELIMITERS = 1, 224, 225
 SOF_I3, SOF_N3 = 0x2E, 0x36
 # As ordered sets: those of class 3, EOF with the running disparity of a link that just began.
 SOF_SETS = {SOF_I3: b"\xbc\xb5\x56\x56", SOF_N3: b"\xbc\xb5\x36\x36"}
-EOF_SETS = {0x41: b"\xbc\x95\xd5\xd5", 0x42: b"\xbc\x95\x75\x75"}
+EOF_SETS = {0x41: b"\xbc\x95\xd5\xd5", 0x42: b"\xbc\x95\x75\x75", 0x49: b"\xbc\x8a\xd5\xd5", 0x50: b"\xbc\x95\xf5\xf5"}
 OUTBOUND, INBOUND = 2, 1
 
 

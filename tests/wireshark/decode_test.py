@@ -227,12 +227,14 @@ class Decoding(unittest.TestCase):
         talk = Conversation().connect()
         self.assertEqual(self.row_of(talk, "resp3", ["fcvi.iu"], vlan=100)["fcvi.iu"], ["FCVI_CONNECT_RESP3"])
 
-    # A frame with EOFni is no frame for its receiver.
+    # A frame with EOFni or EOFa is no frame for its receiver.
     def test_frame_that_is_invalid(self):
         talk = Conversation(UNRELIABLE).connect().message("m", 10).message("n", 10)
-        talk.set("m.0", eof=0x49)
-        for passes in ((), ("-2",)):
-            rows = dict(zip(talk.frames, self.rows(talk, ["fcvi.iu", "fcvi.violation"], *passes)))
+        ways = [(eof, link_type, passes) for eof in (0x49, 0x50) for passes in ((), ("-2",))
+                for link_type in (capture_file.ETHERNET, capture_file.FC_WITH_DELIMITERS)]
+        for eof, link_type, passes in ways:
+            talk.set("m.0", eof=eof)
+            rows = dict(zip(talk.frames, self.rows(talk, ["fcvi.iu", "fcvi.violation"], *passes, link_type=link_type)))
             self.assertEqual(rows["m.0"]["fcvi.iu"], ["FCVI_SEND_RQST"])
             self.assertEqual(rows["n.0"]["fcvi.violation"], ["message_order"])
 

@@ -46,12 +46,12 @@ class Tshark:
             raise AssertionError(f"tshark {' '.join(arguments)} on {capture}: status {done.returncode}\n{errors}")
         return done.stdout
 
-    def fields(self, capture, names, *arguments, display="") -> list:
+    def fields(self, capture, names, *arguments, display="", with_plugin=True) -> list:
         """A dict for each frame that `display` takes: field -> list of its values."""
         options = [option for name in names for option in ("-e", name)]
         chosen = ["-Y", display] if display else []
         text = self.run(capture, *arguments, *chosen, "-T", "fields", "-E", "occurrence=a", "-E", "aggregator=\x1f",
-                        "-E", "separator=\x1e", *options)
+                        "-E", "separator=\x1e", *options, with_plugin=with_plugin)
         rows = []
         for line in text.split("\n"):
             if not line:

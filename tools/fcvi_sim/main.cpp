@@ -1,4 +1,4 @@
-// fcvi-sim: runs scenarios on a simulated fabric; prints captures as text. Exit status: 0, 1 an expectation
+// fcvi-sim: runs scenarios on a simulated fabric; prints and draws captures. Exit status: 0, 1 an expectation
 // failed, 2 bad input.
 #include <malloc.h>
 
@@ -9,9 +9,9 @@
 #include <filesystem>
 
 #include "fc2_fabric/drivers/file_sink.hpp"
-#include "tools/fcvi_sim/decode.hpp"
-#include "tools/fcvi_sim/host/data_time.hpp"
+#include "tools/fcvi_sim/capture_commands.hpp"
 #include "tools/fcvi_sim/explore_command.hpp"
+#include "tools/fcvi_sim/host/data_time.hpp"
 #include "tools/fcvi_sim/scenario/loader.hpp"
 #include "tools/fcvi_sim/run/simulation.hpp"
 #include "tools/fcvi_sim/run/summary.hpp"
@@ -108,11 +108,6 @@ int run(const RunOptions& options) {
   return verdicts.failures.empty() ? all_held : expectation_failed;
 }
 
-int decode(const std::string& path) {
-  const std::string error = sim::decode_capture(path, stdout);
-  return error.empty() ? all_held : refuse(error);
-}
-
 void add_run(CLI::App& app, RunOptions& options) {
   CLI::App* run = app.add_subcommand("run", "run one scenario and check its expectations");
   run->add_option("SCENARIO", options.scenario, "scenario file (YAML; see fcvi-sim(1))")->required();
@@ -144,16 +139,13 @@ int main(int argc, char** argv) {
   add_run(app, options);
   sim::explore::CommandOptions exploration;
   const CLI::App* explorer = sim::explore::add_command(app, exploration);
-  std::string capture;
-  CLI::App* decoder = app.add_subcommand("decode", "print the frames of a capture, a line each");
-  decoder->add_option("CAPTURE", capture, "pcap or pcapng file: FCoE, or Fibre Channel with or without delimiters")
-      ->required();
-  decoder->footer("Exit status: 0, or 2 where the file cannot be read to its end.");
+  sim::capture::CommandOptions captured;
+  const sim::capture::Commands commands = sim::capture::add_commands(app, captured);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? all_held : bad_input;
   }
   if (explorer->parsed()) return sim::explore::run_command(exploration);
-  return decoder->parsed() ? decode(capture) : run(options);
+  return commands.parsed() ? sim::capture::run_command(commands, captured) : run(options);
 }

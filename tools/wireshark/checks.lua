@@ -1,54 +1,15 @@
 -- ---- expert items: what a receiver can see to be wrong ---------------------------------------------------------------
--- Each has a filter of its own: fcvi.unknown_handle and so on; `fcvi.violation` finds all of them.
+-- Each has a filter of its own: fcvi.unknown_handle and so on; `fcvi.violation` finds all of them. Their names and texts are
+-- those of tools/violations.
 local experts = {}
 
 do
-  local group, severity = expert.group, expert.severity
-  local list = {
-    -- one frame
-    {"unknown_opcode", "FCVI_OPCODE that the standard does not have", group.PROTOCOL, severity.ERROR},
-    {"truncated", "The frame ends before its Device_Header does", group.MALFORMED, severity.ERROR},
-    {"wrong_device_header", "DF_CTL announces another Device_Header than the IU has", group.PROTOCOL, severity.ERROR},
-    {"wrong_r_ctl", "R_CTL is not that of the IU", group.PROTOCOL, severity.ERROR},
-    {"wrong_f_ctl", "F_CTL is not that of the IU", group.PROTOCOL, severity.ERROR},
-    {"reserved_bits", "Reserved bits are set", group.PROTOCOL, severity.WARN},
-    {"wrong_payload_length", "Unexpected payload length", group.PROTOCOL, severity.ERROR},
-    {"wrong_error_flags", "RESP_ERR and its causes contradict one another", group.PROTOCOL, severity.WARN},
-    {"wrong_reason", "Reason code that this IU may not have", group.PROTOCOL, severity.WARN},
-    {"wrong_mode", "CONN_MODE is reserved", group.PROTOCOL, severity.ERROR},
-    {"wrong_revision", "FCVI_REVISION is not 0001h", group.PROTOCOL, severity.WARN},
-    {"wrong_address", "Lengths of an address that the standard does not allow", group.PROTOCOL, severity.ERROR},
-    {"wrong_level", "FCVI_RELIABILITY_LVL is none of the three", group.PROTOCOL, severity.ERROR},
-    {"wrong_qos", "FCVI_QOS value that this version of the standard does not allow", group.PROTOCOL, severity.WARN},
-    {"wrong_preference", "CS_CTL preference is not what the endpoint announced", group.PROTOCOL, severity.WARN},
-    -- a set-up, a disconnect
-    {"wrong_retry", "Wrong RETRY", group.SEQUENCE, severity.ERROR},
-    {"wrong_connection_id", "Wrong FCVI_CONNECTION_ID", group.SEQUENCE, severity.ERROR},
-    {"wrong_handle", "Wrong FCVI_HANDLE", group.SEQUENCE, severity.ERROR},
-    {"wrong_answer", "The answer contradicts its request", group.SEQUENCE, severity.ERROR},
-    {"unknown_handle", "No connection has this FCVI_HANDLE", group.SEQUENCE, severity.ERROR},
-    {"no_request", "Answer without a request", group.SEQUENCE, severity.ERROR},
-    {"repeated_answer", "Answered before", group.SEQUENCE, severity.WARN},
-    {"after_disconnect", "Message after the sender's Disconnect", group.SEQUENCE, severity.ERROR},
-    -- messages
-    {"seq_cnt_gap", "SEQ_CNT gap", group.SEQUENCE, severity.WARN},
-    {"offset_gap", "Relative offset gap", group.SEQUENCE, severity.WARN},
-    {"wrong_seq_id", "SEQ_ID changes within a Sequence", group.SEQUENCE, severity.WARN},
-    {"message_order", "Message numbers out of order", group.SEQUENCE, severity.WARN},
-    {"message_incomplete", "A message ends before its last frame", group.SEQUENCE, severity.WARN},
-    {"message_changed", "The frames of a message contradict one another", group.SEQUENCE, severity.ERROR},
-    {"beyond_length", "Data beyond FCVI_TOT_LEN", group.SEQUENCE, severity.ERROR},
-    {"too_large", "Message longer than the receiver takes", group.SEQUENCE, severity.ERROR},
-    {"not_allowed", "Message that the connection does not allow", group.SEQUENCE, severity.ERROR},
-    {"window", "More open messages than the window allows", group.SEQUENCE, severity.WARN},
-    {"unexpected_response", "Response that the reliability level does not have", group.SEQUENCE, severity.ERROR},
-    {"early_response", "Response before the end of its request", group.SEQUENCE, severity.ERROR},
-    {"early_completion", "Completion before its response", group.SEQUENCE, severity.ERROR},
-  }
+  local groups = {protocol = expert.group.PROTOCOL, malformed = expert.group.MALFORMED, sequence = expert.group.SEQUENCE}
+  local severities = {error = expert.severity.ERROR, warning = expert.severity.WARN}
   local made = {}
-  for _, row in ipairs(list) do
-    local made_expert = ProtoExpert.new("fcvi." .. row[1], row[2], row[3], row[4])
-    experts[row[1]] = {expert = made_expert, text = row[2]}
+  for _, row in ipairs(wire.violations) do
+    local made_expert = ProtoExpert.new("fcvi." .. row.name, row.text, groups[row.group], severities[row.severity])
+    experts[row.name] = {expert = made_expert, text = row.text}
     made[#made + 1] = made_expert
   end
   fcvi.experts = made

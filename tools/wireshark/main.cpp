@@ -6,62 +6,17 @@
 #include <iterator>
 
 #include "tools/faults/iu_flags.hpp"
+#include "tools/violations/used_bits.hpp"
+#include "tools/violations/violations.hpp"
 #include "tools/wireshark/lua_writer.hpp"
 #include "wire/messages.hpp"
 
 namespace {
 namespace fcvi = wire::fcvi;
 using wireshark::LayoutWriter;
+using violations::parameter_flag;
+using violations::used_bits;
 using wireshark::quoted;
-
-constexpr std::size_t most_bytes = 32 + fcvi::ConnectPayload::size_with_info;
-using IuBytes = std::array<std::uint8_t, most_bytes>;
-
-/// Sets what `flags` allows, so that its fields count.
-template <class Iu>
-IuBytes base_of(std::uint8_t flags) {
-  IuBytes bytes{};
-  bytes[4] = static_cast<std::uint8_t>(Iu::opcode);
-  bytes[5] = flags;
-  return bytes;
-}
-
-template <class Iu>
-IuBytes rewritten(const IuBytes& bytes) {
-  IuBytes out{};
-  if (const auto iu = Iu::parse(bytes)) iu->write(out);
-  return out;
-}
-
-/// The bits of the Device_Header that an IU with these flags uses: those that survive a parse and a write. FCVI_HANDLE
-/// and FCVI_OPCODE always count.
-template <class Iu>
-std::vector<std::uint8_t> used_bits(std::uint8_t flags) {
-  const std::size_t size = fcvi::device_header_size(Iu::opcode);
-  std::vector<std::uint8_t> mask(size);
-  const IuBytes base = base_of<Iu>(flags);
-  const IuBytes written = rewritten<Iu>(base);
-  for (std::size_t byte = 0; byte < size; ++byte) {
-    for (unsigned bit = 0; bit < 8; ++bit) {
-      IuBytes changed = base;
-      changed[byte] = static_cast<std::uint8_t>(changed[byte] ^ 1U << bit);
-      const bool counts = byte <= 4 || rewritten<Iu>(changed)[byte] != written[byte];
-      mask[byte] = static_cast<std::uint8_t>(mask[byte] | (counts ? 1U << bit : 0U));
-    }
-  }
-  return mask;
-}
-
-/// The flag with which FCVI_PARAMETER counts; 0: it never does.
-template <class Iu>
-std::uint8_t parameter_flag() {
-  constexpr std::size_t parameter_at = 13;  // its second byte: all that a connection status uses too
-  for (unsigned bit = 0; bit < 8; ++bit) {
-    const auto flag = static_cast<std::uint8_t>(1U << bit);
-    if (used_bits<Iu>(flag)[parameter_at] != 0 && used_bits<Iu>(0)[parameter_at] == 0) return flag;
-  }
-  return 0;
-}
 
 std::string flags_of(fcvi::Opcode opcode) {
   std::string list = "{";
@@ -114,6 +69,14 @@ std::string reason_table() {
   return table + "},\n";
 }
 
+std::string violation_table() {
+  std::string table = "violations={\n";
+  for (const violations::Row& row : violations::table)
+    table += "{name=" + quoted(row.name) + ",text=" + quoted(row.text) + ",group=" + quoted(to_string(row.group)) +
+             ",severity=" + quoted(to_string(row.severity)) + "},\n";
+  return table + "},\n";
+}
+
 std::string number(std::string_view name, std::uint64_t value) {
   return std::string(name) + "=" + std::to_string(value) + ",\n";
 }
@@ -151,7 +114,7 @@ std::string tables() {
           message_table<fcvi::ConnectPayload>("connect") + message_table<fcvi::ConnectionStatus>("status") +
           message_table<wire::els::Login>("login") + message_table<wire::els::FarpRequest>("farp") +
           message_table<wire::ct::RippId>("ripp_id") + message_table<wire::ct::GidIpp>("gid_ipp");
-  text += "},\n" + reason_table();
+  text += "},\n" + reason_table() + violation_table();
   text += "modes=" + wireshark::values_of<fcvi::ConnectMode>() + ",\n";
   text += "levels=" + wireshark::values_of<fcvi::ReliabilityLevel>() + ",\n";
   text += "link_names=" + wireshark::values_of<wire::RCtl>() + ",\n";

@@ -70,6 +70,14 @@ do
     return length == tvb:len() and length >= fcoe_header + fcoe_trailer and
         invalid_eof[tvb:raw(length - 4, 1)] == true
   end
+  -- EOFni, EOFdti and EOFrti differ from the valid ones in the second byte, EOFa is a set of its own.
+  local function is_bad_fcsof(tvb)
+    local length = tvb:reported_len()
+    if length ~= tvb:len() or length < 12 then return false end
+    local eof = tvb:raw(length - 4, 4)
+    local second = eof:byte(2)
+    return second == 0x8A or second == 0xAA or eof:sub(3) == "\xF5\xF5"
+  end
   local function never() return false end
 
   -- Each stand-in is a protocol of its own without fields: Wireshark calls dissectors by protocol.
@@ -84,7 +92,7 @@ do
 
   put_in_front("ethertype", 0x8906, "fcoe", fcoe_header, fcoe_trailer, is_bad_fcoe)
   put_in_front("wtap_encap", wtap.FIBRE_CHANNEL_FC2, "fc", 0, 0, never)  -- link type 224
-  put_in_front("wtap_encap", wtap.FIBRE_CHANNEL_FC2_WITH_FRAME_DELIMS, "fcsof", 4, 8, never)  -- 225: delimiters and CRC
+  put_in_front("wtap_encap", wtap.FIBRE_CHANNEL_FC2_WITH_FRAME_DELIMS, "fcsof", 4, 8, is_bad_fcsof)  -- 225: delimiters and CRC
 
   -- The payload of frames whose protocol Wireshark does not know. Of FC-VI it was or will be read above; where frames
   -- come another way (FCIP, iFCP) there is no stand-in, and only the data goes on.

@@ -310,7 +310,7 @@ do
     record.message = message
     preference(h, to.peer, record)
     end_of_request(message, h, record)
-    record.own_notes = record.notes and #record.notes
+    record.own_notes = record.notes and #record.notes or 0
     request_in_view(message, h, view, record)
     if to.open > 0 then record.open = to.open end
   end
@@ -416,7 +416,7 @@ do
     if not reads[message.opcode] then set_level(to.connection, reception) end
     judge_answer(message, h, record)
     answer(message, h, record)
-    record.own_notes = record.notes and #record.notes
+    record.own_notes = record.notes and #record.notes or 0
     if h.iu.payload ~= "message_data" then return end
     if not message.answer_header and not record.notes then
       message.answer_iu, message.answer_flags = h.iu, h.flags
@@ -778,7 +778,7 @@ do
     if not h.responder then return continue_request(message, h, record, view) end
     record.message, record.answers = message, message
     record.request, record.request_time = message.number, message.time
-    record.own_notes = record.notes and #record.notes
+    record.own_notes = record.notes and #record.notes or 0
     response_in_view(message, h, view, record)
   end
 

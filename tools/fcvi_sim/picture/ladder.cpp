@@ -155,6 +155,17 @@ void Ladder::frame(const SeenFrame& seen, const wire::FcHeader& header, wire::By
   rows_[index].bytes += message_bytes(header, data_field);
 }
 
+void Ladder::message(runtime::TimeNs at, wire::FcId from, wire::FcId to, std::string text) {
+  LadderRow row{.row_kind = RowKind::Login, .at = at};
+  row.from = lane_of(from);
+  row.to = lane_of(to);
+  const std::string signature = std::to_string(row.from) + ">" + std::to_string(row.to) + " " + text;
+  if (hides(row, signature)) row.shape = LadderRow::Shape::Gap;
+  row.text = std::move(text);
+  row.frames = 1;
+  add(std::move(row), "FIP");
+}
+
 void Ladder::fault(const wire::FcHeader& header, std::string_view note, bool lost) {
   const auto found = recent_.find(sequence_key(header));
   if (found == recent_.end()) return;

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "runtime/scheduler.hpp"
@@ -42,18 +43,28 @@ struct LadderRow {
 
 class Ladder {
  public:
+  struct Lane {
+    std::string title, subtitle;  // "client", "010100 10.0.0.1"
+  };
+
   explicit Ladder(const Scenario& scenario);
+  /// Of other ports, whose addresses place() tells. `with_faults`: longer runs of similar messages are shown.
+  Ladder(std::vector<Lane> ports, bool with_faults)
+      : lanes_(std::move(ports)), port_count_(lanes_.size()), with_faults_(with_faults) {}
+  /// The lane of that address is that of port `port`.
+  void place(wire::FcId id, std::size_t port) { ports_.emplace(id.value, port); }
+  /// Of whom it is; a service gets its lane with its first message.
+  [[nodiscard]] std::size_t port_of(wire::FcId id) { return lane_of(id); }
 
   void frame(const SeenFrame& seen, const wire::FcHeader& header, wire::Bytes data_field);
+  /// A message that is no Fibre Channel frame, as FIP has them.
+  void message(runtime::TimeNs at, wire::FcId from, wire::FcId to, std::string text);
   /// A fault hit the frame with that header, which was seen before.
   void fault(const wire::FcHeader& header, std::string_view note, bool lost);
   /// The endpoint of workload `connection` at `port` changed its state.
   void state(runtime::TimeNs at, std::size_t port, std::string_view connection, std::string_view from,
              std::string_view to);
 
-  struct Lane {
-    std::string title, subtitle;  // "client", "010100 10.0.0.1"
-  };
   /// The ports in the scenario's order, then the services in the order of their first message.
   [[nodiscard]] const std::vector<Lane>& lanes() const { return lanes_; }
   [[nodiscard]] std::size_t port_count() const { return port_count_; }
@@ -92,6 +103,28 @@ class Ladder {
   boost::unordered_flat_map<std::uint64_t, std::string_view> requests_;  // ELS and CT that wait for their answer
   boost::unordered_flat_map<std::uint64_t, std::string> exchanges_;      // what each began with
 };
+
+/// When each row was: where the digits do not tell it from the row before, how much later.
+class RowTimes {
+ public:
+  explicit RowTimes(runtime::TimeNs start) : start_(start) {}
+  [[nodiscard]] std::string text(runtime::TimeNs at);
+
+ private:
+  runtime::TimeNs start_;
+  std::string last_text_;
+  runtime::TimeNs last_at_ = 0;
+  bool relative_ = false;
+};
+
+/// The diagram as lines of text, UTF-8: a column for each lane, the words at the right, cut at `columns` characters.
+std::string to_text(const Ladder& ladder, std::string_view title, runtime::TimeNs start, std::size_t columns);
+/// "×3 frames, 6.1 KiB"; empty: nothing to say.
+std::string amount_text(const LadderRow& row);
+/// "2 of them lost".
+std::string note_text(const LadderRow& row);
+/// "… 12 more FCVI_SEND_RQST · 24 frames, 24 KiB …"
+std::string gap_text(const LadderRow& row);
 
 /// The diagram as an SVG document. `title` may hold anything.
 std::string to_svg(const Ladder& ladder, std::string_view title, runtime::TimeNs start);

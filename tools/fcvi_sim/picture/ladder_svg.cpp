@@ -3,7 +3,6 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <utility>
 
 #include "tools/fcvi_sim/picture/ladder.hpp"
 #include "settings/units.hpp"
@@ -61,39 +60,10 @@ int height_of(const LadderRow& row) {
   return 0;
 }
 
-std::string amount_text(const LadderRow& row) {
-  std::string text;
-  if (row.frames > 1) text = "×" + format_count(row.frames) + " frames";
-  if (row.bytes > 0 && (row.row_kind == RowKind::Data || row.frames > 1))
-    text.append(text.empty() ? "" : ", ").append(format_bytes(row.bytes));
-  return text;
-}
-
-std::string note_text(const LadderRow& row) {
-  if (row.lost_frames == 0 || row.frames < 2) return row.note;
-  return format_count(row.lost_frames) + " of them " + row.note;
-}
-
-std::string gap_text(const LadderRow& row) {
-  std::string text = "… ";
-  bool first = true;
-  for (const auto& [name, count] : row.hidden) {
-    text.append(first ? "" : ", ").append(format_count(count)).append(" more ").append(name);
-    first = false;
-  }
-  return text.append(" · ")
-      .append(format_count(row.frames))
-      .append(" frames, ")
-      .append(format_bytes(row.bytes))
-      .append(row.note.empty() ? "" : " · ")
-      .append(row.note)
-      .append(" …");
-}
-
 class Writer {
  public:
   Writer(const Ladder& ladder, std::string_view title, runtime::TimeNs start)
-      : ladder_(ladder), title_(title), start_(start) {}
+      : ladder_(ladder), title_(title), times_(start) {}
   std::string write();
 
  private:
@@ -103,7 +73,6 @@ class Writer {
   void legend(int top);
   void lifelines(int top, int bottom);
   void row(const LadderRow& row, int top);
-  std::string time_text(runtime::TimeNs at);
   void arrow(const LadderRow& row, int y);
   void line_to(int from, int to, int y, const std::string& colour);
   void head_of_arrow(int to, int y, int direction, const std::string& colour);
@@ -116,12 +85,9 @@ class Writer {
 
   const Ladder& ladder_;
   std::string_view title_;
-  runtime::TimeNs start_;
+  RowTimes times_;
   std::vector<int> x_;  // of each lane
   int width_ = 0;
-  std::string last_time_;  // of the row before
-  runtime::TimeNs last_at_ = 0;
-  bool relative_ = false;
   std::string svg_;
 };
 
@@ -265,15 +231,6 @@ void Writer::state(const LadderRow& row, int y) {
   text(left + width / 2, y - 2, "middle", label);
 }
 
-// Where the digits do not tell it from the row before: how much later.
-std::string Writer::time_text(runtime::TimeNs at) {
-  const std::string text = format_duration(at - start_);
-  const bool same = text == std::exchange(last_time_, text);
-  const runtime::TimeNs later = at - std::exchange(last_at_, at);
-  relative_ = same && (later > 0 || relative_);
-  return relative_ ? "+" + format_duration(later) : text;
-}
-
 void Writer::row(const LadderRow& row, int top) {
   const int y = top + height_of(row) - 8;
   switch (row.shape) {
@@ -281,7 +238,7 @@ void Writer::row(const LadderRow& row, int top) {
     case LadderRow::Shape::Gap: gap(row, y); break;
     case LadderRow::Shape::State: state(row, y); break;
   }
-  text(margin + time_width - 12, y - 2, "time", time_text(row.at));
+  text(margin + time_width - 12, y - 2, "time", times_.text(row.at));
 }
 
 constexpr std::string_view style_sheet = R"(<style>

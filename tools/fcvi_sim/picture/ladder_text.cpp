@@ -1,4 +1,5 @@
 // The words of a ladder diagram: from frames to short texts.
+#include <utility>
 
 #include "tools/fcvi_sim/picture/ladder.hpp"
 #include "settings/units.hpp"
@@ -190,6 +191,43 @@ RowKind kind_of(const wire::FcHeader& header, wire::Bytes data_field) {
   if (command == els::Command::ls_rjt) return RowKind::Abort;
   const bool farp = command == els::Command::farp_req || command == els::Command::farp_reply;
   return farp ? RowKind::Naming : RowKind::Login;
+}
+
+std::string amount_text(const LadderRow& row) {
+  std::string text;
+  if (row.frames > 1) text = "×" + format_count(row.frames) + " frames";
+  if (row.bytes > 0 && (row.row_kind == RowKind::Data || row.frames > 1))
+    text.append(text.empty() ? "" : ", ").append(format_bytes(row.bytes));
+  return text;
+}
+
+std::string note_text(const LadderRow& row) {
+  if (row.lost_frames == 0 || row.frames < 2) return row.note;
+  return format_count(row.lost_frames) + " of them " + row.note;
+}
+
+std::string gap_text(const LadderRow& row) {
+  std::string text = "… ";
+  bool first = true;
+  for (const auto& [name, count] : row.hidden) {
+    text.append(first ? "" : ", ").append(format_count(count)).append(" more ").append(name);
+    first = false;
+  }
+  return text.append(" · ")
+      .append(format_count(row.frames))
+      .append(" frames, ")
+      .append(format_bytes(row.bytes))
+      .append(row.note.empty() ? "" : " · ")
+      .append(row.note)
+      .append(" …");
+}
+
+std::string RowTimes::text(runtime::TimeNs at) {
+  const std::string text = format_duration(at - start_);
+  const bool same = text == std::exchange(last_text_, text);
+  const runtime::TimeNs later = at - std::exchange(last_at_, at);
+  relative_ = same && (later > 0 || relative_);
+  return relative_ ? "+" + format_duration(later) : text;
 }
 
 std::string short_fields(const wire::FcHeader& header, wire::Bytes data_field) {

@@ -4,26 +4,17 @@
 #include <array>
 
 #include "settings/units.hpp"
-#include "tools/fcvi_sim/scenario/message_names.hpp"
+#include "tools/fcvi_sim/scenario/match_loader.hpp"
 #include "tools/fcvi_sim/scenario/parts_loader.hpp"
 
 namespace sim {
 using namespace settings;
 namespace {
 
-enum class Direction : std::uint8_t { Sent, Received, Both };
-constexpr Choice<Direction> directions[] = {
-    {"sent", Direction::Sent}, {"received", Direction::Received}, {"both", Direction::Both}};
 constexpr Choice<bool> crcs[] = {{"bad", true}, {"good", false}};
-constexpr std::uint64_t most_frames = 1'000'000;
 constexpr auto fc_vi_type = static_cast<std::uint64_t>(wire::Type::fc_vi);
 
 using Keys = std::array<std::string_view, 4>;
-/// The keys that say which frames.
-constexpr std::string_view match_keys[] = {"message",     "port",        "direction", "peer", "flags",
-                                           "flags_clear", "reason",      "fields",    "from", "until",
-                                           "nth",         "probability", "times"};
-
 // --- what befalls frames: each reads the keys of its own, and says what it does
 
 using Load = void(const MapReader& map, FaultSpec& spec);
@@ -191,6 +182,7 @@ const Action& action_named(const Tree& tree) {
 std::vector<std::string_view> keys_of(const Action& action) {
   std::vector<std::string_view> keys{"action"};
   if (action.matches) keys.insert(keys.end(), std::begin(match_keys), std::end(match_keys));
+  if (action.matches) keys.emplace_back("times");
   for (const std::string_view key : action.keys)
     if (!key.empty()) keys.push_back(key);
   return keys;
@@ -214,8 +206,6 @@ class FaultLoader {
     return *action;
   }
   void load_match(FaultSpec& spec);
-  void load_contents(faults::Match& match);
-  void load_turns(FaultSpec& spec);
   void load_times(FaultSpec& spec, bool certain);
   void load_event(FaultSpec& spec);
   [[noreturn]] void refuse_action() const;
@@ -229,41 +219,13 @@ class FaultLoader {
   MapReader map_;
 };
 
-void FaultLoader::load_contents(faults::Match& match) {
-  if (const Tree* tree = map_.find("message")) match.message = read_known(*tree, "message", known_message_names());
-  if (const Tree* tree = map_.find("flags")) match.flags = read_flags(*tree, "flags", match.message);
-  if (const Tree* tree = map_.find("flags_clear")) match.flags_clear = read_flags(*tree, "flags_clear", match.message);
-  map_.optional("reason", match.reason, read_reason);
-  map_.optional("fields", match.fields, read_fields);
-}
-
 void FaultLoader::load_match(FaultSpec& spec) {
   faults::Match& match = spec.rule.match;
   if (map_.find("port") != nullptr) match.links = {port("port")};
   if (map_.find("peer") != nullptr && !action_.names_peer) match.peers = {port("peer")};
-  Direction direction = action_.both_ways ? Direction::Both : Direction::Sent;
-  if (const Tree* tree = map_.find("direction")) direction = read_choice(*tree, "direction", directions);
-  match.sent = direction != Direction::Received;
-  match.received = direction != Direction::Sent;
-  map_.optional("from", match.from, read_duration, runtime::TimeNs{0}, max_time);
-  map_.optional("until", match.until, read_duration, runtime::TimeNs{0}, max_time);
-  if (match.from >= match.until) fail_expected(*map_.find("until"), "until", "later than from");
-}
-
-void FaultLoader::load_turns(FaultSpec& spec) {
-  if (const Tree* tree = map_.find("nth")) {
-    if (tree->kind == Tree::Kind::List)
-      for (const Tree& item : tree->items) spec.rule.turns.push_back(read_number(item, "nth", {1, most_frames}));
-    else
-      spec.rule.turns = {read_number(*tree, "nth", {1, most_frames})};
-  }
-  if (const Tree* tree = map_.find("probability")) {
-    char* end = nullptr;
-    const double value = tree->kind == Tree::Kind::Scalar ? std::strtod(tree->scalar.c_str(), &end) : -1;
-    if (!(value >= 0 && value <= 1) || end == tree->scalar.c_str() || *end != 0)
-      fail_expected(*tree, "probability", "a number from 0 to 1");
-    spec.rule.probability = value;
-  }
+  match.sent = true;
+  match.received = action_.both_ways;
+  load_passage(map_, match);
 }
 
 // What is certain to happen once must happen: a rule that never came to its turn is a mistake in the scenario.
@@ -313,9 +275,9 @@ std::vector<FaultSpec> FaultLoader::between_groups() {
 std::vector<FaultSpec> FaultLoader::load() {
   if (action_.groups) return between_groups();
   FaultSpec spec;
-  load_contents(spec.rule.match);
+  load_contents(map_, spec.rule.match);
   load_match(spec);
-  load_turns(spec);
+  load_turns(map_, spec.rule);
   if (!befalls_frames()) {
     load_event(spec);
     spec.rule.note = action_.event_note;

@@ -1,0 +1,175 @@
+// The tree of all fields of a frame.
+#include "tools/faults/iu_flags.hpp"
+#include "tools/fcvi_sim/capture/words.hpp"
+#include "settings/units.hpp"
+#include "wire/describe.hpp"
+#include "wire/text.hpp"
+
+namespace sim::capture {
+namespace {
+namespace fcvi = wire::fcvi;
+using List = std::vector<Field>;
+
+void add(List& list, std::string name, std::string value) {
+  if (!value.empty()) list.push_back({std::move(name), std::move(value), {}});
+}
+
+void add_carriage(List& list, const Seen& seen) {
+  const Frame& frame = seen.frame;
+  if (frame.ethernet) {
+    Field ethernet{"Ethernet", "", LayoutFields(*frame.ethernet).list()};
+    if (frame.vlan) {
+      add(ethernet.fields, "vlan", std::to_string(frame.vlan->id));
+      add(ethernet.fields, "priority", std::to_string(frame.vlan->priority));
+    }
+    list.push_back(std::move(ethernet));
+  }
+  Field link{"Link", "", {}};
+  add(link.fields, "class", service_class(frame));
+  if (frame.sof) add(link.fields, "sof", sof_words(*frame.sof));
+  if (frame.eof) add(link.fields, "eof", eof_words(*frame.eof));
+  if (frame.crc_ok) add(link.fields, "crc", *frame.crc_ok ? "good" : "bad");
+  if (frame.vft) {
+    add(link.fields, "vf_id", std::to_string(frame.vft->vf_id));
+    add(link.fields, "hops", std::to_string(frame.vft->hops));
+  }
+  if (!link.fields.empty()) list.push_back(std::move(link));
+}
+
+void add_header(List& list, const wire::FcHeader& header) {
+  Field field{"FC", "", LayoutFields(header).list()};
+  for (Field& item : field.fields) {
+    if (item.name == "f_ctl") {
+      const std::string words = f_ctl_words(header.f_ctl);
+      item.value = wire::text::hex_h(header.f_ctl, 6) + (words.empty() ? "" : " " + words);
+    } else if (item.name == "parameter" && header.has(wire::f_ctl::relative_offset_present)) {
+      item.value += " offset " + std::to_string(header.parameter);
+    }
+  }
+  list.push_back(std::move(field));
+}
+
+std::string flag_words(const IuFrame& iu) {
+  std::string text = wire::text::hex_h(iu.flags, 2);
+  for (const std::string& flag : faults::flags_set(iu.opcode(), iu.flags)) text += " " + flag;
+  return text;
+}
+
+std::string parameter_words(const IuFrame& iu) {
+  std::string text = wire::text::hex_h(iu.fields.parameter, 8);
+  if (const auto reason = faults::reason_of(iu.opcode(), iu.flags, iu.fields.parameter))
+    text += " " + std::string(is_vendor_unique(*reason) ? "Vendor Unique Error" : to_string(*reason));
+  return text;
+}
+
+bool is_of_message(const fcvi::IuInfo& iu) {
+  return iu.category == fcvi::Category::message_request || iu.category == fcvi::Category::message_response;
+}
+
+List device_header_fields(const IuFrame& iu) {
+  List list = LayoutFields(iu.fields).list();
+  if (iu.iu->device_header_size < fcvi::DeviceHeader::layout.size()) list.resize(list.size() - 3);
+  for (Field& field : list) {
+    if (field.name == "flags") field.value = flag_words(iu);
+    if (field.name == "parameter") field.value = parameter_words(iu);
+    if (field.name != "tot_len_or_connection_id") continue;
+    const bool of_message = is_of_message(*iu.iu);
+    field.name = of_message ? "tot_len" : "connection_id";
+    if (of_message) field.value = std::to_string(iu.last_word());
+  }
+  return list;
+}
+
+void add_connect_payload(List& list, const Seen& seen, const IuFrame& iu) {
+  const wire::Bytes payload = seen.data_field().subspan(iu.iu->device_header_size);
+  if (payload.size() < fcvi::ConnectPayload::layout.size()) return;
+  Field connect{"payload", "", LayoutFields(wire::codec::read<fcvi::ConnectPayload>(payload.data())).list()};
+  if (iu.conn_info() && payload.size() >= fcvi::ConnectPayload::size_with_info)
+    add(connect.fields, "connect_info",
+        shown_text(payload.subspan(fcvi::ConnectPayload::size_without_info, std::tuple_size_v<fcvi::ConnectInfo>)));
+  list.push_back(std::move(connect));
+}
+
+void add_iu(List& list, const Seen& seen) {
+  IuFrame iu = iu_of(seen.frame);
+  read_device_header(iu);
+  if (!iu.has_header) {
+    list.push_back({"FC-VI", "truncated", {}});
+    return;
+  }
+  Field field{std::string(iu.iu->name), "", device_header_fields(iu)};
+  if (iu.iu->payload == fcvi::Payload::connect_info && !seen.is_part)
+    add_connect_payload(field.fields, seen, iu);
+  else if (iu.payload > 0)
+    add(field.fields, "data_bytes", std::to_string(iu.payload));
+  list.push_back(std::move(field));
+}
+
+void add_message(List& list, const Seen& seen) {
+  if (seen.frame.is_fc_vi()) return add_iu(list, seen);
+  std::string text = seen.is_part ? summary(seen) : wire::describe_message(seen.header, seen.data_field());
+  if (seen.frame.is_cut) {
+    const std::size_t blame = text.find(" malformed: truncated");
+    if (blame != std::string::npos) text.resize(blame);
+  }
+  list.push_back(parse_description(text));
+}
+
+void add_connection(List& list, const Record& record) {
+  const Connection* connection = record.connection_of();
+  if (connection == nullptr) return;
+  Field field{"Connection", std::to_string(connection->index), {}};
+  const Endpoint* one = connection->originator;
+  const Endpoint* other = connection->responder;
+  if (one == nullptr && record.message) other = record.message->to, one = other->peer;
+  if (other != nullptr) {
+    add(field.fields, "originator", end_words(one));
+    add(field.fields, "responder", end_words(other));
+    if (other->address) add(field.fields, "discriminator", shown_text(other->address->discriminator));
+  }
+  add(field.fields, "level", level_words(*connection));
+  if (connection->window) add(field.fields, "window", std::to_string(*connection->window));
+  if (record.open > 0) add(field.fields, "open", std::to_string(record.open));
+  list.push_back(std::move(field));
+}
+
+void add_belonging(List& list, const Seen& seen) {
+  const Record& record = *seen.record;
+  add_connection(list, record);
+  if (seen.exchange) {
+    Field exchange{"Exchange", std::to_string(seen.exchange->index), {}};
+    add(exchange.fields, "began_with", seen.exchange->name);
+    if (record.request != 0 && record.request != record.number) {
+      add(exchange.fields, "request_in", std::to_string(record.request));
+      if (record.time >= record.request_time)
+        add(exchange.fields, "time_since_request", settings::format_duration(record.time - record.request_time));
+    }
+    if (record.retry_of != 0) add(exchange.fields, "retry_of", std::to_string(record.retry_of));
+    if (record.aborts != 0) add(exchange.fields, "aborts_exchange_of", std::to_string(record.aborts));
+    list.push_back(std::move(exchange));
+  }
+  if (record.message && record.flow) {
+    Field message{"Message", std::to_string(record.message->index), {}};
+    add(message.fields, "bytes_so_far",
+        std::to_string(record.flow->bytes) + " of " + std::to_string(record.flow->total));
+    add(message.fields, "frames_so_far", std::to_string(record.flow->frames));
+    add(message.fields, "complete", record.flow->complete ? "yes" : "no");
+    list.push_back(std::move(message));
+  }
+}
+
+}  // namespace
+
+std::vector<Field> all_fields(const Seen& seen) {
+  List list;
+  add_carriage(list, seen);
+  if (seen.frame.header) add_header(list, *seen.frame.header);
+  if (seen.frame.fip) list.push_back(parse_description(seen.frame.fip->to_string()));
+  if (!seen.frame.trouble.empty()) list.push_back({"Trouble", seen.frame.trouble, {}});
+  if (!seen.frame.header) return list;
+  if (seen.frame.trouble.empty()) add_message(list, seen);
+  add_belonging(list, seen);
+  return list;
+}
+
+}  // namespace sim::capture

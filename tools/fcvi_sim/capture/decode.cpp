@@ -1,0 +1,49 @@
+#include "tools/fcvi_sim/capture/decode.hpp"
+
+#include <memory>
+
+#include "tools/fcvi_sim/capture/filters.hpp"
+#include "tools/fcvi_sim/capture/selection.hpp"
+
+namespace sim::capture {
+namespace {
+
+std::string text_of(Style style, const Seen& seen, const std::vector<Interface>& interfaces) {
+  switch (style) {
+    case Style::line: return line_of(seen, interfaces) + "\n";
+    case Style::tree: return tree_of(seen, interfaces) + "\n";
+    case Style::json: return json_of(seen, interfaces) + "\n";
+  }
+  return {};
+}
+
+}  // namespace
+
+DecodeResult decode(const DecodeOptions& options, std::FILE* output) {
+  FollowOption follow;
+  Filters filters;
+  if (const std::string error = parse_follow(options.follow, follow); !error.empty()) return {error, {}};
+  if (const std::string error = filters.set(options.filters); !error.empty()) return {error, {}};
+  Reading reading;
+  if (const std::string error = reading.open(options.path); !error.empty()) return {error, {}};
+
+  const bool lists = follow.what != Follow::everything && follow.index == 0, live = options.path == "-";
+  Census census(follow.what);
+  Follower follower(follow, [&](const Seen& seen) {
+    const std::string text = text_of(options.style, seen, reading.interfaces());
+    std::fwrite(text.data(), 1, text.size(), output);
+    if (live) std::fflush(output);
+  });
+  for (Seen seen; reading.next(seen);) {
+    if (options.once && seen.same != 0) continue;
+    if (!filters.take(seen, reading.interfaces())) continue;
+    if (lists)
+      census.count(seen);
+    else
+      follower.offer(seen);
+  }
+  if (lists) std::fputs(census.text(reading.tracker()).c_str(), output);
+  return {reading.error(), filters.warning()};
+}
+
+}  // namespace sim::capture

@@ -1,0 +1,169 @@
+#include "tools/fcvi_sim/capture/draw.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <memory>
+
+#include "tools/fcvi_sim/capture/filters.hpp"
+#include "tools/fcvi_sim/capture/lanes.hpp"
+#include "tools/fcvi_sim/capture/words.hpp"
+
+namespace sim::capture {
+namespace {
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
+/// A file that can be read twice: standard input is put into one.
+class Twice {
+ public:
+  explicit Twice(const std::string& path) : path_(path) {
+    if (path != "-") return;
+    file_.reset(std::tmpfile());
+    std::array<char, 65536> buffer{};
+    ssize_t got = 0;
+    while (file_ && (got = ::read(STDIN_FILENO, buffer.data(), buffer.size())) > 0)
+      std::fwrite(buffer.data(), 1, static_cast<std::size_t>(got), file_.get());
+    if (!file_ || std::fflush(file_.get()) != 0) return;
+    path_ = "/proc/self/fd/" + std::to_string(::fileno(file_.get()));
+  }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  std::unique_ptr<std::FILE, CloseFile> file_;
+};
+
+/// One pass over a capture.
+class Pass {
+ public:
+  using Visit = std::function<void(const Seen&)>;
+  explicit Pass(const DrawOptions& options) : options_(options) {}
+  /// `each` hears of all frames, `chosen` of those that are drawn, after `each` did. Returns what is wrong.
+  std::string run(const std::string& path, const Visit& each, const Visit& chosen);
+  [[nodiscard]] std::string warning() const { return filters_.warning(); }
+  [[nodiscard]] const std::vector<Interface>& interfaces() const { return reading_.interfaces(); }
+
+ private:
+  [[nodiscard]] bool is_chosen(const Seen& seen);
+  const DrawOptions& options_;
+  Filters filters_;
+  Reading reading_;
+};
+
+bool Pass::is_chosen(const Seen& seen) {
+  if (!filters_.take(seen, reading_.interfaces())) return false;
+  if (!options_.without_login) return true;
+  return seen.frame.header && (seen.frame.is_fc_vi() || seen.frame.header->r_ctl >= wire::RCtl::nop);
+}
+
+std::string Pass::run(const std::string& path, const Visit& each, const Visit& chosen) {
+  FollowOption follow;
+  if (std::string error = parse_follow(options_.follow, follow); !error.empty()) return error;
+  if (follow.what != Follow::everything && follow.index == 0)
+    return "--follow: expected a number; fcvi-sim decode --follow " + options_.follow.front() + " which lists them";
+  if (std::string error = filters_.set(options_.filters); !error.empty()) return error;
+  if (std::string error = reading_.open(path); !error.empty()) return error;
+  Follower follower(follow, chosen);
+  for (Seen seen; reading_.next(seen);) {
+    each(seen);
+    if (is_chosen(seen)) follower.offer(seen);
+  }
+  return reading_.error();
+}
+
+/// Puts frames into the diagram, each once.
+class Drawer {
+ public:
+  Drawer(Ladder& ladder, const Lanes& lanes) : ladder_(ladder), lanes_(lanes) {}
+  void frame(const Seen& seen);
+
+ private:
+  [[nodiscard]] bool is_twice(const Seen& seen) const;
+  [[nodiscard]] bool begins_sequence(const Seen& seen);
+  void note_faults(const Seen& seen);
+  Ladder& ladder_;
+  const Lanes& lanes_;
+  std::map<std::tuple<std::uint32_t, std::uint16_t, std::uint8_t, bool>, bool> open_;  // Sequences under way
+};
+
+/// Drawn already, where it was sent; or going to be.
+bool Drawer::is_twice(const Seen& seen) const {
+  if (seen.same != 0) return true;
+  return seen.packet.direction == Direction::received && lanes_.is_captured_as_sent(seen.frame.header->s_id);
+}
+
+/// By SOF; where the capture has none, a Sequence begins with the first frame of its SEQ_ID behind the end of the one
+/// before.
+bool Drawer::begins_sequence(const Seen& seen) {
+  const wire::FcHeader& header = *seen.frame.header;
+  if (seen.frame.sof) return *seen.frame.sof != wire::Sof::n3 && *seen.frame.sof != wire::Sof::n2;
+  bool& open = open_[{header.s_id.value, header.ox_id.value, header.seq_id.value, seen.frame.by_responder()}];
+  const bool begins = !open;
+  open = !header.has(wire::f_ctl::end_sequence);
+  return begins;
+}
+
+/// What a comment says of a fault, as the simulator's captures have it.
+void Drawer::note_faults(const Seen& seen) {
+  constexpr std::string_view prefix = "fault: ";
+  for (const std::string& comment : seen.packet.comments) {
+    const std::string_view note =
+        comment.starts_with(prefix) ? std::string_view(comment).substr(prefix.size()) : comment;
+    ladder_.fault(*seen.frame.header, note, note.starts_with("lost"));
+  }
+}
+
+void Drawer::frame(const Seen& seen) {
+  const auto ends = lanes_.ends_of(seen);
+  if (!ends) return;
+  if (seen.frame.fip) {
+    if (seen.same != 0) return;
+    return ladder_.message(seen.packet.at, ends->from, ends->to, fip_name(*seen.frame.fip));
+  }
+  if (is_twice(seen)) return note_faults(seen);
+  wire::FcHeader header = *seen.frame.header;
+  header.s_id = ends->from;
+  const bool of_service = wire::is_of_fabric(ends->from);
+  const SeenFrame shown{.at = seen.packet.at,
+                        .port = ladder_.port_of(of_service ? ends->to : ends->from),
+                        .outbound = !of_service,
+                        .first = begins_sequence(seen),
+                        .last = header.has(wire::f_ctl::end_sequence)};
+  ladder_.frame(shown, header, seen.frame.fc.subspan(wire::FcHeader::size()));
+  note_faults(seen);
+}
+
+}  // namespace
+
+DrawResult draw(const DrawOptions& options) {
+  const Twice capture(options.path);
+  Lanes lanes;
+  Time start = 0;
+  bool begun = false;
+  Pass first(options), second(options);
+  const auto learn = [&](const Seen& seen) { lanes.learn(seen); };
+  const auto use = [&](const Seen& seen) {
+    if (!std::exchange(begun, true)) start = seen.packet.at - seen.since_first;
+    lanes.use(seen);
+  };
+  if (std::string error = first.run(capture.path(), learn, use); !error.empty()) return {{}, std::move(error), {}};
+  if (!begun) return {{}, options.path + ": no frame to draw", first.warning()};
+  Ladder ladder = lanes.make(first.interfaces());
+  Drawer drawer(ladder, lanes);
+  const auto nothing = [](const Seen&) {};
+  if (std::string error = second.run(capture.path(), nothing, [&](const Seen& seen) { drawer.frame(seen); });
+      !error.empty())
+    return {{}, std::move(error), {}};
+  const std::string title = options.path == "-" ? "capture" : std::filesystem::path(options.path).filename().string();
+  return {options.as_text ? to_text(ladder, title, start, options.columns) : to_svg(ladder, title, start),
+          {},
+          second.warning()};
+}
+
+}  // namespace sim::capture

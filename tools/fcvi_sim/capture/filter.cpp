@@ -1,0 +1,100 @@
+#include <algorithm>
+
+#include "settings/reader.hpp"
+#include "tools/fcvi_sim/capture/selection.hpp"
+#include "tools/fcvi_sim/scenario/match_loader.hpp"
+#include "wire/text.hpp"
+
+namespace sim::capture {
+namespace {
+using settings::Tree;
+
+constexpr const char* option_name = "--filter";
+
+}  // namespace
+
+Filter::Filter() : pool_(std::make_unique<fc2::FramePool>()) {}
+
+std::size_t Filter::port_named(const std::string& name) {
+  const auto found = std::find_if(ports_.begin(), ports_.end(), [&](const Port& port) { return port.name == name; });
+  if (found != ports_.end()) return static_cast<std::size_t>(found - ports_.begin());
+  ports_.push_back({name, false});
+  return ports_.size() - 1;
+}
+
+std::optional<std::size_t> Filter::find(const std::string& name) {
+  for (std::size_t i = 0; i < ports_.size(); ++i) {
+    if (ports_[i].name != name) continue;
+    ports_[i].seen = true;
+    return i;
+  }
+  return std::nullopt;
+}
+
+std::string Filter::set(const std::string& text) {
+  const bool braced = !text.empty() && text.front() == '{';
+  const auto tree = settings::parse_yaml(braced ? text : "{" + text + "}", option_name);
+  if (!tree) return tree.error().message;
+  faults::Rule rule;
+  rule.match.received = true;
+  try {
+    const settings::MapReader map(*tree, "filter", {std::begin(match_keys), std::end(match_keys)});
+    load_contents(map, rule.match);
+    load_passage(map, rule.match);
+    load_turns(map, rule);
+    if (const Tree* port = map.find("port")) rule.match.links = {port_named(settings::read_text(*port, "port"))};
+    if (const Tree* peer = map.find("peer")) rule.match.peers = {port_named(settings::read_text(*peer, "peer"))};
+  } catch (const settings::BadInput& error) {
+    return error.message;
+  }
+  std::uint64_t state = 1;  // the same frames each time
+  const auto chance = [state]() mutable {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    return static_cast<double>(state >> 11) / 9007199254740992.0;
+  };
+  rules_ = std::make_unique<faults::RuleSet>(std::vector{rule}, chance,
+                                             [this](wire::FcId id) { return find(to_string(id)); });
+  rules_->start_clock(0);
+  rules_->set_listener([this](auto&&...) { fired_ = true; });
+  return {};
+}
+
+/// A place that no port of the filter has counts as one behind them all.
+bool Filter::takes_at(std::optional<std::size_t> link, fc2::LinkDirection direction, const Seen& seen) {
+  const fc2::FramePtr frame = pool_->take();
+  const wire::Bytes bytes = seen.frame.fc.first(std::min(seen.frame.fc.size(), fc2::max_frame_bytes));
+  std::copy(bytes.begin(), bytes.end(), frame->bytes.begin());
+  frame->size_bytes = static_cast<std::uint16_t>(bytes.size());
+  // Where the capture has no delimiters: those that the header suggests.
+  const wire::FcHeader& header = *seen.frame.header;
+  frame->sof = seen.frame.sof.value_or(header.seq_cnt.value == 0 ? wire::Sof::i3 : wire::Sof::n3);
+  frame->eof = seen.frame.eof.value_or(header.has(wire::f_ctl::end_sequence) ? wire::Eof::t : wire::Eof::n);
+  fired_ = false;
+  rules_->judge(link.value_or(ports_.size()), direction, *frame, seen.since_first);
+  return fired_;
+}
+
+// A port named by its interface is where the frame was captured, as a fault's port is where it happens; one that is
+// named by its N_Port_ID sends what has it as S_ID and receives what has it as D_ID.
+bool Filter::takes(const Seen& seen, const std::vector<Interface>& interfaces) {
+  if (!rules_) return true;
+  if (!seen.frame.header) return false;
+  const wire::FcHeader& header = *seen.frame.header;
+  const auto here = find(interfaces[seen.packet.interface].name);
+  const auto from = find(to_string(header.s_id)), to = find(to_string(header.d_id));
+  const bool received = seen.packet.direction == Direction::received;
+  const auto direction = received ? fc2::LinkDirection::Received : fc2::LinkDirection::Sent;
+  if (here || (!from && !to)) return takes_at(here, direction, seen);
+  if (!from) return takes_at(to, fc2::LinkDirection::Received, seen);
+  if (!to) return takes_at(from, fc2::LinkDirection::Sent, seen);
+  return takes_at(from, fc2::LinkDirection::Sent, seen) || takes_at(to, fc2::LinkDirection::Received, seen);
+}
+
+std::vector<std::string> Filter::unseen_ports() const {
+  std::vector<std::string> names;
+  for (const Port& port : ports_)
+    if (!port.seen) names.push_back(port.name);
+  return names;
+}
+
+}  // namespace sim::capture

@@ -1,0 +1,128 @@
+#include <algorithm>
+
+#include "settings/units.hpp"
+#include "tools/fcvi_sim/capture/selection.hpp"
+#include "tools/fcvi_sim/capture/words.hpp"
+#include "wire/text.hpp"
+
+namespace sim::capture {
+namespace {
+
+struct Word {
+  std::string_view name;
+  Follow what;
+};
+constexpr Word followed[] = {
+    {"connection", Follow::connection}, {"exchange", Follow::exchange}, {"message", Follow::message}};
+
+std::string connection_words(const Connection& connection) {
+  std::string text = end_words(connection.originator) + " > " + end_words(connection.responder);
+  if (connection.responder != nullptr && connection.responder->address)
+    text += ", " + shown_text(connection.responder->address->discriminator);
+  const std::string level = level_words(connection);
+  return level.empty() ? text : text + ", " + level;
+}
+
+std::string exchange_words(const ExchangeFacts& exchange) {
+  return to_string(wire::FcId{exchange.originator}) + " > " + to_string(wire::FcId{exchange.responder}) + ", OX_ID " +
+         wire::text::hex_h(exchange.ox_id, 4) + ", " +
+         (exchange.name.empty() ? "begun before the capture" : exchange.name);
+}
+
+std::string message_words(const Message& message) {
+  return "connection " + std::to_string(message.to->connection->index) + ", " + std::string(message.iu->name) +
+         " msg " + std::to_string(message.id) + ", " + settings::format_bytes(message.total);
+}
+
+}  // namespace
+
+std::string parse_follow(const std::vector<std::string>& words, FollowOption& option) {
+  if (words.empty()) return {};
+  const auto what = std::find_if(std::begin(followed), std::end(followed),
+                                 [&](const Word& word) { return word.name == words.front(); });
+  if (what == std::end(followed))
+    return "--follow: expected connection, exchange or message, got \"" + words.front() + "\"";
+  option.what = what->what;
+  option.index = 0;
+  if (words.size() < 2 || words[1] == "which") return {};
+  const auto index = settings::parse_number(words[1]);
+  if (!index || *index == 0) return "--follow: expected a number from 1, or which, got \"" + words[1] + "\"";
+  option.index = *index;
+  return {};
+}
+
+void Follower::offer_to_connection(Seen& seen) {
+  if (!seen.record) return;
+  const Connection* connection = seen.record->connection_of();
+  const Setup* setup = seen.record->setup.get();
+  if (connection == nullptr && setup != nullptr) {
+    auto kept = std::make_shared<Seen>(std::move(seen));
+    pending_[setup].push_back(std::move(kept));
+    return;
+  }
+  const bool wanted = connection != nullptr && connection->index == option_.index;
+  if (const auto found = pending_.find(setup); setup != nullptr && found != pending_.end()) {
+    if (wanted)
+      for (const auto& kept : found->second) emit_(*kept);
+    pending_.erase(found);
+  }
+  if (wanted) emit_(seen);
+}
+
+void Follower::offer(Seen& seen) {
+  switch (option_.what) {
+    case Follow::everything: return emit_(seen);
+    case Follow::connection: return offer_to_connection(seen);
+    case Follow::exchange:
+      if (seen.exchange && seen.exchange->index == option_.index) emit_(seen);
+      return;
+    case Follow::message:
+      if (seen.record && seen.record->message && seen.record->message->index == option_.index) emit_(seen);
+      return;
+  }
+}
+
+void Census::add(std::uint64_t index, const Seen& seen, const std::function<std::string()>& words) {
+  Tally& tally = tallies_[index];
+  if (tally.frames++ == 0) {
+    tally.first = seen.packet.number;
+    tally.words = words();
+  }
+  tally.last = seen.packet.number;
+  tally.violations += seen.record->notes.size();
+}
+
+void Census::count(const Seen& seen) {
+  if (!seen.record) return;
+  const Record& record = *seen.record;
+  switch (what_) {
+    case Follow::connection:
+      if (const Connection* connection = record.connection_of()) add(connection->index, seen, [] { return ""; });
+      return;
+    case Follow::exchange:
+      if (seen.exchange) add(seen.exchange->index, seen, [&] { return exchange_words(*seen.exchange); });
+      return;
+    case Follow::message:
+      if (record.message) add(record.message->index, seen, [&] { return message_words(*record.message); });
+      return;
+    case Follow::everything: return;
+  }
+}
+
+std::string Census::text(const Tracker& tracker) const {
+  std::string text;
+  for (const auto& [index, tally] : tallies_) {
+    // What is known of a connection at the end, not at its first frame.
+    const std::string words =
+        what_ == Follow::connection ? connection_words(tracker.connections()[index - 1]) : tally.words;
+    text += std::to_string(index) + ": " + words + ", " + settings::format_count(tally.frames) +
+            (tally.frames == 1 ? " frame, " : " frames, ") + std::to_string(tally.first) + " to " +
+            std::to_string(tally.last);
+    if (tally.violations > 0)
+      text += ", " + settings::format_count(tally.violations) + (tally.violations == 1 ? " violation" : " violations");
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace sim::capture

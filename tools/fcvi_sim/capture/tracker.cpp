@@ -1,0 +1,237 @@
+#include "tools/fcvi_sim/capture/tracker.hpp"
+
+#include "wire/els/login.hpp"
+#include "wire/header_fields.hpp"
+
+namespace sim::capture {
+namespace {
+namespace fcvi = wire::fcvi;
+constexpr std::size_t most_seen = 32768;
+}  // namespace
+
+// --- what is known about ports and handles
+
+std::uint64_t Tracker::pair_of(std::uint32_t a, std::uint32_t b) {
+  return std::uint64_t{std::min(a, b)} << 24 | std::max(a, b);
+}
+
+/// The login of the two ports is in the capture: what they say afterwards is known from its beginning.
+bool Tracker::is_whole(const wire::FcHeader& header) const {
+  return logins_.contains(pair_of(header.s_id.value, header.d_id.value));
+}
+
+/// Its responder is part of the key, since OX_IDs count for each pair of ports.
+std::uint64_t Tracker::key_of(const wire::FcHeader& header) {
+  const bool responder = header.has(wire::f_ctl::exchange_responder);
+  const std::uint64_t from = header.s_id.value, to = header.d_id.value;
+  return (responder ? to : from) << 40 | (responder ? from : to) << 16 | header.ox_id.value;
+}
+
+Tracker::ExchangePtr& Tracker::exchange_of(const wire::FcHeader& header) { return exchanges_[key_of(header)]; }
+
+Tracker::ExchangePtr Tracker::new_exchange(const IuFrame& iu, const Record& record) {
+  auto exchange = std::make_shared<Exchange>();
+  exchange->number = record.number;
+  exchange->time = record.time;
+  exchange->iu = iu.iu;
+  return exchange;
+}
+
+Endpoint* Tracker::endpoint(std::uint32_t port, std::uint32_t handle) {
+  const auto handles = ports_.find(port);
+  if (handles == ports_.end()) return nullptr;
+  const auto found = handles->second.find(handle);
+  return found == handles->second.end() ? nullptr : found->second;
+}
+
+Endpoint* Tracker::add_endpoint(std::uint32_t port, std::uint32_t handle, Connection* connection) {
+  Endpoint& made = endpoints_.emplace_back();
+  made.port = port;
+  made.handle = handle;
+  made.connection = connection;
+  ports_[port][handle] = &made;
+  return &made;
+}
+
+Connection* Tracker::new_connection() {
+  Connection& made = connections_.emplace_back();
+  made.index = connections_.size();
+  return &made;
+}
+
+/// An endpoint of which the capture has no set-up. Its other end is learnt from answers.
+Endpoint* Tracker::implied_endpoint(std::uint32_t port, std::uint32_t handle) {
+  Connection* connection = new_connection();
+  connection->implied = true;
+  return add_endpoint(port, handle, connection);
+}
+
+/// Of an implied connection the other end becomes known.
+void Tracker::learn_peer(Endpoint* one, std::uint32_t port, std::uint32_t handle, Record& record) {
+  Endpoint* other = endpoint(port, handle);
+  if (other == nullptr)
+    other = add_endpoint(port, handle, one->connection);
+  else if (other->peer != nullptr)
+    return;
+  else
+    other->connection = one->connection;
+  one->peer = other;
+  other->peer = one;
+  record.connection = one->connection;
+}
+
+// --- frames that were seen before: copies are found by their headers
+
+Tracker::Ptr Tracker::seen_before(const std::string& raw) const {
+  if (const auto found = seen_.find(raw); found != seen_.end()) return found->second;
+  const auto found = seen_before_.find(raw);
+  return found == seen_before_.end() ? nullptr : found->second;
+}
+
+void Tracker::remember(std::string raw, const Ptr& record) {
+  seen_[std::move(raw)] = record;
+  if (seen_.size() < most_seen) return;
+  seen_before_ = std::move(seen_);
+  seen_.clear();
+}
+
+/// The same frame at another place: what is wrong with it is wrong here too, but for gaps, which each view has for
+/// itself.
+void Tracker::copy(Record& first, const IuFrame& iu, Record& record, View view) {
+  const MessagePtr& message = first.message;
+  record.message = message;
+  record.open = first.open;
+  record.same = first.number;
+  if (!message || first.answers) {
+    record.connection = first.connection;
+    record.exchange = first.exchange;
+    record.setup = first.setup;
+    record.request = first.request;
+    record.request_time = first.request_time;
+    record.payload = first.payload;
+    record.retry_of = first.retry_of;
+    record.answers = first.answers;
+  }
+  const std::size_t notes = first.has_own_notes ? first.own_notes : first.notes.size();
+  record.notes.assign(first.notes.begin(), first.notes.begin() + static_cast<std::ptrdiff_t>(notes));
+  bool& seen = first.seen[static_cast<std::size_t>(view)];
+  if (seen) {
+    // At one more place on its way, or a frame that the fabric made two of: a capture does not tell.
+    if (message) record.flow = first.flow;
+    return;
+  }
+  seen = true;
+  if (!message || !first.flow) return;
+  if (first.answers)
+    response_in_view(*message, iu, view, record);
+  else
+    request_in_view(*message, iu, view, record);
+}
+
+// --- the entrance
+
+void Tracker::handle(const IuFrame& iu, Record& record, View view) {
+  switch (iu.opcode()) {
+    case fcvi::Opcode::send_rqst:
+    case fcvi::Opcode::write_rqst:
+    case fcvi::Opcode::read_rqst: return message_request(iu, record, view);
+    case fcvi::Opcode::send_resp:
+    case fcvi::Opcode::write_resp:
+    case fcvi::Opcode::read_resp: return message_response(iu, record, view);
+    case fcvi::Opcode::connect_rqst: return connect_request(iu, record);
+    case fcvi::Opcode::connect_resp1: return connect_resp1(iu, record);
+    case fcvi::Opcode::connect_resp2: return connect_resp2(iu, record);
+    case fcvi::Opcode::connect_resp3: return connect_resp3(iu, record);
+    case fcvi::Opcode::disconnect_rqst: return disconnect_request(iu, record);
+    case fcvi::Opcode::disconnect_resp: return disconnect_response(iu, record);
+  }
+}
+
+Tracker::Ptr Tracker::read_iu(const Frame& frame, std::uint64_t number, Time time, View view) {
+  auto record = std::make_shared<Record>();
+  record->number = number;
+  record->time = time;
+  if (!frame.counts()) return record;  // no port takes it: it is shown, and nothing follows from it
+  record->seen[static_cast<std::size_t>(view)] = true;
+  IuFrame iu = iu_of(frame);
+  const MessagePtr message = continued(iu);
+  if (!message) read_device_header(iu);
+  std::string raw(iu.raw.begin(), iu.raw.end());
+  if (const Ptr first = seen_before(raw)) {
+    copy(*first, iu, *record, view);
+    return record;
+  }
+  remember(std::move(raw), record);
+  if (message)
+    continue_message(message, iu, *record, view);
+  else if (check::header(iu, *record))
+    handle(iu, *record, view);
+  return record;
+}
+
+Tracker::Ptr Tracker::read(const Frame& frame, std::uint64_t number, Time time, View view) {
+  if (frame.is_fc_vi()) return read_iu(frame, number, time, view);
+  if (frame.counts()) {
+    const wire::RCtl r_ctl = frame.header->r_ctl;
+    if (r_ctl == wire::RCtl::els_request || r_ctl == wire::RCtl::els_reply) extended_link_service(frame);
+    const unsigned routing = static_cast<unsigned>(r_ctl) >> 4;
+    if (routing == 0x8 || routing == 0xC) return link_service(frame, number, time);
+  }
+  auto record = std::make_shared<Record>();
+  record->number = number;
+  record->time = time;
+  return record;
+}
+
+/// ABTS and what answers it, ACKs and rejects: of which message or set-up.
+Tracker::Ptr Tracker::link_service(const Frame& frame, std::uint64_t number, Time time) {
+  auto record = std::make_shared<Record>();
+  record->number = number;
+  record->time = time;
+  const auto found = exchanges_.find(key_of(*frame.header));
+  if (found == exchanges_.end() || !found->second) return record;
+  const ExchangePtr& exchange = found->second;
+  if (!wire::is_link_control(frame.header->r_ctl)) record->aborts = exchange->number;
+  record->exchange = exchange;
+  record->setup = exchange->setup;
+  if (exchange->disconnect && exchange->disconnect->to != nullptr)
+    record->connection = exchange->disconnect->to->connection;
+  record->message = exchange->message;
+  record->answers = true;
+  return record;
+}
+
+/// A login or logout ends what was between two ports (FC-FS).
+void Tracker::forget_connections(std::uint32_t one, std::uint32_t other) {
+  for (const std::uint32_t port : {one, other}) {
+    const auto handles = ports_.find(port);
+    if (handles == ports_.end()) continue;
+    boost::unordered::erase_if(handles->second, [&](const auto& entry) {
+      const Endpoint* peer = entry.second->peer;
+      return peer != nullptr && (peer->port == one || peer->port == other);
+    });
+  }
+}
+
+void Tracker::extended_link_service(const Frame& frame) {
+  if (frame.data_field.empty()) return;
+  const wire::FcHeader& header = *frame.header;
+  const auto command = wire::els::command_of(frame.data_field);
+  const std::uint64_t pair = pair_of(header.s_id.value, header.d_id.value);
+  if (header.r_ctl == wire::RCtl::els_request) {
+    if (command != wire::els::Command::plogi && command != wire::els::Command::logo) return;
+    forget_connections(header.s_id.value, header.d_id.value);
+    if (command == wire::els::Command::plogi)
+      logins_.insert(pair);
+    else
+      logins_.erase(pair);
+  } else if (command == wire::els::Command::ls_acc && header.s_id == wire::well_known::f_port) {
+    // Of FLOGI: whether the fabric keeps the order of frames, and for how long it may hold one.
+    if (frame.data_field.size() < wire::els::Login::size()) return;
+    const auto login = wire::codec::read<wire::els::Login>(frame.data_field.data());
+    in_order_ = (login.class_3.service_options & wire::els::class_option::sequential_delivery) != 0;
+    r_a_tov_ = Time{login.r_a_tov_ms()} * 1'000'000;
+  }
+}
+
+}  // namespace sim::capture
