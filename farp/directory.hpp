@@ -1,6 +1,6 @@
 // Lists the FC-VI ports of the fabric with the names and addresses that they registered. Asks the Name Server: GPN_FT
 // and GNN_FT for TYPE 58h, GSNN_NN for each node, then GIPP_ID for each port of a node whose addresses somebody wants,
-// a few requests at a time. GNN_ID for each port of a server that has no GNN_FT.
+// a few requests at a time. GNN_ID for each port where a server has no GNN_FT.
 #pragma once
 #include <memory>
 #include <span>

@@ -79,6 +79,10 @@ void DirectoryListing::answered(const Task& task, Bytes iu) {
 
 void DirectoryListing::failed(Task task, fc2::ExchangeFailure failure) {
   if (failure == fc2::ExchangeFailure::PortLoggedOut) return end(DirectoryFailure::NoNameServer);
+  if (task.question == Question::NodeNames) {  // unknown to the server, or to a switch on the way
+    take_node_names({});
+    return send_more();
+  }
   if (task.tries++ == config_.retries) return end(DirectoryFailure::NoAnswer);
   tasks_.push_front(task);
   send_more();
@@ -117,8 +121,8 @@ bool DirectoryListing::take_ports(Bytes iu) {
   return true;
 }
 
-// GNN_FT came after GPN_FT: a server that answers it in another way does not know it, and is asked for each port. So is
-// one whose answer does not name a port.
+// GNN_FT came after GPN_FT: a server that does not answer it, or in another way, does not know it, and is asked for each
+// port. So is one whose answer does not name a port.
 void DirectoryListing::take_node_names(Bytes iu) {
   const auto list = ct::GpnFtAccept::parse(iu);
   std::map<wire::FcId, wire::Wwn> names;

@@ -1,7 +1,5 @@
 // How the handlers of a driver enter the protocol core, which knows no threads and no clock.
 #pragma once
-#include <atomic>
-#include <cstdint>
 
 namespace runtime {
 
@@ -37,10 +35,6 @@ class CoreGuard {
   /// The same for memory.
   virtual void add_memory_input(Input&) {}
   virtual void remove_memory_input(Input&) {}
-  /// Inside: threads of other processes that sleep on this word, a futex, are to be woken when the core is released,
-  /// and not now: then they take no processor from the thread inside, and one wake-up serves all that it does for them.
-  /// False: the caller wakes them now.
-  [[nodiscard]] virtual bool wake_when_left(const std::atomic<std::uint32_t>&) { return false; }
 
  protected:
   ~CoreGuard() = default;

@@ -226,15 +226,14 @@ void Crossbar::write(Path& path, FramePtr frame) {
   path.out.publish(size_bytes, frame->sof, frame->eof);
   if (last || ++path.unrung == frames_of_a_ring) {
     path.unrung = 0;
-    ring(path, last ? When::Left : When::Now);  // in a long message the far end reads while this one writes
+    ring(path);
   }
   if (path.out.room(reserve) < reserve) [[unlikely]]
     out_of_room(path);
 }
 
-void Crossbar::ring(Path& path, When when) {
-  const bool woken = when == When::Now ? path.bell.ring() : path.bell.ring_when_left(guard_);
-  if (!woken) [[likely]]
+void Crossbar::ring(Path& path) {
+  if (!path.bell.ring()) [[likely]]
     return;
   path.unheard = 0;
   start_ticking();
@@ -243,7 +242,7 @@ void Crossbar::ring(Path& path, When when) {
 void Crossbar::out_of_room(Path& path) {
   if (path.out.is_broken()) return give_up(path);
   if (!path.held) hold_ring(path, true);
-  ring(path, When::Now);
+  ring(path);
   look_for_room(path);
 }
 
@@ -384,7 +383,7 @@ void Crossbar::leave(Path& path) {
   path.way = Way::Leaving;
   ++leaving_;
   path.out.end();
-  ring(path, When::Left);
+  ring(path);
   way_changed(path);
   pump(path);
   board_.add(path.note);
@@ -490,7 +489,7 @@ void Crossbar::frame_received(FramePtr frame) {
 void Crossbar::mark_received(Path& path, unsigned note) {
   path.bell.set_note(note);
   if (!std::exchange(path.reading, true)) path.in.open();
-  ring(path, When::Left);
+  ring(path);
   board_.add(path.note);
   look_for_room(path);
 }
@@ -584,7 +583,7 @@ void Crossbar::deliver(Path& path, const RingReader::Slot& slot) {
 }
 
 void Crossbar::give_back(Path& path) {
-  if (path.in.release()) ring(path, When::Left);
+  if (path.in.release()) ring(path);
 }
 
 }  // namespace fc2::drivers

@@ -114,8 +114,7 @@ class Crossbar final : public FrameOutput,
   void put(Path& path, FramePtr frame);
   void keep(Path& path, FramePtr frame);
   void write(Path& path, FramePtr frame);
-  enum class When : bool { Now, Left };
-  void ring(Path& path, When when);
+  void ring(Path& path);
   void out_of_room(Path& path);
   bool look_for_room(Path& path);
   void pump(Path& path);

@@ -162,7 +162,6 @@ class Exchange final : private CreditUser, private machines::exchange::Context, 
   machines::exchange::Machine machine_;
   machines::sequence::Machine sequence_;
   TimerUse timer_use_ = TimerUse::None;
-  // Facts that no event of the machines changes.
   bool in_use_ = false;            // not on the table's list of free ones
   Exchange* next_free_ = nullptr;  // ExchangeTable's list
   bool originator_ = false;

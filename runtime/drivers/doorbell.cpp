@@ -76,7 +76,7 @@ PeerDoorbell PeerDoorbell::map(const DoorbellDescriptors& descriptors) {
 }
 
 // The owner falls asleep and then takes the notes; here the note comes first.
-bool PeerDoorbell::ring(std::uint32_t attention, CoreGuard* guard) {
+bool PeerDoorbell::ring(std::uint32_t attention) {
   if ((attention & Doorbell::wants_notes) != 0 && note_ != Doorbell::no_note) {
     Doorbell::Notes& notes = Doorbell::notes(rung_, note_ / Doorbell::notes_of_a_group);
     const std::uint64_t note = std::uint64_t{1} << note_ % Doorbell::notes_of_a_group;
@@ -88,7 +88,7 @@ bool PeerDoorbell::ring(std::uint32_t attention, CoreGuard* guard) {
   rung_for_ = attention;
   Word& rung = *reinterpret_cast<Word*>(rung_.data());
   rung.fetch_add(1);
-  if (guard == nullptr || !guard->wake_when_left(rung)) wake_all(rung);
+  wake_all(rung);
   return true;
 }
 

@@ -21,7 +21,6 @@
 #include <memory>
 #include <optional>
 
-#include "runtime/core_guard.hpp"
 #include "runtime/drivers/fence.hpp"
 #include "runtime/drivers/shared_memory.hpp"
 
@@ -93,9 +92,11 @@ class PeerDoorbell {
   void set_note(unsigned note) { note_ = note < Doorbell::no_note ? note : Doorbell::no_note; }
   /// After something was written: wakes the owner if it sleeps, once each time, and leaves a note where it wants one. A
   /// fence, a load, and a system call only if it sleeps. True: it was woken.
-  bool ring() { return ring_with(nullptr); }
-  /// The same inside the core: wakes the owner when the core is released, if the guard can.
-  bool ring_when_left(CoreGuard& guard) { return ring_with(&guard); }
+  bool ring() {
+    full_fence();
+    const std::uint32_t attention = this->attention(std::memory_order_relaxed);
+    return (attention & (Doorbell::asleep | Doorbell::wants_notes)) != 0 && ring(attention);
+  }
   /// It was woken, and still is in the same sleep.
   [[nodiscard]] bool unanswered() const { return rung_for_ != 0 && attention(std::memory_order_relaxed) == rung_for_; }
 
@@ -104,12 +105,7 @@ class PeerDoorbell {
   [[nodiscard]] std::uint32_t attention(std::memory_order order) const {
     return reinterpret_cast<const Word*>(attention_.data())->load(order);
   }
-  bool ring_with(CoreGuard* guard) {
-    full_fence();
-    const std::uint32_t attention = this->attention(std::memory_order_relaxed);
-    return (attention & (Doorbell::asleep | Doorbell::wants_notes)) != 0 && ring(attention, guard);
-  }
-  bool ring(std::uint32_t attention, CoreGuard* guard);
+  bool ring(std::uint32_t attention);
 
   SharedMemory attention_, rung_;
   unsigned note_ = Doorbell::no_note;

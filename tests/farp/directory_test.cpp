@@ -203,6 +203,8 @@ TEST_F(DirectoryTest, listing_for_several_nodes) {
       if (!readers[0]->ports.at(i).addresses.empty()) found.push_back(i);
     return found;
   };
+  directory.list(one);
+  directory.forget(one);  // wants nothing any more
   EXPECT_EQ(with_addresses({&none}), std::vector<std::size_t>{});
   EXPECT_EQ(with_addresses({&one, &another, &none}), (std::vector<std::size_t>{1, 2}));
   EXPECT_EQ(with_addresses({&one, &all}), (std::vector<std::size_t>{0, 1, 2, 3}));
@@ -219,12 +221,31 @@ TEST_F(DirectoryTest, name_server_without_gnn_ft) {
   wire::ct::GpnFtAccept ports, nodes;
   ports.entries = {{.port_id = {0x010100}, .world_wide_name = {5}}, {.port_id = {0x010200}, .world_wide_name = {6}}};
   nodes.entries = {{.port_id = {0x010200}, .world_wide_name = {9}}};
-  for (const bool has : {false, true}) {
+  using Bytes = std::vector<std::uint8_t>;
+  struct Case {
+    const char* what;
+    Bytes gnn_ft;
+    int asked_for_each;
+  };
+  wire::ct::CtHeader refused = wire::ct::CtHeader::of(wire::ct::Command::reject);
+  refused.reason = wire::ct::RejectReason::invalid_command;
+  wire::ct::GpnFtAccept twice = nodes, cut = nodes;
+  twice.entries = {nodes.entries[0], nodes.entries[0]};
+  cut.preamble.max_residual_size = 4;
+  const Case cases[] = {{"refused", bytes_of(refused), 2},
+                        {"silent", {}, 2},
+                        {"junk", Bytes(200, 0xFF), 2},
+                        {"an empty accept", bytes_of(wire::ct::CtAccept{}), 2},
+                        {"one left out", bytes_of(nodes), 1},
+                        {"one twice", bytes_of(twice), 1},
+                        {"cut", bytes_of(cut), 1}};
+  for (const Case& one : cases) {
+    SCOPED_TRACE(one.what);
     std::vector<wire::ct::Command> asked;
     Impostor impostor(server(), [&](wire::ct::Command command) {
       asked.push_back(command);
       if (command == wire::ct::Command::gpn_ft) return bytes_of(ports);
-      if (command == wire::ct::Command::gnn_ft && has) return bytes_of(nodes);
+      if (command == wire::ct::Command::gnn_ft) return one.gnn_ft;
       if (command == wire::ct::Command::gnn_id) return bytes_of(wire::ct::NameAccept{.world_wide_name = {9}});
       wire::ct::CtHeader reject = wire::ct::CtHeader::of(wire::ct::Command::reject);
       reject.reason = wire::ct::RejectReason::invalid_command;
@@ -235,7 +256,8 @@ TEST_F(DirectoryTest, name_server_without_gnn_ft) {
     ASSERT_EQ(reader.ports.size(), 2U);
     EXPECT_EQ(reader.ports[0].node_name.value, 9U);
     EXPECT_EQ(reader.ports[1].node_name.value, 9U);
-    EXPECT_EQ(std::count(asked.begin(), asked.end(), wire::ct::Command::gnn_id), has ? 1 : 2);
+    EXPECT_EQ(std::count(asked.begin(), asked.end(), wire::ct::Command::gnn_id), one.asked_for_each);
+    EXPECT_EQ(std::count(asked.begin(), asked.end(), wire::ct::Command::gnn_ft), 1);
   }
 }
 

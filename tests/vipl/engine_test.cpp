@@ -4,12 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <condition_variable>
-#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
 
-#include "tests/vipl/still_runtime.hpp"
 #include "vipl/engine/futex.hpp"
 
 using namespace vipl;
@@ -109,97 +107,6 @@ void await(Engine& engine, const std::function<bool()>& done) {
 }
 
 }  // namespace
-
-namespace {
-
-/// Says when it woke somebody, with `can_wake_later` or without.
-class WakingRuntime final : public support::StillRuntime {
- public:
-  explicit WakingRuntime(bool later) : later_(later) {}
-  [[nodiscard]] bool can_wake_later() const override { return later_; }
-  void wake(EventCount&, bool) override { ++wakes; }
-  int wakes = 0;
-
- private:
-  bool later_;
-};
-
-/// A thread that sleeps on a word until it is woken: as one of another process, or of this one.
-class Sleeper {
- public:
-  Sleeper(const std::atomic<std::uint32_t>& word, WakeList::Scope scope)
-      : thread_([this, &word, scope] {
-          asleep_.store(true);
-          while (word.load() == 0)
-            scope == WakeList::Scope::Shared ? futex_wait_shared(word, 0, no_other_, 0)
-                                             : static_cast<void>(futex_wait(word, 0));
-        }) {
-    while (!asleep_.load()) std::this_thread::yield();
-  }
-  ~Sleeper() { thread_.join(); }
-
- private:
-  std::atomic<bool> asleep_{false};
-  std::atomic<std::uint32_t> no_other_{0};
-  std::thread thread_;
-};
-
-}  // namespace
-
-// Threads of this process and of others are woken when the lock is released, and not before: one wake-up for all that a
-// slice brings them.
-TEST(Engine, threads_are_woken_when_the_lock_is_released) {
-  WakingRuntime runtime(true);
-  Engine engine(runtime);
-  std::atomic<std::uint32_t> far{0};
-  EventCount near;
-  static_cast<void>(near.prepare());
-  engine.enter();
-  const std::uint32_t epoch = near.epoch().load();
-  engine.notify_one(near);
-  engine.notify_one(near);
-  EXPECT_EQ(near.epoch().load(), epoch + 2);  // who prepares now does not sleep
-  Sleeper sleeper(far, WakeList::Scope::Shared);
-  far.store(1);
-  EXPECT_TRUE(engine.wake_when_left(far));
-  EXPECT_EQ(runtime.wakes, 0);
-  engine.leave();
-  EXPECT_EQ(runtime.wakes, 0);  // by futex, not by the runtime
-  near.finish();
-}
-
-// More words than the list has room for, and a runtime without futexes: at once.
-TEST(Engine, threads_are_woken_at_once_where_they_cannot_be_later) {
-  WakingRuntime later(true), simulated(false);
-  Engine engine(later), simulation(simulated);
-  EventCount points[WakeList::capacity + 2];
-  for (EventCount& point : points) static_cast<void>(point.prepare());
-  engine.enter();
-  for (EventCount& point : points) engine.notify_all(point);
-  EXPECT_EQ(later.wakes, 2);
-  std::atomic<std::uint32_t> word{0};
-  EXPECT_FALSE(engine.wake_when_left(word));
-  engine.leave();
-  simulation.enter();
-  simulation.notify_one(points[0]);
-  EXPECT_EQ(simulated.wakes, 1);
-  EXPECT_FALSE(simulation.wake_when_left(word));
-  simulation.leave();
-}
-
-// Each word once, with the sum of its sleepers.
-TEST(WakeList, counts_the_sleepers_of_a_word) {
-  std::atomic<std::uint32_t> word{0};
-  std::vector<std::unique_ptr<Sleeper>> sleepers;
-  for (int i = 0; i < 3; ++i) sleepers.push_back(std::make_unique<Sleeper>(word, WakeList::Scope::Process));
-  WakeList list;
-  EXPECT_TRUE(list.empty());
-  for (std::size_t i = 0; i < 2 * WakeList::capacity; ++i)
-    EXPECT_TRUE(list.add(word, i % 2 == 0 ? 1 : WakeList::everybody, WakeList::Scope::Process));
-  EXPECT_FALSE(list.empty());
-  word.store(1);
-  list.wake();
-}
 
 TEST(Engine, rings_are_served_at_once_by_who_rings_when_nobody_is_inside) {
   TestRuntime runtime;

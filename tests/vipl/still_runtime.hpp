@@ -14,6 +14,8 @@ class StillRuntime : public vipl::Runtime {
   void call_service() override {}
   void start_thread(std::function<void()>) override {}
   boost::asio::io_context* io() override { return nullptr; }
+
+ private:
   void wake(vipl::EventCount&, bool) override {}
 };
 

@@ -167,37 +167,6 @@ TEST(Watch, silent_process_is_read_by_the_library_and_then_idle) {
   EXPECT_TRUE(eventually(is_idle));
 }
 
-// A call that waits for something else leaves the doorbell to the library's thread, which goes there at once, to a call
-// that waits for messages, and is woken by its own event count alone.
-TEST(Watch, call_that_waits_aside_leaves_the_doorbell_to_others) {
-  Process& process = make_process();
-  std::thread([&process] { process.watch.run(); }).detach();
-  PeerDoorbell peer = process.peer();
-  EventCount point;
-  std::atomic<int> returns{0};
-  std::thread aside([&] {
-    const std::uint32_t key = point.prepare();
-    EXPECT_TRUE(process.watch.wait_aside(point, key, monotonic_now() + generous));
-    returns.fetch_add(1);
-    point.finish();
-  });
-  EXPECT_TRUE(eventually([&] { return point.has_waiters(); }));
-  for (std::uint32_t i = 0; i < 20; ++i) {
-    process.write(peer);
-    ASSERT_TRUE(eventually([&] { return process.memory.read.load() == i + 1; }));
-  }
-  std::thread caller([&process] { process.wait_for(40); });
-  for (std::uint32_t i = 20; i < 40; ++i) {
-    process.write(peer);
-    ASSERT_TRUE(eventually([&] { return process.memory.read.load() == i + 1; }));
-  }
-  caller.join();
-  EXPECT_EQ(returns.load(), 0);
-  process.runtime.notify_one(point);
-  aside.join();
-  EXPECT_EQ(returns.load(), 1);
-}
-
 // A hostile peer takes the library's thread off the word on which it sleeps (FUTEX_REQUEUE): a call that waits takes
 // the thread's place all the same, for the thread is called back by a word that no other process reaches.
 TEST(Watch, thread_taken_off_its_word_gives_place_to_a_call) {

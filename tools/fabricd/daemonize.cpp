@@ -43,6 +43,7 @@ int above_standard(int descriptor) {
 // Out of reach of its keys, its jobs and its end, but in the same session: Linux shares processors among sessions
 // (autogroup), and one that holds nothing but this service may wait for seconds while a busy one runs.
 void leave_terminal() {
+  ::signal(SIGHUP, SIG_IGN);  // of a group that has lost its parents while it was stopped
   ::setpgid(0, 0);
   const int terminal = ::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
   if (terminal < 0) return;  // there is none

@@ -1,4 +1,5 @@
-// Detaches the service from the program that started it: its own session, no terminal, no inherited descriptors.
+// Detaches the service from the program that started it: no terminal, a process group of its own, no inherited
+// descriptors. It stays in the session, see leave_terminal().
 #pragma once
 #include <string>
 #include <utility>

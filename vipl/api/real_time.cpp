@@ -62,11 +62,6 @@ class RealTime final : public Runtime {
   bool wait(EventCount& point, std::uint32_t key, TimeNs deadline) override {
     return engine_->has_memory_inputs() ? watch_->wait(point, key, deadline) : futex_wait(point.epoch(), key, deadline);
   }
-  bool wait_aside(EventCount& point, std::uint32_t key, TimeNs deadline) override {
-    return engine_->has_memory_inputs() ? watch_->wait_aside(point, key, deadline)
-                                        : futex_wait(point.epoch(), key, deadline);
-  }
-  [[nodiscard]] bool can_wake_later() const override { return true; }
   void set_alarm(TimeNs at, TimeNs now) override;
   /// One message of 64 KiB, some ten microseconds: no call is delayed longer by other VIs' traffic.
   [[nodiscard]] std::size_t slice_events() const override { return 256; }
@@ -99,12 +94,11 @@ class RealTime final : public Runtime {
   boost::asio::io_context* io() override { return &io_; }
   runtime::drivers::Doorbell* doorbell() override;
 
+ private:
+  void end_naps_later();
   void wake(EventCount& point, bool all) override {
     all ? futex_wake_all(point.epoch()) : futex_wake_one(point.epoch());
   }
-
- private:
-  void end_naps_later();
 
   boost::asio::io_context io_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> stay_{io_.get_executor()};

@@ -42,7 +42,7 @@ void CompletionPort::call(Handler handler, VIP_PVOID context, VIP_NIC_HANDLE nic
 void CompletionPort::push(const Entry& entry) {
   queued_.fetch_add(1);
   entries_.push(entry);
-  engine_.notify_one(arrivals_);
+  engine_.runtime().notify_one(arrivals_);
   engine_.completed();
 }
 

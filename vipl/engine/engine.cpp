@@ -36,18 +36,7 @@ void Engine::begin() {
 
 void Engine::end() {
   MemoryFaults::leave();
-  if (wakes_.empty()) [[likely]]
-    return lock_.unlock();
-  const WakeList wakes = std::exchange(wakes_, {});
   lock_.unlock();
-  wakes.wake();
-}
-
-void Engine::notify(EventCount& point, std::uint32_t waiters) {
-  if (!point.has_waiters()) return;
-  point.advance();
-  const bool later = runtime_.can_wake_later() && wakes_.add(point.epoch(), waiters, WakeList::Scope::Process);
-  if (!later) runtime_.wake(point, waiters == WakeList::everybody);
 }
 
 // --- data plane ------------------------------------------------------------------------------------------

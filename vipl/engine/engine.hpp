@@ -9,7 +9,6 @@
 #include "runtime/scheduler.hpp"
 #include "vipl/engine/futex_lock.hpp"
 #include "vipl/engine/runtime.hpp"
-#include "vipl/engine/wake_list.hpp"
 
 namespace vipl {
 
@@ -73,9 +72,6 @@ class Engine final : public runtime::CoreGuard {
   /// The same for a caller that polls at `now` and found nothing: it also reads the links' sockets, at most once
   /// in a microsecond.
   bool poll(TimeNs now);
-  /// Inside: as Runtime::notify_one() and notify_all(); the threads are woken when the lock is released.
-  void notify_one(EventCount& point) { notify(point, 1); }
-  void notify_all(EventCount& point) { notify(point, WakeList::everybody); }
   /// Notified whenever a poll might find something.
   EventCount& completions() { return completions_; }
   /// Inside.
@@ -111,9 +107,6 @@ class Engine final : public runtime::CoreGuard {
   void remove_input(runtime::Input& input) override;
   void add_memory_input(runtime::Input& input) override;
   void remove_memory_input(runtime::Input& input) override;
-  [[nodiscard]] bool wake_when_left(const std::atomic<std::uint32_t>& word) override {
-    return runtime_.can_wake_later() && wakes_.add(word, WakeList::everybody, WakeList::Scope::Shared);
-  }
   /// Once: called inside when the first memory input is there.
   void set_memory_handler(std::function<void()> handler) { memory_begins_ = std::move(handler); }
   /// The service thread: runs due events and work that others left.
@@ -152,7 +145,6 @@ class Engine final : public runtime::CoreGuard {
   bool read_memory_inside(TimeNs looked_at);
   [[nodiscard]] TimeNs not_before_the_core(TimeNs looked_at) const { return std::max(looked_at, scheduler_.now()); }
   void call_service();
-  void notify(EventCount& point, std::uint32_t waiters);
   /// Without the lock: handles work that was submitted while it was held.
   void after_unlock(bool more);
 
@@ -162,7 +154,6 @@ class Engine final : public runtime::CoreGuard {
   std::vector<std::function<void()>> later_;
   Bell* taken_ = nullptr;  // off the list and not yet served, oldest first
   bool more_ = false;      // the last slice ended before its work did
-  WakeList wakes_;
   std::vector<runtime::Input*> inputs_;
   std::size_t next_input_ = 0;
   std::vector<runtime::Input*> memory_inputs_;
@@ -193,7 +184,7 @@ bool Engine::wait_until(EventCount& point, TimeNs deadline, Ready ready) {
     if (runtime_.now() >= deadline) return false;
     const std::uint32_t key = point.prepare();
     leave();
-    const bool woken = runtime_.wait_aside(point, key, deadline);
+    const bool woken = runtime_.wait(point, key, deadline);
     point.finish();
     enter();
     if (!woken) {

@@ -63,9 +63,6 @@ bool futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, 
   return result == 0 || errno != ETIMEDOUT;
 }
 
-void futex_wake(const std::atomic<std::uint32_t>& word, std::uint32_t count, bool shared) {
-  syscall(SYS_futex, &word, shared ? FUTEX_WAKE : FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
-}
 void futex_wake_one(const std::atomic<std::uint32_t>& word) { futex(word, FUTEX_WAKE, 1, nullptr); }
 void futex_wake_all(const std::atomic<std::uint32_t>& word) { futex(word, FUTEX_WAKE, INT_MAX, nullptr); }
 

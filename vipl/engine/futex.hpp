@@ -20,8 +20,6 @@ void futex_wait_shared(const std::atomic<std::uint32_t>& shared, std::uint32_t s
 bool futex_wait_either(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
                        const std::atomic<std::uint32_t>& other, std::uint32_t other_expected, bool other_is_shared,
                        TimeNs deadline);
-/// Up to `count` sleepers; `shared`: also those of other processes.
-void futex_wake(const std::atomic<std::uint32_t>& word, std::uint32_t count, bool shared);
 void futex_wake_one(const std::atomic<std::uint32_t>& word);
 void futex_wake_all(const std::atomic<std::uint32_t>& word);
 

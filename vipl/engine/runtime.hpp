@@ -29,13 +29,6 @@ class Runtime {
   /// Without the engine's lock: sleeps until `point` was notified after the prepare() that gave `key`, or until
   /// `deadline`; may return early. False: the deadline came, or no event can come any more (in a simulation).
   virtual bool wait(EventCount& point, std::uint32_t key, TimeNs deadline) = 0;
-  /// As wait(), for a call that does nothing for others meanwhile: input is left to calls that wait for messages, and
-  /// to threads of the library.
-  virtual bool wait_aside(EventCount& point, std::uint32_t key, TimeNs deadline) { return wait(point, key, deadline); }
-  /// After EventCount::advance(): wakes one of those that wait, or all.
-  virtual void wake(EventCount& point, bool all) = 0;
-  /// Threads are woken by futex, and may be when the engine's lock is released.
-  [[nodiscard]] virtual bool can_wake_later() const { return false; }
   void notify_one(EventCount& point) { notify(point, false); }
   void notify_all(EventCount& point) { notify(point, true); }
 
@@ -63,6 +56,9 @@ class Runtime {
   virtual runtime::drivers::Doorbell* doorbell() { return nullptr; }
   /// Where the drivers' sockets are served; nullptr in a simulation.
   virtual boost::asio::io_context* io() = 0;
+
+ protected:
+  virtual void wake(EventCount& point, bool all) = 0;
 
  private:
   void notify(EventCount& point, bool all) {

@@ -29,14 +29,6 @@ bool Watch::wait(EventCount& point, std::uint32_t key, TimeNs deadline) {
   return woken;
 }
 
-bool Watch::wait_aside(EventCount& point, std::uint32_t key, TimeNs deadline) {
-  if (!taken_.load()) {
-    wanted_.store(true);
-    kick();
-  }
-  return futex_wait(point.epoch(), key, deadline);
-}
-
 bool Watch::sleep_at_doorbell(EventCount& point, std::uint32_t key, TimeNs deadline) {
   const std::uint32_t rung = doorbell_.fall_asleep();
   const bool woken =
@@ -76,7 +68,7 @@ void Watch::run() {
     if (taken_.load()) {
       if (++sleeps < ticks_to_park) continue;
       park();
-    } else if (wanted_.exchange(false) || !engine_.take_looked()) {
+    } else if (!engine_.take_looked()) {
       watch_in_thread();
     }
     sleeps = 0;

@@ -8,7 +8,6 @@
 //   while calls come (`Engine::take_looked`)   it looks once in a tick whether they still do
 //   none came for a tick                       it sleeps at the doorbell, until a call wants to, or looks itself
 //   a call sleeps there for many ticks         it sleeps, too, until that call leaves
-//   a call waits for a connection, an error    it goes to the doorbell at once, if no call is there
 //
 // So in an idle process no thread runs.
 #pragma once
@@ -30,9 +29,6 @@ class Watch {
 
   /// As Runtime::wait(); returns early when there is input, which the caller then reads. Without the engine's lock.
   bool wait(EventCount& point, std::uint32_t key, TimeNs deadline);
-  /// As Runtime::wait_aside(): does not sleep at the doorbell, and sees that somebody does. A message of others is then
-  /// not handed on from one waiting call to the next.
-  bool wait_aside(EventCount& point, std::uint32_t key, TimeNs deadline);
   /// Body of the library's thread.
   [[noreturn]] void run();
 
@@ -50,7 +46,6 @@ class Watch {
   std::atomic<bool> thread_watches_{false};  // ... the library's
   std::atomic<bool> asked_to_leave_{false};  // ... which is to let a call do so
   std::atomic<bool> parked_{false};          // the library's thread waits for kick_
-  std::atomic<bool> wanted_{false};          // it is to go to the doorbell at once if nobody is there
   std::atomic<std::uint32_t> kick_{0}, follow_{0};
   std::atomic<std::uint32_t> leave_{0};  // the library's thread leaves; no other process reaches this word
   std::atomic<std::uint32_t> followers_{0};

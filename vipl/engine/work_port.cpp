@@ -128,7 +128,7 @@ void WorkPort::complete(const Completion& completion) {
     return queue->push({owner_.load(std::memory_order_relaxed), receive_queue_});
   }
   engine_.completed();
-  if (queue == nullptr) engine_.notify_one(arrivals_);
+  if (queue == nullptr) engine_.runtime().notify_one(arrivals_);
 }
 
 }  // namespace vipl
