@@ -121,8 +121,8 @@ bool DirectoryListing::take_ports(Bytes iu) {
   return true;
 }
 
-// GNN_FT came after GPN_FT: a server that does not answer it, or in another way, does not know it, and is asked for each
-// port. So is one whose answer does not name a port.
+// GNN_FT came after GPN_FT: a server that does not answer it, or in another way, does not know it, and is asked for
+// each port. So is one whose answer does not name a port.
 void DirectoryListing::take_node_names(Bytes iu) {
   const auto list = ct::GpnFtAccept::parse(iu);
   std::map<wire::FcId, wire::Wwn> names;

@@ -46,8 +46,12 @@ bool PartialIus::Sequence::is_complete() const {
 }
 
 PartialIus::Sequence& PartialIus::find(const FcHeader& header) {
-  const Key key{header.s_id.value, header.d_id.value, header.ox_id.value, header.seq_id.value,
-                header.has(f_ctl::exchange_responder)};
+  const Key key{header.s_id.value,
+                header.d_id.value,
+                header.ox_id.value,
+                header.seq_id.value,
+                header.has(f_ctl::exchange_responder),
+                header.type};
   const auto [found, is_new] = sequences_.try_emplace(key);
   if (!is_new) return found->second;
   if (in_order_.size() == max_sequences) {

@@ -23,8 +23,8 @@ class PartialIus {
 
  private:
   static constexpr std::size_t max_iu_bytes = 1u << 16, max_sequences = 1024;
-  /// S_ID, D_ID, OX_ID, SEQ_ID, and which end of the Exchange sends.
-  using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint16_t, std::uint8_t, bool>;
+  /// S_ID, D_ID, OX_ID, SEQ_ID, which end of the Exchange sends, TYPE.
+  using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint16_t, std::uint8_t, bool, Type>;
   struct Sequence {
     std::vector<std::uint8_t> device_header, bytes;
     std::map<std::size_t, std::size_t> parts;  // begin and end of the received parts; no two are adjacent

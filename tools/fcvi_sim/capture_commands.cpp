@@ -65,16 +65,30 @@ CLI::App* add_ladder(CLI::App& app, CommandOptions& options) {
       ->type_name("N");
   add_choice(ladder, options.draw.follow, options.draw.filters, "; decode --follow WHAT which lists them");
   ladder->add_flag("--no-login", options.draw.without_login, "without FIP, logins, and what asks the fabric");
-  ladder->footer("Without -o the SVG is printed. Exit status: 0, or 2 where the capture cannot be read or drawn.");
+  ladder->footer(
+      "Without -o the SVG is printed. Exit status: 0, or 2 where the capture cannot be read to its end: then the "
+      "picture ends there.");
   return ladder;
 }
 
 int run_decode(CommandOptions& options) {
   options.decode.style = options.json ? Style::json : options.all_fields ? Style::tree : Style::line;
   const DecodeResult result = decode(options.decode, stdout);
+  const int status = written();  // before what is said of its end
   warn(result.warning);
-  if (!result.error.empty()) return refuse(result.error);
-  return written();
+  return result.error.empty() ? status : refuse(result.error);
+}
+
+/// The picture, if there is one.
+int write_picture(const std::string& picture, const std::string& output) {
+  if (output.empty()) {
+    std::fwrite(picture.data(), 1, picture.size(), stdout);
+    return written();
+  }
+  fc2::drivers::FileSink file;
+  if (!file.open(output)) return refuse(file.error());
+  file.write(std::span(reinterpret_cast<const std::uint8_t*>(picture.data()), picture.size()));
+  return file.commit() ? fine : refuse(file.error());
 }
 
 int run_ladder(const CommandOptions& options) {
@@ -82,16 +96,9 @@ int run_ladder(const CommandOptions& options) {
   if (!options.output.empty() && std::filesystem::equivalent(options.output, options.draw.path, ignored))
     return refuse(options.output + ": is the capture");
   const DrawResult result = draw(options.draw);
+  const int status = result.picture.empty() ? fine : write_picture(result.picture, options.output);
   warn(result.warning);
-  if (!result.error.empty()) return refuse(result.error);
-  if (options.output.empty()) {
-    std::fwrite(result.picture.data(), 1, result.picture.size(), stdout);
-    return written();
-  }
-  fc2::drivers::FileSink file;
-  if (!file.open(options.output)) return refuse(file.error());
-  file.write(std::span(reinterpret_cast<const std::uint8_t*>(result.picture.data()), result.picture.size()));
-  return file.commit() ? fine : refuse(file.error());
+  return result.error.empty() ? status : refuse(result.error);
 }
 
 }  // namespace

@@ -81,8 +81,9 @@ List device_header_fields(const IuFrame& iu) {
 }
 
 void add_connect_payload(List& list, const Seen& seen, const IuFrame& iu) {
-  const wire::Bytes payload = seen.data_field().subspan(iu.iu->device_header_size);
-  if (payload.size() < fcvi::ConnectPayload::layout.size()) return;
+  const wire::Bytes data = seen.data_field();
+  if (data.size() < iu.iu->device_header_size + fcvi::ConnectPayload::layout.size()) return;
+  const wire::Bytes payload = data.subspan(iu.iu->device_header_size);
   Field connect{"payload", "", LayoutFields(wire::codec::read<fcvi::ConnectPayload>(payload.data())).list()};
   if (iu.conn_info() && payload.size() >= fcvi::ConnectPayload::size_with_info)
     add(connect.fields, "connect_info",

@@ -1,6 +1,9 @@
 #include "tools/fcvi_sim/capture/decode.hpp"
 
+#include <sys/stat.h>
+
 #include <memory>
+#include <set>
 
 #include "tools/fcvi_sim/capture/filters.hpp"
 #include "tools/fcvi_sim/capture/selection.hpp"
@@ -17,6 +20,12 @@ std::string text_of(Style style, const Seen& seen, const std::vector<Interface>&
   return {};
 }
 
+/// Frames may come one by one: from a terminal, a pipe, a device.
+bool is_live(const std::string& path) {
+  struct stat about {};
+  return path == "-" || (::stat(path.c_str(), &about) == 0 && !S_ISREG(about.st_mode));
+}
+
 }  // namespace
 
 DecodeResult decode(const DecodeOptions& options, std::FILE* output) {
@@ -27,16 +36,17 @@ DecodeResult decode(const DecodeOptions& options, std::FILE* output) {
   Reading reading;
   if (const std::string error = reading.open(options.path); !error.empty()) return {error, {}};
 
-  const bool lists = follow.what != Follow::everything && follow.index == 0, live = options.path == "-";
+  const bool lists = follow.what != Follow::everything && follow.index == 0, live = is_live(options.path);
   Census census(follow.what);
   Follower follower(follow, [&](const Seen& seen) {
     const std::string text = text_of(options.style, seen, reading.interfaces());
     std::fwrite(text.data(), 1, text.size(), output);
     if (live) std::fflush(output);
   });
-  for (Seen seen; reading.next(seen);) {
-    if (options.once && seen.same != 0) continue;
+  std::set<std::uint64_t> shown;  // of --once: numbers of frames where they were seen first
+  for (Seen seen; std::ferror(output) == 0 && reading.next(seen);) {
     if (!filters.take(seen, reading.interfaces())) continue;
+    if (options.once && !shown.insert(seen.same != 0 ? seen.same : seen.packet.number).second) continue;
     if (lists)
       census.count(seen);
     else

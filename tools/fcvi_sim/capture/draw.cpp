@@ -7,9 +7,11 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <set>
 
 #include "tools/fcvi_sim/capture/filters.hpp"
 #include "tools/fcvi_sim/capture/lanes.hpp"
+#include "tools/fcvi_sim/capture/printer.hpp"
 #include "tools/fcvi_sim/capture/words.hpp"
 
 namespace sim::capture {
@@ -33,6 +35,11 @@ class Twice {
     path_ = "/proc/self/fd/" + std::to_string(::fileno(file_.get()));
   }
   [[nodiscard]] const std::string& path() const { return path_; }
+  /// A message that begins with path(), by the name that the user knows.
+  [[nodiscard]] std::string told_as(std::string message) const {
+    if (file_ && message.starts_with(path_)) message.replace(0, path_.size(), "standard input");
+    return message;
+  }
 
  private:
   std::string path_;
@@ -85,16 +92,20 @@ class Drawer {
 
  private:
   [[nodiscard]] bool is_twice(const Seen& seen) const;
+  [[nodiscard]] static std::uint64_t number_of(const Seen& seen) {
+    return seen.same != 0 ? seen.same : seen.packet.number;
+  }
   [[nodiscard]] bool begins_sequence(const Seen& seen);
   void note_faults(const Seen& seen);
   Ladder& ladder_;
   const Lanes& lanes_;
+  std::set<std::uint64_t> drawn_;  // numbers of frames where they were seen first
   std::map<std::tuple<std::uint32_t, std::uint16_t, std::uint8_t, bool>, bool> open_;  // Sequences under way
 };
 
 /// Drawn already, where it was sent; or going to be.
 bool Drawer::is_twice(const Seen& seen) const {
-  if (seen.same != 0) return true;
+  if (drawn_.contains(number_of(seen))) return true;
   return seen.packet.direction == Direction::received && lanes_.is_captured_as_sent(seen.frame.header->s_id);
 }
 
@@ -115,7 +126,7 @@ void Drawer::note_faults(const Seen& seen) {
   for (const std::string& comment : seen.packet.comments) {
     const std::string_view note =
         comment.starts_with(prefix) ? std::string_view(comment).substr(prefix.size()) : comment;
-    ladder_.fault(*seen.frame.header, note, note.starts_with("lost"));
+    ladder_.fault(*seen.frame.header, printable(note), note.starts_with("lost"));
   }
 }
 
@@ -123,10 +134,11 @@ void Drawer::frame(const Seen& seen) {
   const auto ends = lanes_.ends_of(seen);
   if (!ends) return;
   if (seen.frame.fip) {
-    if (seen.same != 0) return;
+    if (!drawn_.insert(number_of(seen)).second) return;
     return ladder_.message(seen.packet.at, ends->from, ends->to, fip_name(*seen.frame.fip));
   }
   if (is_twice(seen)) return note_faults(seen);
+  drawn_.insert(number_of(seen));
   wire::FcHeader header = *seen.frame.header;
   header.s_id = ends->from;
   const bool of_service = wire::is_of_fabric(ends->from);
@@ -152,17 +164,16 @@ DrawResult draw(const DrawOptions& options) {
     if (!std::exchange(begun, true)) start = seen.packet.at - seen.since_first;
     lanes.use(seen);
   };
-  if (std::string error = first.run(capture.path(), learn, use); !error.empty()) return {{}, std::move(error), {}};
-  if (!begun) return {{}, options.path + ": no frame to draw", first.warning()};
+  const std::string broken = capture.told_as(first.run(capture.path(), learn, use));
+  if (!begun && !broken.empty()) return {{}, broken, {}};
+  if (!begun) return {{}, capture.told_as(capture.path() + ": no frame to draw"), first.warning()};
   Ladder ladder = lanes.make(first.interfaces());
   Drawer drawer(ladder, lanes);
   const auto nothing = [](const Seen&) {};
-  if (std::string error = second.run(capture.path(), nothing, [&](const Seen& seen) { drawer.frame(seen); });
-      !error.empty())
-    return {{}, std::move(error), {}};
-  const std::string title = options.path == "-" ? "capture" : std::filesystem::path(options.path).filename().string();
-  return {options.as_text ? to_text(ladder, title, start, options.columns) : to_svg(ladder, title, start),
-          {},
+  static_cast<void>(second.run(capture.path(), nothing, [&](const Seen& seen) { drawer.frame(seen); }));
+  const std::string title =
+      options.path == "-" ? "capture" : printable(std::filesystem::path(options.path).filename().string());
+  return {options.as_text ? to_text(ladder, title, start, options.columns) : to_svg(ladder, title, start), broken,
           second.warning()};
 }
 

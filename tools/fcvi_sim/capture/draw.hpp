@@ -17,7 +17,7 @@ struct DrawOptions {
 
 struct DrawResult {
   std::string picture;  // SVG, or text; empty: error says why
-  std::string error;    // what is wrong with options or file, naming the frame
+  std::string error;    // what is wrong with options or file, naming the frame; those before it are in the picture
   std::string warning;
 };
 

@@ -7,9 +7,7 @@
 #include "wire/text.hpp"
 
 namespace sim::capture {
-namespace {
 
-/// Bytes of the UTF-8 character that begins at `at`; 0: none does.
 std::size_t character_at(std::string_view text, std::size_t at) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned first = byte(at);
@@ -25,6 +23,8 @@ std::size_t character_at(std::string_view text, std::size_t at) {
   if (size == 4 && ((first == 0xF0 && byte(at + 1) < 0x90) || (first == 0xF4 && byte(at + 1) >= 0x90))) return 0;
   return size;
 }
+
+namespace {
 
 bool is_plain(unsigned char c) { return c >= 0x20 && c < 0x7F && c != '"' && c != '\\'; }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tools/fcvi_sim/capture/printer.hpp"
 #include "wire/codec.hpp"
 #include "wire/ct/ripp_id.hpp"
 #include "wire/els/farp.hpp"
@@ -108,13 +109,14 @@ void Lanes::use(const Seen& seen) {
   }
   const auto ends = ends_of(seen);
   if (!ends) return;
+  if (seen.packet.direction == Direction::sent) addresses_[seen.frame.header->s_id.value].drawn_as_sent = true;
   if (ends->from != wire::well_known::unidentified) use_id(ends->from, number);
   use_id(ends->to, number);
 }
 
 bool Lanes::is_captured_as_sent(wire::FcId id) const {
   const auto found = addresses_.find(id.value);
-  return found != addresses_.end() && found->second.interface.has_value();
+  return found != addresses_.end() && found->second.drawn_as_sent;
 }
 
 std::vector<std::pair<wire::FcId, Lanes::Address>> Lanes::used() const {
@@ -138,7 +140,7 @@ void Lanes::add_lane(std::vector<Made>& lanes, wire::FcId id, const Address& add
     same->ids.push_back(id);
   } else if (named && same == lanes.end()) {
     const std::string subtitle = address.ip + (address.ip.empty() ? "" : "  ") + to_string(id);
-    lanes.push_back({{interfaces[interface].name, subtitle}, interface, address.last, {id}});
+    lanes.push_back({{printable(interfaces[interface].name), subtitle}, interface, address.last, {id}});
   } else {
     const std::string& about = address.ip.empty() ? address.port_name : address.ip;
     lanes.push_back({{to_string(id), about}, no_interface, address.last, {id}});

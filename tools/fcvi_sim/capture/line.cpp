@@ -10,13 +10,6 @@ namespace {
 
 constexpr std::size_t widest_name = 12;
 
-/// Control characters would break the line, or do worse to a terminal.
-std::string printable(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }, '.');
-  return text;
-}
-
 std::string shortened(std::string text, std::size_t most) {
   if (text.size() <= most) return text;
   std::size_t end = most > 3 ? most - 3 : 0;
@@ -82,6 +75,19 @@ std::string date_of(std::int64_t at) {
 }
 
 }  // namespace
+
+std::string printable(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t size = character_at(text, at);
+    const auto first = static_cast<unsigned char>(text[at]);
+    const bool is_c1 = size == 2 && first == 0xC2 && static_cast<unsigned char>(text[at + 1]) < 0xA0;
+    const bool shown = size != 0 && first >= 0x20 && first != 0x7F && !is_c1;
+    out += shown ? text.substr(at, size) : std::string_view(".");
+    at += std::max<std::size_t>(size, 1);
+  }
+  return out;
+}
 
 std::string line_of(const Seen& seen, const std::vector<Interface>& interfaces) {
   char front[64];

@@ -18,15 +18,18 @@ class Pcap final : public Format {
  private:
   ByteSource& source_;
   FileOrder order_;
-  std::uint64_t ticks_;  // per second
+  std::uint64_t ticks_;        // per second
+  std::size_t fcs_bytes_ = 0;  // at the end of each packet
 };
 
 /// The header behind its magic number.
 bool Pcap::begin() {
   std::array<std::uint8_t, 20> header{};
   if (!read_all(source_, header, "file header")) return false;
-  // Above the link type are bits that tell the length of a frame check sequence.
-  interfaces_.push_back({.name = "", .link_type = static_cast<LinkType>(order_.u32(header.data() + 16) & 0x0FFFFFFF)});
+  // Above the link type: whether the packets end with a frame check sequence, and of how many 16-bit words.
+  const std::uint32_t link = order_.u32(header.data() + 16);
+  fcs_bytes_ = (link & 0x04000000) != 0 ? 2 * (link >> 28) : 0;
+  interfaces_.push_back({.name = "", .link_type = static_cast<LinkType>(link & 0x03FFFFFF)});
   return any_fits();
 }
 
@@ -48,7 +51,10 @@ bool Pcap::next(Packet& packet) {
   packet.direction = Direction::unknown;
   packet.comments.clear();
   packet.data.resize(size);
-  return read_all(source_, packet.data, "frame");
+  if (!read_all(source_, packet.data, "frame")) return false;
+  packet.original_bytes -= std::min(fcs_bytes_, packet.original_bytes);
+  packet.data.resize(std::min(size, packet.original_bytes));
+  return true;
 }
 
 }  // namespace

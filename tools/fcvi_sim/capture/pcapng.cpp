@@ -61,7 +61,7 @@ std::uint64_t ticks_of(std::uint8_t resolution) {
 std::int64_t to_nanoseconds(std::uint64_t ticks, const Interface& interface) {
   const std::uint64_t per_second = interface.ticks_per_second, seconds = ticks / per_second;
   const auto fraction = static_cast<long double>(ticks % per_second) * 1e9L / static_cast<long double>(per_second);
-  constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max() / 2'000'000'000;
+  constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max() / 4'000'000'000;
   const auto offset = std::clamp<std::int64_t>(interface.offset_s, -static_cast<std::int64_t>(most), most);
   return (static_cast<std::int64_t>(std::min(seconds, most)) + offset) * 1'000'000'000 +
          static_cast<std::int64_t>(fraction);
