@@ -152,6 +152,32 @@ TEST_F(Captures, filter_takes_the_keys_of_faults) {
   EXPECT_THAT(unknown.errors, HasSubstr("--filter: no frame of nobody"));
 }
 
+// A frame is shown once where it was first chosen, and not left out because its first copy was not.
+TEST_F(Captures, filter_of_one_side_keeps_both_directions) {
+  const std::string capture = simulate(first_connection);
+  for (const std::string port : {"alice", "bob"}) {
+    const std::vector<std::string> choice{"--filter", "port: " + port};
+    const std::string text = decode(capture, {"--once", choice[0], choice[1]});
+    EXPECT_THAT(text, HasSubstr(" 010100 > 010200 "));
+    EXPECT_THAT(text, HasSubstr(" 010200 > 010100 "));
+    const Finished ladder = fcvi_sim({"ladder", capture, "--text", "--no-login", choice[0], choice[1]});
+    EXPECT_EQ(ladder.status, 0) << ladder.errors;
+    for (const char* iu : {"FCVI_CONNECT_RQST", "FCVI_CONNECT_RESP1", "FCVI_CONNECT_RESP2", "FCVI_CONNECT_RESP3"})
+      EXPECT_THAT(ladder.output, HasSubstr(iu)) << port;
+  }
+}
+
+// What was readable is drawn, and then what is wrong is told.
+TEST_F(Captures, ladder_of_a_damaged_capture_ends_where_it_does) {
+  const std::string bytes = content_of(simulate(first_connection));
+  const std::string cut = folder / "cut.pcapng";
+  std::ofstream(cut, std::ios::binary) << bytes.substr(0, bytes.size() / 2);
+  const Finished ladder = fcvi_sim({"ladder", cut, "--text"});
+  EXPECT_EQ(ladder.status, 2);
+  EXPECT_THAT(ladder.errors, HasSubstr("truncated"));
+  EXPECT_THAT(ladder.output, HasSubstr("FCVI_CONNECT_RQST"));
+}
+
 TEST_F(Captures, bad_choices_are_refused) {
   const std::string capture = data_folder + "linux-vn2vn.pcap";
   const std::pair<std::vector<std::string>, const char*> bad[] = {

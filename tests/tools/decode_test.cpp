@@ -9,6 +9,7 @@
 #include <fstream>
 #include <memory>
 
+#include "tools/fcvi_sim/capture/printer.hpp"
 #include "wire/crc.hpp"
 #include "wire/fcoe.hpp"
 #include "wire/fcvi/connect_rqst.hpp"
@@ -224,6 +225,48 @@ TEST_F(DecodeTest, message_of_several_frames_is_read_whole) {
   EXPECT_EQ(count_of(text, "FCVI_CONNECT_RQST id "), 2U) << text;
   const std::string turned = decode(write(pcap(224, fc_record(second) + fc_record(first))));
   EXPECT_EQ(count_of(turned, "FCVI_CONNECT_RQST id "), 1U) << turned;
+}
+
+// An ELS and an IU that have the same ids are not put together: nothing is read past the end of either.
+TEST_F(DecodeTest, parts_of_different_types_are_not_one_message) {
+  const std::string iu = written(some_connect_rqst());
+  std::string els = part(iu, 0, 4);
+  els[8] = 0x01;   // TYPE: ELS
+  els[0] = 0x22;   // R_CTL: its request
+  els[13] = 0x00;  // DF_CTL: no Device_Header
+  els.resize(24 + 4);
+  const std::string end = part(iu, iu.size() - 32, 0);
+  std::string short_end = end.substr(0, 24 + 32);
+  short_end[20] = short_end[21] = short_end[22] = 0;
+  short_end[23] = 4;  // it begins at byte 4
+  const std::string path = write(pcap(225, fc_record(delimited(els)) + fc_record(delimited(short_end))));
+  for (const Style style : {Style::line, Style::tree, Style::json}) {
+    const std::string text = decode(path, {.style = style});
+    EXPECT_EQ(error, "");
+    EXPECT_EQ(text.find("connect_info"), std::string::npos) << text;
+    EXPECT_EQ(text.find("handle: 7"), std::string::npos) << text;
+    EXPECT_NE(text.find("CONNECT_RQST"), std::string::npos) << text;
+  }
+}
+
+// Bits above the link type of a pcap file: packets end with a frame check sequence, which is not of the frame.
+TEST_F(DecodeTest, frame_check_sequences_are_left_out) {
+  const std::string frame = fcoe_frame(fc_frame());
+  const std::string without = decode(write(pcap(1, fc_record(frame))));
+  const std::string with = decode(write(pcap(1 | 0x04000000 | 0x20000000, fc_record(frame + "\1\2\3\4"))));
+  EXPECT_EQ(error, "");
+  EXPECT_EQ(with, without);
+  EXPECT_EQ(with.find("BAD CRC"), std::string::npos) << with;
+}
+
+// RFC 8259 wants UTF-8; a terminal wants no control characters, of one byte or of two.
+TEST(Printable, shows_dots_for_what_a_terminal_should_not_get) {
+  EXPECT_EQ(printable("plain \xC3\xA9"), "plain \xC3\xA9");
+  EXPECT_EQ(printable(std::string("a\x1B[2J\x7F\x01", 7)), "a.[2J..");
+  EXPECT_EQ(printable("\xC2\x9B"
+                      "2J"),
+            ".2J");
+  EXPECT_EQ(printable("\xFF\xC3"), "..");
 }
 
 TEST_F(DecodeTest, message_that_is_too_short_has_its_own_name) {

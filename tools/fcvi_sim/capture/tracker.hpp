@@ -11,8 +11,9 @@
 
 namespace sim::capture {
 
-/// Frames in the order of the capture. Not for use by several threads. What it keeps grows with connections; of
-/// messages it keeps the latest of each endpoint, of copies of frames the latest 32,768 to 65,536.
+/// Frames in the order of the capture. Not for use by several threads. What it keeps grows with connections and with
+/// Exchanges, whose ids repeat: about 1 KiB each, never given back. Of copies of frames it keeps the latest 32,768 to
+/// 65,536.
 class Tracker {
  public:
   using Ptr = std::shared_ptr<Record>;
