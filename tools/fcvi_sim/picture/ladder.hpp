@@ -128,6 +128,8 @@ std::string gap_text(const LadderRow& row);
 
 /// The diagram as an SVG document. `title` may hold anything.
 std::string to_svg(const Ladder& ladder, std::string_view title, runtime::TimeNs start);
+/// Characters, not bytes, of UTF-8 text.
+std::size_t characters(std::string_view text);
 /// & < > " and control characters, escaped for XML.
 std::string escape_xml(std::string_view text);
 /// The main fields of a message, short: "id 00000001h, Reliable Delivery".

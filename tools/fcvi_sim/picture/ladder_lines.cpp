@@ -6,7 +6,7 @@
 namespace sim {
 namespace {
 
-constexpr std::size_t time_width = 13, narrowest = 8, widest = 22, gap_before_words = 3;
+constexpr std::size_t time_columns = 13, narrowest_lane = 8, widest_lane = 22, gap_before_words = 3;
 
 /// Bytes of the first `count` characters of UTF-8 text.
 std::size_t bytes_of(std::string_view text, std::size_t count) {
@@ -14,10 +14,6 @@ std::size_t bytes_of(std::string_view text, std::size_t count) {
   for (; at < text.size(); ++at)
     if ((text[at] & 0xC0) != 0x80 && count-- == 0) break;
   return at;
-}
-
-std::size_t characters(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
 std::string cut(std::string_view text, std::size_t most) {
@@ -49,7 +45,7 @@ class LineWriter {
 
   const Ladder& ladder_;
   RowTimes times_;
-  std::size_t columns_, step_ = widest;
+  std::size_t columns_, step_ = widest_lane;
   std::vector<std::size_t> column_of_;  // of each lane: services first, then ports, as in the SVG
   std::size_t lanes_width_ = 0;
 };
@@ -67,12 +63,13 @@ std::vector<std::string> words_of(std::string_view text) {
 
 void LineWriter::place_lanes() {
   const std::size_t lanes = ladder_.lanes().size(), ports = ladder_.port_count();
-  std::size_t longest = narrowest;
+  std::size_t longest = narrowest_lane;
   for (const Ladder::Lane& lane : ladder_.lanes())
     for (const std::string& text : {lane.title, lane.subtitle})
       for (const std::string& word : words_of(text)) longest = std::max(longest, characters(word) + 2);
   // Two fifths of the line for the lanes, as long as their names can be told apart.
-  step_ = std::clamp(std::min(longest, columns_ * 2 / 5 / std::max<std::size_t>(lanes, 1)), narrowest, widest);
+  step_ =
+      std::clamp(std::min(longest, columns_ * 2 / 5 / std::max<std::size_t>(lanes, 1)), narrowest_lane, widest_lane);
   column_of_.resize(lanes);
   std::size_t place = 0;
   for (std::size_t lane = lanes; lane-- > ports;) column_of_[lane] = step_ / 2 + step_ * place++;
@@ -103,7 +100,7 @@ std::string LineWriter::heads() const {
   }
   std::string text;
   for (std::size_t line = 0; line < most; ++line) {
-    std::string row(time_width, ' ');
+    std::string row(time_columns, ' ');
     for (const std::vector<std::string>& head : heads) {
       const std::string word = line < head.size() ? cut(head[line], step_ - 1) : "";
       const std::size_t free = step_ - characters(word), before = free / 2;
@@ -148,8 +145,8 @@ std::string LineWriter::words(const LadderRow& row, std::size_t room) const {
 
 std::string LineWriter::row(const LadderRow& row) {
   const std::string time = times_.text(row.at);
-  const std::size_t before = time_width - 1 - std::min(time_width - 1, characters(time));
-  const std::size_t used = time_width + lanes_width_ + gap_before_words;
+  const std::size_t before = time_columns - 1 - std::min(time_columns - 1, characters(time));
+  const std::size_t used = time_columns + lanes_width_ + gap_before_words;
   std::string text = words(row, columns_ > used ? columns_ - used : 1);
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }, '.');

@@ -34,11 +34,6 @@ constexpr int service_step = 190;
 constexpr double char_width = 7.23;  // of a monospace face of 12 pixels
 constexpr std::size_t widest_text = 110;
 
-/// Characters, not bytes, of UTF-8 text.
-std::size_t characters(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
 int text_width(std::string_view text) {
   return static_cast<int>(std::ceil(static_cast<double>(characters(text)) * char_width));
 }

@@ -1,4 +1,5 @@
 // The words of a ladder diagram: from frames to short texts.
+#include <algorithm>
 #include <utility>
 
 #include "tools/fcvi_sim/picture/ladder.hpp"
@@ -235,6 +236,10 @@ std::string short_fields(const wire::FcHeader& header, wire::Bytes data_field) {
   if (header.type == wire::Type::els) return els_fields(data_field);
   if (header.type == wire::Type::ct) return ct_fields(data_field);
   return "";
+}
+
+std::size_t characters(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
 }  // namespace sim
