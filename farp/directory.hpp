@@ -43,7 +43,8 @@ std::string_view to_string(DirectoryFailure failure);
 /// Exactly one call answers each list(); it may come from inside, and may ask again or forget others.
 class DirectoryListener {
  public:
-  /// In the order of the Name Server, this port included. A port that goes away meanwhile is left out.
+  /// In the order of the Name Server, this port included. A port that goes away meanwhile is left out, if it is still
+  /// to be asked for.
   virtual void directory_listed(std::span<const DirectoryEntry> ports) = 0;
   virtual void directory_failed(DirectoryFailure failure) = 0;
   /// False: this listing need not contain the addresses of the nodes with this name, which may be empty. A fabric of

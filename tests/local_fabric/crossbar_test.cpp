@@ -165,6 +165,12 @@ class CrossbarTest : public testing::Test {
     EXPECT_TRUE(machine.run_until([&] { return far.out.reader_is_open(); }));
     return far;
   }
+  /// A frame of no exchange, into the ring that the port reads.
+  void write_unasked(FarEnd& far) {
+    const FramePtr unasked = frame(own, 1, static_cast<wire::RCtl>(0x01), far.id);
+    std::memcpy(far.out.place().data(), unasked->bytes.data(), frame_header_bytes);
+    far.out.publish(frame_header_bytes, wire::Sof::i3, wire::Eof::t);
+  }
   bool until_direct(std::size_t count) {
     return machine.run_until([&] { return link.crossbar->direct_count() == count; });
   }
@@ -357,9 +363,7 @@ TEST_F(CrossbarTest, far_end_that_takes_nothing_is_read_no_more) {
   ASSERT_TRUE(until_direct(1));
   for (std::size_t i = 0; i < slots + Crossbar::waiting_to_stop_reading; ++i) send(far.id, 1);
   ASSERT_EQ(link.crossbar->waiting_count(), Crossbar::waiting_to_stop_reading);
-  FramePtr asked = frame(own, 1, static_cast<wire::RCtl>(0x01), far.id);
-  std::memcpy(far.out.place().data(), asked->bytes.data(), frame_header_bytes);
-  far.out.publish(frame_header_bytes, wire::Sof::i3, wire::Eof::t);
+  write_unasked(far);
   machine.run_until([] { return false; }, 20ms);
   EXPECT_EQ(far.out.room(slots), slots - 1);
   far.read();
@@ -569,10 +573,8 @@ TEST_F(CrossbarTest, sleeper_that_woke_up_is_told_nothing) {
 TEST_F(CrossbarTest, repeated_mark_has_the_ring_read) {
   FarEnd& far = make_open_path(0x020200);
   ASSERT_TRUE(until_direct(1));
-  FramePtr asked = frame(own, 1, static_cast<wire::RCtl>(0x01), far.id);
   const CoreSection section(machine.core);
-  std::memcpy(far.out.place().data(), asked->bytes.data(), frame_header_bytes);
-  far.out.publish(frame_header_bytes, wire::Sof::i3, wire::Eof::t);
+  write_unasked(far);
   const std::uint64_t before = port.counters().discarded();
   link.crossbar->frame_received(frame(own, far.number, Crossbar::way_mark, far.id));  // and nobody polls
   EXPECT_EQ(port.counters().discarded(), before + 1) << "of no exchange";
@@ -584,11 +586,7 @@ TEST_F(CrossbarTest, repeated_mark_has_the_ring_read) {
 TEST_F(CrossbarTest, each_frame_comes_after_what_was_posted_before_it) {
   FarEnd& far = make_open_path(0x020200);
   ASSERT_TRUE(until_direct(1));
-  const auto write = [&] {
-    FramePtr asked = frame(own, 1, static_cast<wire::RCtl>(0x01), far.id);
-    std::memcpy(far.out.place().data(), asked->bytes.data(), frame_header_bytes);
-    far.out.publish(frame_header_bytes, wire::Sof::i3, wire::Eof::t);
-  };
+  const auto write = [&] { write_unasked(far); };
   const CoreSection section(machine.core);
   write();
   const std::uint64_t before = port.counters().discarded();
@@ -604,10 +602,8 @@ TEST_F(CrossbarTest, each_frame_comes_after_what_was_posted_before_it) {
 TEST_F(CrossbarTest, closed_while_it_reads_lasts_until_that_returns) {
   FarEnd& far = make_open_path(0x020200);
   ASSERT_TRUE(until_direct(1));
-  FramePtr asked = frame(own, 1, static_cast<wire::RCtl>(0x01), far.id);
   const CoreSection section(machine.core);
-  std::memcpy(far.out.place().data(), asked->bytes.data(), frame_header_bytes);
-  far.out.publish(frame_header_bytes, wire::Sof::i3, wire::Eof::t);
+  write_unasked(far);
   const std::uint64_t before = port.counters().discarded();
   const std::weak_ptr<Crossbar> watched = link.crossbar;
   guard.meanwhile = [&] {
@@ -637,9 +633,7 @@ class ManyPaths : public CrossbarTest {
   }
   void write(std::size_t number) {
     FarEnd& far = *far_ends[number];
-    FramePtr asked = frame(own, 1, static_cast<wire::RCtl>(0x01), far.id);
-    std::memcpy(far.out.place().data(), asked->bytes.data(), frame_header_bytes);
-    far.out.publish(frame_header_bytes, wire::Sof::i3, wire::Eof::t);
+    write_unasked(far);
   }
   bool is_read(std::size_t number) { return far_ends[number]->out.room(slots) == slots; }
   std::vector<PeerDoorbell> bells;

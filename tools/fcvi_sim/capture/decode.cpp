@@ -26,6 +26,9 @@ bool is_live(const std::string& path) {
   return path == "-" || (::stat(path.c_str(), &about) == 0 && !S_ISREG(about.st_mode));
 }
 
+/// Copies of frames are known among the latest of so many (Tracker): no need to remember more.
+constexpr std::size_t most_shown = 65'536;
+
 }  // namespace
 
 DecodeResult decode(const DecodeOptions& options, std::FILE* output) {
@@ -47,6 +50,7 @@ DecodeResult decode(const DecodeOptions& options, std::FILE* output) {
   for (Seen seen; std::ferror(output) == 0 && reading.next(seen);) {
     if (!filters.take(seen, reading.interfaces())) continue;
     if (options.once && !shown.insert(seen.same != 0 ? seen.same : seen.packet.number).second) continue;
+    if (shown.size() > most_shown) shown.erase(shown.begin());
     if (lists)
       census.count(seen);
     else

@@ -109,7 +109,9 @@ void Lanes::use(const Seen& seen) {
   }
   const auto ends = ends_of(seen);
   if (!ends) return;
-  if (seen.packet.direction == Direction::sent) addresses_[seen.frame.header->s_id.value].drawn_as_sent = true;
+  const wire::FcId s_id = seen.frame.header->s_id;  // unidentified: of any port that logs in
+  if (seen.packet.direction == Direction::sent && s_id != wire::well_known::unidentified)
+    addresses_[s_id.value].drawn_as_sent = true;
   if (ends->from != wire::well_known::unidentified) use_id(ends->from, number);
   use_id(ends->to, number);
 }
