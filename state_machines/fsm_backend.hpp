@@ -2,6 +2,7 @@
 #pragma once
 
 #include "state_machines/fsm.hpp"
+#include "state_machines/fsm_dispatch.hpp"
 
 #include <boost/mp11/mpl.hpp>  // makes mp_list an MPL sequence: no limit of 20 or 50 rows
 #include <boost/msm/back/state_machine.hpp>
@@ -109,7 +110,7 @@ const std::tuple<Outcome (Machine<Def>::*)(const Events&, typename Def::Context&
 template <class Def>
 template <class E>
 requires EventOf<Def, E> Outcome Machine<Def>::process(const E& event, Context& context) {
-  using BackEnd = boost::msm::back::state_machine<FrontEnd<Def>>;
+  using BackEnd = boost::msm::back::state_machine<FrontEnd<Def>, detail::RowsOfOneEvent<Def>>;
   static_assert(detail::same_numbering<Def, BackEnd>(states_of<Def>{}));
   assert((state_ & busy) == 0 && "an effect must not call back into its own machine");
 
