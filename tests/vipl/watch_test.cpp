@@ -194,6 +194,7 @@ TEST(Watch, idle_notifier_reads_what_peers_write) {
     process.write(peer);
     ASSERT_TRUE(eventually([&] { return process.memory.read.load() == i + 1; }));
   }
+  EXPECT_LT(process.memory.looks.load(), 20U * 1000) << "it woke up again and again and did not read";
   const auto is_idle = [&] {
     const std::uint32_t before = process.memory.looks.load();
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
