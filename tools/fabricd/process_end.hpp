@@ -1,0 +1,23 @@
+// How a process ended whose link is gone, as far as the system still tells.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace fabricd {
+
+struct ProcessEnd {
+  bool ended = false;           // or is about to; else it has only closed its link
+  std::optional<int> status{};  // as waitpid() gives it; nullopt: its parent has it already, or it runs
+  /// The signal that ended it; 0: none, or not known.
+  [[nodiscard]] int signal() const { return status ? *status & 0x7F : 0; }
+  /// A clause: "its process was killed by signal 9 (Killed)".
+  [[nodiscard]] std::string to_string() const;
+};
+
+/// Of a process of this user, at the moment when its descriptors are closed or later. Looks at /proc.
+ProcessEnd end_of_process(std::uint32_t process_id);
+/// What /proc/PID/stat says.
+ProcessEnd parse_stat(const std::string& stat);
+
+}  // namespace fabricd
