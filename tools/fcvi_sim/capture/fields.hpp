@@ -30,7 +30,7 @@ class LayoutFields {
  public:
   explicit LayoutFields(const Message& message) : message_(message) {}
   [[nodiscard]] std::vector<Field> list() {
-    std::apply([&](const auto&... item) { (add(item), ...); }, Message::layout.items);
+    Message::layout.visit([&](const auto& item) { add(item); });
     return std::move(list_);
   }
 
@@ -47,9 +47,9 @@ class LayoutFields {
   }
   template <std::size_t Offset, std::size_t Size, wire::codec::Kind Kind>
   void add(const wire::codec::Constant<Offset, Size, Kind>&) {}
-  template <std::size_t Offset, std::size_t Size, class... Parts>
-  void add(const wire::codec::Word<Offset, Size, Parts...>& word) {
-    std::apply([&](const auto&... part) { (add_part(part), ...); }, word.parts);
+  template <std::size_t Offset, std::size_t Size, class Indices, class... Parts>
+  void add(const wire::codec::WordOf<Offset, Size, Indices, Parts...>& word) {
+    word.visit([&](const auto& part) { add_part(part); });
   }
   template <unsigned High, unsigned Low, class Value>
   void add_part(const wire::codec::Part<High, Low, Message, Value>& part) {
