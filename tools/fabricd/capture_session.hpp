@@ -1,5 +1,5 @@
-// A control connection that receives frames as pcapng: from now on, until it asks for the end or closes, or those of the
-// time until now.
+// A control connection that receives frames as pcapng: from now on, until it asks for the end or closes; or those of
+// the time until now.
 #pragma once
 #include "fc2_fabric/frame/capture.hpp"
 #include "tools/fabricd/capture_request.hpp"

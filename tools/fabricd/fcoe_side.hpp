@@ -47,6 +47,7 @@ class FcoeSide final : private fc2::fcoe::FcfListener {
   void let_go_of_switch();
 
   [[nodiscard]] const fc2::fcoe::Fcf* fcf() const { return fcf_ ? &*fcf_ : nullptr; }
+  [[nodiscard]] std::deque<TappedEthernet>& ports() { return ports_; }
   [[nodiscard]] const std::deque<TappedEthernet>& ports() const { return ports_; }
 
  private:

@@ -1,5 +1,5 @@
-// Keeps the last frames that passed the service, with what became of each, for captures: those that begin now, and those
-// of what was.
+// Keeps the last frames that passed the service, with what became of each, for captures: those that begin now, and
+// those of what was.
 #pragma once
 #include <memory>
 #include <string>
