@@ -7,7 +7,6 @@
 
 #include "fc2_fabric/switch/switch.hpp"
 #include "tools/fabricd/paths.hpp"
-#include "tools/fabricd/process_end.hpp"
 
 namespace fabricd {
 using fc2::drivers::Destination;
@@ -22,7 +21,7 @@ PortSession::PortSession(SessionHost& service, std::shared_ptr<FrameStream> stre
     : Session(service, std::move(stream)), hello_(hello), f_port_(&port), since_(service.core().scheduler().now()),
       number_(this->service().recorder().add_port(
           {.text = description(), .name = hello_.name, .process_id = hello_.process_id, .address = port.address()})),
-      doorbell_(std::move(doorbell)) {
+      process_(hello_.process_id), doorbell_(std::move(doorbell)) {
   fc2::FrameTap& tap = *this;
   port.tap(&tap);
   fc2::LoginListener& listener = *this;
@@ -56,7 +55,7 @@ void PortSession::stream_closed(const std::string& reason) {
 // A process that dies has closed its descriptors; what it sent that no link may carry is a failure, too.
 void PortSession::unlink(const std::string& reason) {
   const bool closed = reason.starts_with("closed by");
-  const ProcessEnd process = closed && reason != closed_by_service ? end_of_process(hello_.process_id) : ProcessEnd{};
+  const ProcessEnd process = closed && reason != closed_by_service ? process_.end() : ProcessEnd{};
   const std::string end = reason == closed_by_service ? reason
                           : closed                    ? process.to_string()
                                                       : "its link broke: " + reason;

@@ -6,6 +6,7 @@
 
 #include "fc2_fabric/switch/f_port.hpp"
 #include "runtime/drivers/doorbell.hpp"
+#include "tools/fabricd/process_end.hpp"
 #include "tools/fabricd/recorder.hpp"
 #include "tools/fabricd/session.hpp"
 
@@ -67,6 +68,7 @@ class PortSession final : public Session, private fc2::FrameTap, private fc2::Lo
   fc2::FPort* f_port_;  // nullptr: the link is down
   const runtime::TimeNs since_;
   const PortNames::Number number_;
+  const WatchedProcess process_;
   unsigned watchers_ = 0;
   const runtime::drivers::DoorbellDescriptors doorbell_;
   std::deque<Telling> telling_;

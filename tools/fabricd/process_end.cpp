@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -12,6 +17,16 @@ namespace {
 // proc(5): fields behind the name, which stands in parentheses and may hold anything.
 constexpr int field_state = 3, field_flags = 9, field_exit_code = 52;
 constexpr unsigned long exiting = 4;  // PF_EXITING of the kernel
+
+// linux/pidfd.h of 6.15, which a build host may not have.
+struct PidfdInfo {
+  std::uint64_t mask = 0, control_group = 0;
+  std::array<std::uint32_t, 11> ids{};  // of process, parent, users and groups
+  std::int32_t exit_code = 0;
+};
+static_assert(sizeof(PidfdInfo) == 64);
+constexpr unsigned long pidfd_get_info = _IOWR(0xFF, 11, PidfdInfo);
+constexpr std::uint64_t pidfd_info_exit = 1 << 3;
 }  // namespace
 
 ProcessEnd parse_stat(const std::string& stat) {
@@ -30,10 +45,16 @@ ProcessEnd parse_stat(const std::string& stat) {
   return ended ? ProcessEnd{.ended = true, .status = exit_code} : ProcessEnd{};
 }
 
-ProcessEnd end_of_process(std::uint32_t process_id) {
-  std::ifstream file("/proc/" + std::to_string(process_id) + "/stat");
+WatchedProcess::WatchedProcess(std::uint32_t process_id)
+    : process_id_(process_id), pidfd_(static_cast<int>(::syscall(SYS_pidfd_open, process_id, 0))) {}
+
+ProcessEnd WatchedProcess::end() const {
+  std::ifstream file("/proc/" + std::to_string(process_id_) + "/stat");
   const std::string stat{std::istreambuf_iterator<char>(file), {}};
-  return stat.empty() ? ProcessEnd{.ended = true} : parse_stat(stat);
+  if (!stat.empty()) return parse_stat(stat);
+  PidfdInfo info{.mask = pidfd_info_exit};
+  const bool known = pidfd_ && ::ioctl(pidfd_.number(), pidfd_get_info, &info) == 0 && (info.mask & pidfd_info_exit) != 0;
+  return {.ended = true, .status = known ? std::optional(info.exit_code) : std::nullopt};
 }
 
 std::string ProcessEnd::to_string() const {

@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "runtime/drivers/descriptor.hpp"
+
 namespace fabricd {
 
 struct ProcessEnd {
@@ -15,8 +17,18 @@ struct ProcessEnd {
   [[nodiscard]] std::string to_string() const;
 };
 
-/// Of a process of this user, at the moment when its descriptors are closed or later. Looks at /proc.
-ProcessEnd end_of_process(std::uint32_t process_id);
+/// A process of this user whose end will be asked for: at the moment when its descriptors are closed, or later. Looks at
+/// /proc, and where its parent was faster asks Linux 6.15 or later, which remembers for those that watch.
+class WatchedProcess {
+ public:
+  explicit WatchedProcess(std::uint32_t process_id);
+  [[nodiscard]] ProcessEnd end() const;
+
+ private:
+  const std::uint32_t process_id_;
+  const runtime::drivers::Descriptor pidfd_;  // none: the system has no more
+};
+
 /// What /proc/PID/stat says.
 ProcessEnd parse_stat(const std::string& stat);
 
