@@ -25,8 +25,8 @@ class FrameTap {
   ~FrameTap() = default;
 };
 
-/// Hears, inside the core, what keeps a frame from going on at once; of frames that go on at once nothing. Must not keep
-/// the reference.
+/// Hears, inside the core, what keeps a frame from going on at once; of frames that go on at once nothing. Must not
+/// keep the reference.
 class FrameWitness {
  public:
   /// The port that it goes to takes none now: it leaves, is discarded or is lost later.

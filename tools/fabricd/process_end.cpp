@@ -2,14 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 
 namespace fabricd {
@@ -38,22 +39,31 @@ ProcessEnd parse_stat(const std::string& stat) {
   int exit_code = 0;
   text >> state;
   for (int number = field_state + 1; text >> field && number <= field_exit_code; ++number) {
-    if (number == field_flags) flags = std::stoul(field);
-    if (number == field_exit_code) exit_code = std::stoi(field);
+    if (number == field_flags) flags = std::strtoul(field.c_str(), nullptr, 10);
+    if (number == field_exit_code) exit_code = static_cast<int>(std::strtol(field.c_str(), nullptr, 10));
   }
   const bool ended = (flags & exiting) != 0 || state == "Z" || state == "X";
   return ended ? ProcessEnd{.ended = true, .status = exit_code} : ProcessEnd{};
+}
+
+// Empty: there is no such process, or, ESRCH, there is none any more. A stream would throw then.
+static std::string read_stat(std::uint32_t process_id) {
+  const std::string path = "/proc/" + std::to_string(process_id) + "/stat";
+  const runtime::drivers::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::array<char, 4096> text;
+  const ssize_t count = file ? ::read(file.number(), text.data(), text.size()) : 0;
+  return {text.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))};
 }
 
 WatchedProcess::WatchedProcess(std::uint32_t process_id)
     : process_id_(process_id), pidfd_(static_cast<int>(::syscall(SYS_pidfd_open, process_id, 0))) {}
 
 ProcessEnd WatchedProcess::end() const {
-  std::ifstream file("/proc/" + std::to_string(process_id_) + "/stat");
-  const std::string stat{std::istreambuf_iterator<char>(file), {}};
+  const std::string stat = read_stat(process_id_);
   if (!stat.empty()) return parse_stat(stat);
   PidfdInfo info{.mask = pidfd_info_exit};
-  const bool known = pidfd_ && ::ioctl(pidfd_.number(), pidfd_get_info, &info) == 0 && (info.mask & pidfd_info_exit) != 0;
+  const bool known =
+      pidfd_ && ::ioctl(pidfd_.number(), pidfd_get_info, &info) == 0 && (info.mask & pidfd_info_exit) != 0;
   return {.ended = true, .status = known ? std::optional(info.exit_code) : std::nullopt};
 }
 

@@ -17,7 +17,7 @@ struct ProcessEnd {
   [[nodiscard]] std::string to_string() const;
 };
 
-/// A process of this user whose end will be asked for: at the moment when its descriptors are closed, or later. Looks at
+/// A process of this user whose end will be asked for, when its descriptors are closed or later. Looks at
 /// /proc, and where its parent was faster asks Linux 6.15 or later, which remembers for those that watch.
 class WatchedProcess {
  public:
