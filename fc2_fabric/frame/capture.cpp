@@ -1,5 +1,7 @@
 #include "fc2_fabric/frame/capture.hpp"
 
+#include <algorithm>
+
 #include "wire/ethernet.hpp"
 #include "wire/fc_header.hpp"
 #include "wire/fcoe.hpp"
@@ -12,7 +14,9 @@ enum Option : std::uint16_t { end_of_options = 0, comment = 1, if_name = 2, if_t
 constexpr std::uint16_t linktype_ethernet = 1;
 constexpr std::uint32_t flag_inbound = 1, flag_outbound = 2;
 
-class BlockWriter {
+}  // namespace
+
+class Capture::BlockWriter {
  public:
   BlockWriter(std::vector<std::uint8_t>& bytes, Block type) : bytes_(bytes) {
     bytes_.clear();
@@ -32,11 +36,14 @@ class BlockWriter {
     put(value.size(), 2);
     put_padded(value);
   }
-  void begin_packet(std::uint32_t interface_id, TimeNs at, std::size_t size) {
+  void option_comment(std::string_view text) {
+    if (!text.empty()) option(comment, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+  }
+  void begin_packet(std::uint32_t interface_id, TimeNs at, std::size_t kept, std::size_t size) {
     put(interface_id, 4);
     put(static_cast<std::uint64_t>(at) >> 32, 4);
     put(static_cast<std::uint64_t>(at) & 0xFFFFFFFF, 4);
-    put(size, 4);
+    put(kept, 4);
     put(size, 4);
   }
   void end_packet(bool outbound) {
@@ -56,14 +63,17 @@ class BlockWriter {
  private:
   std::vector<std::uint8_t>& bytes_;
 };
-}  // namespace
 
-Capture::Capture(ByteSink& sink) : sink_(sink) {
+Capture::Capture(ByteSink& sink, std::string_view comment) : sink_(sink) {
   BlockWriter block(block_, section_header);
   block.put(0x1A2B3C4D, 4);
   block.put(1, 2);
   block.put(0, 2);
   block.put(~std::uint64_t{0}, 8);  // section length: not told
+  if (!comment.empty()) {
+    block.option_comment(comment);
+    block.option(end_of_options, {});
+  }
   block.finish();
   sink_.write(block_);
 }
@@ -92,21 +102,45 @@ fcoe::EthernetTap& Capture::add_ethernet_interface(std::string_view name) {
 }
 
 void Capture::add_frame(std::uint32_t interface_id, TimeNs at, const Frame& frame, bool outbound) {
-  const auto parsed = wire::FcHeader::parse(frame.content());
+  const bool noted = frame.fault != 0 && frame.fault <= fault_notes_.size();
+  write_frame(interface_id, at, {frame.content(), frame.size_bytes, frame.sof, frame.eof, frame.crc_error}, outbound,
+              noted ? std::string_view(fault_notes_[frame.fault - std::size_t{1}]) : std::string_view());
+}
+
+void Capture::write_frame(std::uint32_t interface_id, TimeNs at, const KeptFrame& frame, bool outbound,
+                          std::string_view comment) {
+  const auto parsed = wire::FcHeader::parse(frame.bytes);
   const wire::FcHeader header = parsed ? *parsed : wire::FcHeader{};  // cut short by a fault: no addresses
-  const std::size_t size = wire::fcoe::frame_size(frame.size_bytes);
+  const wire::MacAddress destination = wire::mac_of(header.d_id), source = wire::mac_of(header.s_id);
+  constexpr std::size_t before = wire::fcoe::overhead - wire::fcoe::trailer_size;
+  const bool whole = frame.bytes.size() == frame.size_bytes;
+  const std::size_t size = wire::fcoe::frame_size(frame.size_bytes), kept = whole ? size : before + frame.bytes.size();
   BlockWriter block(block_, enhanced_packet);
-  block.begin_packet(interface_id, at, size);
+  block.begin_packet(interface_id, at, kept, size);
   const std::size_t start = block_.size();
-  block_.resize(start + size);
-  wire::fcoe::encapsulate(wire::mac_of(header.d_id), wire::mac_of(header.s_id), frame.sof, frame.content(), frame.eof,
-                          std::span(block_).subspan(start));
-  if (frame.crc_error) block_[start + size - wire::fcoe::trailer_size] ^= 0xFF;
-  block.pad();
-  if (frame.fault != 0 && frame.fault <= fault_notes_.size()) {
-    const std::string& note = fault_notes_[frame.fault - std::size_t{1}];
-    block.option(comment, {reinterpret_cast<const std::uint8_t*>(note.data()), note.size()});
+  block_.resize(start + kept);
+  const auto place = std::span(block_).subspan(start);
+  if (whole) {
+    wire::fcoe::encapsulate(destination, source, frame.sof, frame.bytes, frame.eof, place);
+    if (frame.crc_error) place[size - wire::fcoe::trailer_size] ^= 0xFF;
+  } else {
+    wire::fcoe::write_header(destination, source, frame.sof, place);
+    std::copy(frame.bytes.begin(), frame.bytes.end(), place.begin() + before);
   }
+  finish_packet(block, outbound, comment);
+}
+
+void Capture::write_ethernet_frame(std::uint32_t interface_id, TimeNs at, std::span<const std::uint8_t> bytes,
+                                   std::size_t size_bytes, bool outbound, std::string_view comment) {
+  BlockWriter block(block_, enhanced_packet);
+  block.begin_packet(interface_id, at, bytes.size(), size_bytes);
+  block_.insert(block_.end(), bytes.begin(), bytes.end());
+  finish_packet(block, outbound, comment);
+}
+
+void Capture::finish_packet(BlockWriter& block, bool outbound, std::string_view comment) {
+  block.pad();
+  block.option_comment(comment);
   block.end_packet(outbound);
   sink_.write(block_);
   ++frame_count_;
@@ -118,17 +152,15 @@ void Capture::add_ethernet_frame(std::uint32_t interface_id, TimeNs at, const fc
   const std::array<std::uint8_t, 4> tag{0x81, 0x00, static_cast<std::uint8_t>(frame.vlan >> 8),
                                         static_cast<std::uint8_t>(frame.vlan)};
   const bool tagged = frame.vlan != 0 && frame.has_header();
-  block.begin_packet(interface_id, at, frame.size_bytes + (tagged ? tag.size() : 0));
+  const std::size_t size = frame.size_bytes + (tagged ? tag.size() : 0);
+  block.begin_packet(interface_id, at, size, size);
   const std::size_t start = block_.size();
   for (const wire::Bytes part : frame.parts()) block_.insert(block_.end(), part.begin(), part.end());
   // 802.1Q: between the addresses and the type. Which priority it has is not kept.
   if (tagged)
     block_.insert(block_.begin() + static_cast<std::ptrdiff_t>(start + 2 * sizeof(wire::MacAddress)), tag.begin(),
                   tag.end());
-  block.pad();
-  block.end_packet(outbound);
-  sink_.write(block_);
-  ++frame_count_;
+  finish_packet(block, outbound, {});
 }
 
 }  // namespace fc2

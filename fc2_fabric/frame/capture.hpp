@@ -22,14 +22,31 @@ class ByteSink {
   ~ByteSink() = default;
 };
 
+/// A frame as somebody kept it: perhaps only its beginning.
+struct KeptFrame {
+  std::span<const std::uint8_t> bytes;
+  std::size_t size_bytes = 0;  // of the whole
+  wire::Sof sof{};
+  wire::Eof eof{};
+  bool crc_error = false;
+};
+
 class Capture {
  public:
-  /// Writes the section header at once.
-  explicit Capture(ByteSink& sink);
+  /// Writes the section header at once, with a comment if there is one.
+  explicit Capture(ByteSink& sink, std::string_view comment = {});
   /// A tap for one port: writes its interface description. Valid as long as the capture.
   FrameTap& add_interface(std::string_view name);
   /// The same for an Ethernet port: frames as they are on the wire, FIP too.
   fcoe::EthernetTap& add_ethernet_interface(std::string_view name);
+  /// Its number, for frames that are kept before they are written.
+  std::uint32_t describe_interface(std::string_view name);
+  /// `outbound`: the interface's port sent it, else received it. A comment is left out if it is empty.
+  void write_frame(std::uint32_t interface_id, TimeNs at, const KeptFrame& frame, bool outbound,
+                   std::string_view comment);
+  /// The same of an Ethernet frame of `size_bytes`, of which `bytes` were kept.
+  void write_ethernet_frame(std::uint32_t interface_id, TimeNs at, std::span<const std::uint8_t> bytes,
+                            std::size_t size_bytes, bool outbound, std::string_view comment);
   /// Texts of the faults by the number in Frame::fault, from 1: packet comments.
   void set_fault_notes(std::vector<std::string> notes) { fault_notes_ = std::move(notes); }
   [[nodiscard]] std::uint64_t frame_count() const { return frame_count_; }
@@ -57,9 +74,10 @@ class Capture {
     Capture& capture_;
     std::uint32_t id_;
   };
-  std::uint32_t describe_interface(std::string_view name);
   void add_frame(std::uint32_t interface_id, TimeNs at, const Frame& frame, bool outbound);
   void add_ethernet_frame(std::uint32_t interface_id, TimeNs at, const fcoe::EthernetFrame& frame, bool outbound);
+  class BlockWriter;
+  void finish_packet(BlockWriter& block, bool outbound, std::string_view comment);
 
   ByteSink& sink_;
   std::vector<std::string> fault_notes_;

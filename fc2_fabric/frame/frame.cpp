@@ -38,6 +38,7 @@ FramePtr FramePool::copy(const Frame& original) {
   frame->crc_error = original.crc_error;
   frame->path_age = original.path_age;
   frame->entered = original.entered;
+  frame->record = original.record;
   std::memcpy(frame->bytes.data(), original.bytes.data(), original.size_bytes);
   return frame;
 }

@@ -63,6 +63,7 @@ struct Frame {
   std::uint32_t path_age = 0;         // in a fabric of several switches: its configuration when the frame came in,
   std::uint32_t buffer_epoch = 0;     // see ReceiveBuffers
   TimeNs entered = 0;                 // when the frame came into the fabric
+  mutable std::uint64_t record = 0;   // its number in a FrameHistory, which a tap writes; 0: it is in none
   ReceiveBuffers* buffers = nullptr;  // it holds one: the sender of the link that it came by waits for that
   wire::FcId only_from{};             // not 0: with another S_ID it is discarded; read from memory that others write
   FrameLender* lender = nullptr;      // of the place where the bytes lie; nullptr: `own`
@@ -116,6 +117,7 @@ class FramePool {
     frame->fault = 0;
     frame->crc_error = false;
     frame->only_from = {};
+    frame->record = 0;
     ++outstanding_;
     return FramePtr(frame);
   }

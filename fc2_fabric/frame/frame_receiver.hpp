@@ -1,5 +1,6 @@
-// Where frames arrive, and taps that observe them.
+// Where frames arrive, taps that observe them, and who hears what becomes of them between two taps.
 #pragma once
+#include "fc2_fabric/frame/counters.hpp"
 #include "fc2_fabric/frame/ethernet_frame.hpp"
 #include "fc2_fabric/frame/frame.hpp"
 
@@ -22,6 +23,21 @@ class FrameTap {
 
  protected:
   ~FrameTap() = default;
+};
+
+/// Hears, inside the core, what keeps a frame from going on at once; of frames that go on at once nothing. Must not
+/// keep the reference.
+class FrameWitness {
+ public:
+  /// The port that it goes to takes none now: it leaves, is discarded or is lost later.
+  virtual void frame_waits(TimeNs at, const Frame& frame) = 0;
+  /// For that reason, which was counted.
+  virtual void frame_discarded(TimeNs at, const Frame& frame, Discard reason) = 0;
+  /// The link that it waited for, or was about to leave on, is gone.
+  virtual void frame_lost(TimeNs at, const Frame& frame) = 0;
+
+ protected:
+  ~FrameWitness() = default;
 };
 
 }  // namespace fc2

@@ -376,7 +376,7 @@ void Switch::frame_from_port(FPort& ingress, FramePtr frame) {
   ++counters_.frames_received;
   if (const Discard reason = admits(ingress, *frame); reason != Discard::Count) {
     if (reason == Discard::BadCrc) ingress.count_bad_crc();
-    return counters_.discard(reason);
+    return discard(*frame, reason);
   }
   const wire::FcId d_id = d_id_of(*frame);
   if (FPort* egress = find(d_id)) [[likely]] {  // the usual way, as short as can be
@@ -418,7 +418,7 @@ void Switch::forward(FramePtr frame, SwitchPort* ingress) {
 }
 
 void Switch::undeliverable(const Frame& frame) {
-  counters_.discard(Discard::Unroutable);
+  discard(frame, Discard::Unroutable);
   const auto header = wire::FcHeader::parse(frame.content());
   if (header && asks_for_service(*header, frame)) return forward(rejection_of(*header, pool_), nullptr);
   answer_class_2(frame, wire::RCtl::f_rjt);
@@ -450,7 +450,7 @@ void Switch::enter_fabric(Frame& frame) const {
 void Switch::pass_on(FramePtr frame, wire::FcId d_id, SwitchPort* ingress) {
   EPort* hop = routes_.first_hop(*frame, d_id, s_id_of(*frame));
   if (hop == nullptr) return undeliverable(*frame);
-  if (!hop->is_up()) return counters_.discard(Discard::Unroutable);  // the fabric has not noticed yet
+  if (!hop->is_up()) return discard(*frame, Discard::Unroutable);  // the fabric has not noticed yet
   ++frames_forwarded_;
   hop->send(std::move(frame), ingress);
 }
@@ -472,7 +472,7 @@ Discard Switch::admits(const Frame& frame) const {
 
 void Switch::frame_from_link(EPort& ingress, FramePtr frame) {
   ++counters_.frames_received;
-  if (const Discard reason = admits(*frame); reason != Discard::Count) return counters_.discard(reason);
+  if (const Discard reason = admits(*frame); reason != Discard::Count) return discard(*frame, reason);
   const wire::FcId d_id = d_id_of(*frame);
   if (deliver(frame, d_id, &ingress)) return;
   if (d_id == well_known::broadcast) return broadcast(std::move(frame), &ingress);

@@ -82,6 +82,7 @@ class Switch final : private SwitchServices {
   /// The Switch_Name of the principal switch; for a single switch as configured.
   [[nodiscard]] wire::Wwn fabric_name() const override { return fabric_name_; }
   using SwitchServices::counters;
+  using SwitchServices::set_witness;
   [[nodiscard]] const Counters& counters() const { return counters_; }
   [[nodiscard]] std::uint64_t frames_forwarded() const { return frames_forwarded_; }
   /// Of all switches that this one reaches.

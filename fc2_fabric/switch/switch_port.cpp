@@ -23,8 +23,8 @@ void SwitchPort::link_is_down() {
   output_ = nullptr;
   scheduler().cancel(hold_timer_);
   scheduler().cancel(pace_timer_);
-  waiting_.clear();
-  for_away_.clear();
+  lose(waiting_);
+  lose(for_away_);
   away_.clear();
   stalled_ = false;
   release_held();
@@ -32,6 +32,10 @@ void SwitchPort::link_is_down() {
   if (held_by_ == nullptr) return;
   std::erase(held_by_->held_, this);
   end_whole_hold();
+}
+
+void SwitchPort::lose(FrameQueue& frames) {
+  while (!frames.empty()) switch_.note_loss(*frames.pop());
 }
 
 inline bool SwitchPort::blocked() const {
@@ -68,7 +72,7 @@ void SwitchPort::pass(FramePtr frame, SwitchPort* ingress) {
 }
 
 void SwitchPort::put_out(FramePtr frame, SwitchPort* ingress) {
-  if (output_ == nullptr) return;
+  if (output_ == nullptr) return switch_.note_loss(*frame);
   if (blocked()) return enqueue(std::move(frame), ingress);
   transmit(std::move(frame));
 }
@@ -86,7 +90,7 @@ bool SwitchPort::has_room_for(const SwitchPort* ingress) const {
 
 void SwitchPort::enqueue(FramePtr frame, SwitchPort* ingress) {
   if (stalled_) return drop(*frame);
-  if (!has_room_for(ingress)) return switch_.counters().discard(Discard::NoResources);
+  if (!has_room_for(ingress)) return switch_.discard(*frame, Discard::NoResources);
   const wire::FcId d_id = d_id_of(*frame);
   wait(std::move(frame));
   if (ingress != nullptr && waiting() >= switch_.config().egress_queue_frames) hold_back(*ingress, d_id);
@@ -99,12 +103,13 @@ void SwitchPort::wait(FramePtr frame) {
     scheduler().schedule_after(hold_timer_, switch_.config().hold_time);
     if (!output_->paused()) scheduler().schedule(pace_timer_, output_->free_at());
   }
+  switch_.note_wait(*frame);
   frame->arrival = now;
   waiting_.push(std::move(frame));
 }
 
 void SwitchPort::drop(const Frame& frame) {
-  switch_.counters().discard(Discard::HeldTooLong);
+  switch_.discard(frame, Discard::HeldTooLong);
   switch_.answer_class_2(frame, wire::RCtl::f_bsy_data);
 }
 
@@ -158,11 +163,12 @@ std::size_t SwitchPort::flow_room() const {
 void SwitchPort::keep(Flow& flow, FramePtr frame, SwitchPort& egress) {
   const bool full = flow.frames.size() >= flow_room();
   if (full && (hold_kind() == Hold::Never || held_by_ != nullptr)) {
-    switch_.counters().discard(Discard::NoResources);
+    switch_.discard(*frame, Discard::NoResources);
     return switch_.answer_class_2(*frame, wire::RCtl::f_bsy_data);
   }
   keep_back(flow, d_id_of(*frame));
   ++switch_.flow_frames();
+  switch_.note_wait(*frame);
   flow.frames.push(std::move(frame));
   if (!full) return;
   held_by_ = &egress;
@@ -207,6 +213,7 @@ void SwitchPort::let_go(SwitchPort& ingress) {
 void SwitchPort::forget_flows() {
   for (auto& [egress, flow] : flows_) {
     switch_.flow_frames() -= flow.frames.size();
+    lose(flow.frames);
     std::erase(egress->held_, this);
   }
   for (const auto& [egress, flow] : std::exchange(flows_, {})) keep_back_no_more(flow);
@@ -246,8 +253,9 @@ void SwitchPort::hold_time_over() {
 bool SwitchPort::is_away(wire::FcId id) const { return std::find(away_.begin(), away_.end(), id) != away_.end(); }
 
 void SwitchPort::keep_for_away(FramePtr frame, SwitchPort* ingress) {
-  if (!has_room_for(ingress)) return switch_.counters().discard(Discard::NoResources);
+  if (!has_room_for(ingress)) return switch_.discard(*frame, Discard::NoResources);
   const wire::FcId d_id = d_id_of(*frame);
+  switch_.note_wait(*frame);
   for_away_.push(std::move(frame));
   if (ingress != nullptr && waiting() >= switch_.config().egress_queue_frames) hold_back(*ingress, d_id);
 }

@@ -106,6 +106,7 @@ class SwitchPort : public FrameReceiver, private OutputListener {
   [[nodiscard]] bool has_room_for(const SwitchPort* ingress) const;
   void take_frames_for(wire::FcId id, FrameQueue& taken);
   void drop(const Frame& frame);
+  void lose(FrameQueue& frames);
   void hold_back(SwitchPort& ingress, wire::FcId d_id);
   void release_held();
   void hold_time_over();

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "fc2_fabric/frame/counters.hpp"
-#include "fc2_fabric/frame/frame.hpp"
+#include "fc2_fabric/frame/frame_receiver.hpp"
 #include "fc2_fabric/switch/switch_config.hpp"
 #include "wire/els/login.hpp"
 #include "wire/fc_header.hpp"
@@ -22,6 +22,19 @@ class SwitchServices {
   [[nodiscard]] FramePool& pool() const { return pool_; }
   [[nodiscard]] const SwitchConfig& config() const { return config_; }
   [[nodiscard]] Counters& counters() { return counters_; }
+  /// Hears what becomes of frames in this switch; nullptr removes it.
+  void set_witness(FrameWitness* witness) { witness_ = witness; }
+  /// Counts it.
+  void discard(const Frame& frame, Discard reason) {
+    counters_.discard(reason);
+    if (witness_ != nullptr) witness_->frame_discarded(scheduler_.now(), frame, reason);
+  }
+  void note_wait(const Frame& frame) {
+    if (witness_ != nullptr) witness_->frame_waits(scheduler_.now(), frame);
+  }
+  void note_loss(const Frame& frame) {
+    if (witness_ != nullptr) witness_->frame_lost(scheduler_.now(), frame);
+  }
   /// Of all ports: see SwitchConfig::flow_queue_frames.
   [[nodiscard]] std::size_t& flow_frames() { return flow_frames_; }
   /// It has a Domain_ID and its links work.
@@ -63,6 +76,7 @@ class SwitchServices {
   SwitchConfig config_;
   Counters counters_;
   std::size_t flow_frames_ = 0;
+  FrameWitness* witness_ = nullptr;
 };
 
 }  // namespace fc2

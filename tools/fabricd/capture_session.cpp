@@ -1,74 +1,141 @@
 #include "tools/fabricd/capture_session.hpp"
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "tools/fabricd/failure_files.hpp"
+#include "tools/fabricd/paths.hpp"
 #include "tools/fabricd/port_session.hpp"
-#include "tools/fabricd/tapped_ethernet.hpp"
 
 namespace fabricd {
+using fc2::FrameHistory;
+using fc2::PassedFrame;
 
-CaptureSession::CaptureSession(SessionHost& service, std::shared_ptr<FrameStream> stream)
-    : Session(service, std::move(stream)), blocks_(this->stream()), capture_(*this) {
-  describing_ = false;
-  spdlog::info("a capture begins");
+namespace {
+FrameHistory::Number first_of(const CaptureRequest& request, const FrameHistory& history, runtime::TimeNs now) {
+  return request.last ? history.first_since(now - std::min(*request.last, now)) : history.end();
 }
+}  // namespace
 
-void CaptureSession::stop_tapping() {
-  for (const Interface& interface : interfaces_) interface.port->remove_tap(*interface.tap);
-  for (const EthernetInterface& interface : ethernet_interfaces_) interface.port->remove_tap(*interface.tap);
-  interfaces_.clear();
-  ethernet_interfaces_.clear();
-}
-
-void CaptureSession::add(PortSession& port) {
-  if (ending_ || interface_count_ == max_interfaces) return;
-  ++interface_count_;
-  describing_ = true;
-  fc2::FrameTap& tap = capture_.add_interface(port.description());
-  describing_ = false;
-  interfaces_.push_back({&port, &tap});
-  port.add_tap(tap);
-}
-
-void CaptureSession::add(TappedEthernet& port) {
-  if (ending_ || interface_count_ == max_interfaces) return;
-  ++interface_count_;
-  describing_ = true;
-  fc2::fcoe::EthernetTap& tap = capture_.add_ethernet_interface(port.interface().name);
-  describing_ = false;
-  ethernet_interfaces_.push_back({&port, &tap});
-  port.add_tap(tap);
-}
-
-void CaptureSession::remove(PortSession& port) {
-  std::erase_if(interfaces_, [&](const Interface& interface) { return interface.port == &port; });
-}
-
-void CaptureSession::write(std::span<const std::uint8_t> block) {
-  if (ending_ || (!describing_ && blocks_.size() > max_backlog_bytes)) {
-    ++frames_missed_;
+CaptureSession::CaptureSession(SessionHost& service, std::shared_ptr<FrameStream> stream, const CaptureRequest& request)
+    : Session(service, std::move(stream)), request_(request), recorder_(service.recorder()), blocks_(this->stream()),
+      begun_(service.core().scheduler().now()), next_(first_of(request, recorder_.history(), begun_)),
+      writer_(*this, request.choice, next_, what_it_is()) {
+  if (!is_live()) {
+    write_last();
     return;
   }
-  blocks_.add(block);
-  runtime::Scheduler& scheduler = service().core().scheduler();
-  if (!pump_event_.pending()) scheduler.schedule(pump_event_, scheduler.now());
+  spdlog::info("a capture begins");
+  writer_.describe(recorder_.names());
+  recorder_.add(*this);
+  tapping_ = true;
+  pump();
 }
+
+// --- what it has -------------------------------------------------------------------------------------------------
+
+std::string CaptureSession::what_it_is() {
+  const std::string which = request_.choice.ports.empty() ? "all ports" : "chosen ports";
+  if (is_live()) return "fcvi-fabricd, frames of " + which;
+  std::string text =
+      fmt::format("fcvi-fabricd, the last {} of frames of {}", extent_of(recorder_.history(), next_), which);
+  if (next_ == recorder_.history().first() && next_ != 1)
+    text +=
+        fmt::format("; of the {:.3f} s that were asked for no more is kept", static_cast<double>(*request_.last) / 1e9);
+  const std::size_t paths = service().paths().count();
+  if (paths != 0) text += fmt::format("; message data of {} pairs of ports go through memory, and are not here", paths);
+  return text;
+}
+
+std::string CaptureSession::summary() {
+  const std::string count =
+      fmt::format("{} frames, {} of them with a comment", writer_.frame_count(), writer_.comment_count());
+  if (!is_live()) return count + "; " + what_it_is();
+  return fmt::format("{}, in {:.3f} s", count, static_cast<double>(service().core().scheduler().now() - begun_) / 1e9);
+}
+
+void CaptureSession::write_last() {
+  const FrameHistory& history = recorder_.history();
+  for (auto number = next_; number != history.end() && !is_full(); ++number)
+    writer_.write(history, number, recorder_.names());
+  finish();
+  pump();
+}
+
+// --- frames from now on ------------------------------------------------------------------------------------------
+
+void CaptureSession::frames_came() {
+  runtime::Scheduler& scheduler = service().core().scheduler();
+  if (!write_event_.pending()) scheduler.schedule(write_event_, scheduler.now());
+}
+
+bool CaptureSession::must_wait(FrameHistory::Number number) {
+  const PassedFrame& frame = recorder_.history().at(number);
+  runtime::Scheduler& scheduler = service().core().scheduler();
+  if (frame.outcome != PassedFrame::Outcome::Waiting || scheduler.now() - frame.at >= patience) return false;
+  if (!patience_timer_.pending()) scheduler.schedule(patience_timer_, frame.at + patience);
+  return true;
+}
+
+// `all`: also those of which it is not known yet what becomes of them.
+void CaptureSession::write_frames(bool all) {
+  const FrameHistory& history = recorder_.history();
+  for (; tapping_ && !is_full() && next_ != history.end(); ++next_) {
+    if (!all && must_wait(next_)) return;
+    if (blocks_.size() > max_backlog_bytes)
+      ++frames_missed_;
+    else
+      writer_.write(history, next_, recorder_.names());
+  }
+}
+
+void CaptureSession::write_waiting() {
+  write_frames(false);
+  if (is_full()) finish();
+  pump();
+}
+
+void CaptureSession::write(std::span<const std::uint8_t> block) { blocks_.add(block); }
+
+// --- ports whose frames it needs ---------------------------------------------------------------------------------
+
+void CaptureSession::add(PortSession& port) {
+  const NamedPort* const named = recorder_.names().find(port.number());
+  if (!tapping_ || named == nullptr || !request_.choice.takes(*named)) return;
+  watched_.push_back(&port);
+  port.watch(true);
+}
+
+void CaptureSession::remove(PortSession& port) { std::erase(watched_, &port); }
+
+void CaptureSession::end_tapping() {
+  if (!std::exchange(tapping_, false)) return;
+  recorder_.remove(*this);
+  for (PortSession* port : std::exchange(watched_, {})) port->watch(false);
+}
+
+// --- connection --------------------------------------------------------------------------------------------------
 
 void CaptureSession::pump() {
   if (!blocks_.pump() || !ending_ || done_) return;
-  done_ = stream().send_record(RecordKind::Done, std::to_string(frames_missed_));
+  done_ = stream().send_record(RecordKind::Done, fmt::format("{}\n{}", frames_missed_, summary()));
   if (done_) stream().finish();  // the client closes
+}
+
+void CaptureSession::finish() {
+  if (std::exchange(ending_, true)) return;
+  end_tapping();
+  spdlog::info("a capture ends: {}, {} more missed", summary(), frames_missed_);
 }
 
 // Any request is for the end: what is on its way still comes, then how many frames are missing.
 void CaptureSession::record_received(RecordKind, std::span<const std::uint8_t>) {
-  if (std::exchange(ending_, true)) return;
-  const std::uint64_t missed = frames_missed_;
-  stop_tapping();
-  spdlog::info("a capture ends: {} frames, {} more missed", capture_.frame_count() - missed, missed);
+  if (ending_) return;
+  write_frames(true);
+  finish();
   pump();
 }
 
@@ -76,6 +143,7 @@ void CaptureSession::frame_received(fc2::FramePtr) { stream_closed("a frame on a
 
 void CaptureSession::stream_closed(const std::string& reason) {
   if (!done_) spdlog::info("a capture ends: {}", reason);
+  end_tapping();
   stream().close();
   end();
 }

@@ -176,26 +176,78 @@ ExitStatus stop_service(const fc2::drivers::RuntimeDirectory& directory) {
   return success;
 }
 
-ExitStatus capture_to(const fc2::drivers::RuntimeDirectory& directory, const std::string& path) {
-  ControlClient client;
-  fc2::drivers::FileSink file;
-  client.be_interruptible();
-  if (!client.connect(directory) || !client.request("capture")) return complain(client.error());
-  if (!file.open(path)) {
-    complain(file.error());
-    return bad_input;
+namespace {
+
+/// Where a capture goes: a file that is renamed when it is complete, or standard output, at once.
+class CaptureTarget {
+ public:
+  explicit CaptureTarget(const std::string& path) : to_stdout_(path == "-") {
+    if (!to_stdout_)
+      file_.open(path);
+    else if (::isatty(STDOUT_FILENO) != 0)
+      error_ = "standard output is a terminal: name a file, or pipe it to a program (fcvi-sim decode -)";
+    else
+      ::signal(SIGPIPE, SIG_IGN);
   }
+  [[nodiscard]] const std::string& error() const { return to_stdout_ ? error_ : file_.error(); }
+  /// False: nobody reads any more, or the disk is full.
+  bool write(std::string_view bytes) {
+    if (to_stdout_) return write_to_stdout(bytes);
+    file_.write(std::span(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()));
+    return file_.error().empty();
+  }
+  bool commit() { return to_stdout_ ? error_.empty() : file_.commit(); }
+  /// The program behind the pipe had enough.
+  [[nodiscard]] bool reader_left() const { return reader_left_; }
+
+ private:
+  bool write_to_stdout(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const ssize_t count = ::write(STDOUT_FILENO, bytes.data(), bytes.size());
+      if (count >= 0) {
+        bytes.remove_prefix(static_cast<std::size_t>(count));
+      } else if (errno != EINTR) {
+        reader_left_ = errno == EPIPE;
+        if (!reader_left_) error_ = std::string("cannot write to standard output: ") + std::strerror(errno);
+        return false;
+      }
+    }
+    return true;
+  }
+
+  const bool to_stdout_;
+  bool reader_left_ = false;
+  std::string error_;
+  fc2::drivers::FileSink file_;
+};
+
+// "MISSING\nSUMMARY"
+void print_summary(const std::string& told) {
+  const std::size_t end = std::min(told.find('\n'), told.size());
+  const std::string missing = told.substr(0, end);
+  if (end < told.size()) std::fprintf(stderr, "%s\n", told.c_str() + end + 1);
+  if (missing != "0") complain(missing + " frames are missing: they came faster than they were written");
+}
+}  // namespace
+
+ExitStatus capture_to(const fc2::drivers::RuntimeDirectory& directory, const CaptureRequest& request,
+                      const std::string& path) {
+  ControlClient client;
+  client.be_interruptible();
+  if (!client.connect(directory) || !client.request(request.to_text())) return complain(client.error());
+  CaptureTarget target(path);
+  if (!target.error().empty()) return complain(target.error()), bad_input;
+  if (!request.last) std::fputs("capturing; Ctrl-C ends it\n", stderr);
   for (;;) {
     const auto record = client.receive();
     if (!record && client.interrupted() && client.request("end")) continue;
     if (!record) complain("the capture ends here: " + client.error());
     if (!record || record->kind == RecordKind::Done) {
-      if (record && record->body != "0")
-        complain(record->body + " frames are missing: they came faster than the file was written");
-      return file.commit() ? success : complain(file.error());
+      if (record) print_summary(record->body);
+      return target.commit() ? success : complain(target.error());
     }
     if (record->kind != RecordKind::Reply) return complain(record->body);
-    file.write(std::span(reinterpret_cast<const std::uint8_t*>(record->body.data()), record->body.size()));
+    if (!target.write(record->body)) return target.reader_left() ? success : complain(target.error());
   }
 }
 

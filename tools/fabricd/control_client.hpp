@@ -8,6 +8,7 @@
 
 #include "fc2_fabric/drivers/link_records.hpp"
 #include "fc2_fabric/drivers/runtime_directory.hpp"
+#include "tools/fabricd/capture_request.hpp"
 
 namespace fabricd {
 
@@ -56,7 +57,9 @@ ExitStatus print_status(const fc2::drivers::RuntimeDirectory& directory, bool as
 bool started_on_demand(const fc2::drivers::RuntimeDirectory& directory);
 /// Waits until the service has ended.
 ExitStatus stop_service(const fc2::drivers::RuntimeDirectory& directory);
-/// Until SIGINT or SIGTERM.
-ExitStatus capture_to(const fc2::drivers::RuntimeDirectory& directory, const std::string& path);
+/// Until SIGINT or SIGTERM, or as the request says. `path`: a file, or "-" for standard output. A summary goes to
+/// standard error.
+ExitStatus capture_to(const fc2::drivers::RuntimeDirectory& directory, const CaptureRequest& request,
+                      const std::string& path);
 
 }  // namespace fabricd

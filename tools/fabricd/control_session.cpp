@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tools/fabricd/capture_request.hpp"
 #include "tools/fabricd/status.hpp"
 
 namespace fabricd {
@@ -39,8 +40,8 @@ void ControlSession::carry_out(std::string_view request) {
     service().stop("asked to");
     return pump();
   }
-  if (request == "capture") {
-    service().start_capture(shared_stream());
+  if (const auto capture = CaptureRequest::parse(request)) {
+    service().start_capture(shared_stream(), *capture);
     let_go_of_stream();
     return end();
   }

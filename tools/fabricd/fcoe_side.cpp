@@ -15,10 +15,17 @@ fc2::fcoe::FcfConfig heard_by(fc2::fcoe::FcfListener& listener, fc2::fcoe::FcfCo
   config.listener = &listener;
   return config;
 }
+
+// A host that was there is no more, though it did not say so.
+bool is_failure(const fc2::fcoe::FcfEvent& event) {
+  using Kind = fc2::fcoe::FcfEvent::Kind;
+  return event.kind == Kind::Cleared || (event.kind == Kind::LoggedOut && event.why != "LOGO");
+}
 }  // namespace
 
-FcoeSide::FcoeSide(fc2::drivers::FabricCore& core, const FcoeConfig& config, std::string logins_path)
-    : core_(core), config_(heard_by(*this, config.fcf)), logins_path_(std::move(logins_path)) {
+FcoeSide::FcoeSide(fc2::drivers::FabricCore& core, Recorder& recorder, const FcoeConfig& config,
+                   std::string logins_path)
+    : core_(core), recorder_(recorder), config_(heard_by(*this, config.fcf)), logins_path_(std::move(logins_path)) {
   const runtime::CoreSection section(core_);
   const fc2::drivers::CoreAccess access{core_.io(), core_, core_.scheduler(), core_.pool()};
   for (const fc2::drivers::EthernetName& name : config.interfaces) {
@@ -27,7 +34,7 @@ FcoeSide::FcoeSide(fc2::drivers::FabricCore& core, const FcoeConfig& config, std
       trouble_ = opened.error;
       return;
     }
-    ports_.emplace_back(core_.scheduler(), std::move(opened.port));
+    ports_.emplace_back(core_.scheduler(), recorder_, std::move(opened.port));
   }
 }
 
@@ -66,14 +73,16 @@ void FcoeSide::logins_changed() {
 }
 
 void FcoeSide::happened(const fc2::fcoe::FcfEvent& event) {
+  std::string who = "ENode " + to_string(event.e_node);
+  if (event.n_port_id != wire::FcId{}) who += " N_Port " + to_string(event.n_port_id);
+  if (event.port_name != wire::Wwn{}) who += " " + to_string(event.port_name);
+  const std::string line = fmt::format("{}: {} {} ({})", event.interface, who, to_string(event.kind), event.why);
+  if (is_failure(event) && !stopped_) recorder_.failed(line);
   const runtime::TimeNs now = core_.scheduler().now();
   if (!events_.allows(now)) return;
   if (const auto left_out = events_.take_left_out(); left_out > 0)
     spdlog::info("FCF: {} more lines were left out", left_out);
-  std::string who = "ENode " + to_string(event.e_node);
-  if (event.n_port_id != wire::FcId{}) who += " N_Port " + to_string(event.n_port_id);
-  if (event.port_name != wire::Wwn{}) who += " " + to_string(event.port_name);
-  spdlog::info("{}: {} {} ({})", event.interface, who, to_string(event.kind), event.why);
+  spdlog::info("{}", line);
 }
 
 void FcoeSide::look_at_losses() {

@@ -30,7 +30,7 @@ struct FcoeConfig {
 class FcoeSide final : private fc2::fcoe::FcfListener {
  public:
   /// Opens the interfaces; sends nothing yet. `logins_path`: the file of the FCF's logins, for the next FCF.
-  FcoeSide(fc2::drivers::FabricCore& core, const FcoeConfig& config, std::string logins_path);
+  FcoeSide(fc2::drivers::FabricCore& core, Recorder& recorder, const FcoeConfig& config, std::string logins_path);
   FcoeSide(const FcoeSide&) = delete;
   FcoeSide& operator=(const FcoeSide&) = delete;
   /// Why an interface could not be opened; empty: all are open.
@@ -57,6 +57,7 @@ class FcoeSide final : private fc2::fcoe::FcfListener {
   void look_at_losses();
 
   fc2::drivers::FabricCore& core_;
+  Recorder& recorder_;
   const fc2::fcoe::FcfConfig config_;
   const std::string logins_path_;
   bool stopped_ = false;

@@ -6,7 +6,9 @@
 
 #include <charconv>
 #include <cstdio>
+#include <filesystem>
 
+#include "settings/units.hpp"
 #include "tools/fabricd/control_client.hpp"
 #include "tools/fabricd/daemonize.hpp"
 #include "tools/fabricd/log.hpp"
@@ -16,13 +18,15 @@ namespace {
 using fc2::drivers::RuntimeDirectory;
 
 struct Options {
-  std::string runtime_directory, capture_file, log_level = "info";
+  std::string runtime_directory, log_level = "info", failure_folder;
+  std::string capture_file, capture_last;
+  fabricd::CaptureRequest capture;
   std::vector<std::string> interfaces;
   std::string fc_map;
   std::vector<std::string> allowed;
   int fka_period_ms = 2000, fcf_priority = 128, ethernet_priority = 3;
   fabricd::ServiceConfig service;
-  bool daemonize = false, json = false;
+  bool daemonize = false, json = false, no_paths = false;
 };
 
 constexpr int takeovers = 10;  // programs may be faster again, but not for ever
@@ -203,9 +207,54 @@ void describe(CLI::App& app, Options& options) {
   app.add_option("--log-level", options.log_level, "debug, info, warning or error")
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}))
       ->capture_default_str();
+  app.add_option("--history-frames", options.service.history.frames,
+                 "the last frames that are kept for capture --last and for failures")
+      ->check(CLI::Range(1, 16'777'216))
+      ->capture_default_str();
+  app.add_option(
+         "--failure-folder", options.failure_folder,
+         "where the last frames are written when something fails (default: $FCVI_FAILURE_FOLDER, else failures in "
+         "the runtime directory)")
+      ->envname("FCVI_FAILURE_FOLDER");
+  app.add_option("--failure-files", options.service.failures.most_files, "the most of such files; 0: none")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str();
+  app.add_flag("--no-paths", options.no_paths, "all frames go by the service, so that it has all of the last ones");
   app.footer(
       "Without a command it serves, in the foreground. Programs that open a local NIC start it by themselves.\n"
       "Exit status: 0, 1 it could not be done, 2 bad input.");
+}
+
+std::string check_duration(const std::string& text) {
+  return settings::parse_duration(text) ? "" : "expected a time with its unit: 10s, 500ms";
+}
+
+void describe_capture(CLI::App& app, Options& options) {
+  CLI::App* capture = app.add_subcommand(
+      "capture", "write the frames of every port as pcapng, until interrupted; or those of the last seconds");
+  capture
+      ->add_option("-w,FILE", options.capture_file, "where to; -: standard output, at once, for a program that reads")
+      ->required();
+  capture
+      ->add_option("--port", options.capture.choice.ports,
+                   "only frames from and to this port: a program's name, its process, an N_Port_ID or an Ethernet "
+                   "interface; may be given several times")
+      ->type_name("PORT")
+      ->allow_extra_args(false);
+  capture->add_option("--last", options.capture_last, "what the service still has of so much time until now: 10s")
+      ->type_name("TIME")
+      ->check(check_duration);
+  capture->add_flag("--both-ends", options.capture.choice.both_ends,
+                    "each frame as it was sent and as it was received; otherwise once");
+  capture->add_option("-c,--count", options.capture.count, "end after so many frames")
+      ->check(CLI::Range(1, 1'000'000'000));
+}
+
+fabricd::CaptureRequest capture_request(const Options& options) {
+  fabricd::CaptureRequest request = options.capture;
+  if (!options.capture_last.empty())
+    request.last = static_cast<runtime::TimeNs>(*settings::parse_duration(options.capture_last));
+  return request;
 }
 
 int dispatch(const CLI::App& app, const Options& options) {
@@ -214,8 +263,13 @@ int dispatch(const CLI::App& app, const Options& options) {
   if (!directory) return complain(error, fabricd::bad_input);
   if (app.got_subcommand("status")) return fabricd::print_status(*directory, options.json);
   if (app.got_subcommand("stop")) return fabricd::stop_service(*directory);
-  if (app.got_subcommand("capture")) return fabricd::capture_to(*directory, options.capture_file);
-  return serve(options, *directory);
+  if (app.got_subcommand("capture"))
+    return fabricd::capture_to(*directory, capture_request(options), options.capture_file);
+  Options serving = options;
+  serving.service.failures.folder = options.failure_folder.empty()
+                                        ? directory->path() + "/failures"
+                                        : std::filesystem::absolute(options.failure_folder).string();
+  return serve(serving, *directory);
 }
 
 }  // namespace
@@ -235,13 +289,12 @@ int main(int argc, char** argv) {
       app.add_subcommand("status", "print the ports of the running service, and this user's NICs on Ethernet");
   status->add_flag("--json", options.json, "as JSON");
   app.add_subcommand("stop", "end the running service; succeeds if there is none");
-  app.add_subcommand("capture", "write the frames of every port into a file until interrupted")
-      ->add_option("FILE", options.capture_file, "pcapng")
-      ->required();
+  describe_capture(app, options);
   try {
     app.parse(argc, argv);
     take_fcoe(options);
     options.service.max_sessions = options.service.max_ports + 256;
+    if (options.no_paths) options.service.path_slots = 0;
     return dispatch(app, options);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? fabricd::success : fabricd::bad_input;

@@ -12,16 +12,24 @@ namespace fabricd {
 using fc2::drivers::Destination;
 using fc2::drivers::PathEnd;
 
+namespace {
+const std::string closed_by_service = "closed by the end of the service";
+}
+
 PortSession::PortSession(SessionHost& service, std::shared_ptr<FrameStream> stream, const Hello& hello,
                          fc2::FPort& port, runtime::drivers::DoorbellDescriptors doorbell)
     : Session(service, std::move(stream)), hello_(hello), f_port_(&port), since_(service.core().scheduler().now()),
-      doorbell_(std::move(doorbell)) {
+      number_(this->service().recorder().add_port(
+          {.text = description(), .name = hello_.name, .process_id = hello_.process_id, .address = port.address()})),
+      process_(hello_.process_id), doorbell_(std::move(doorbell)) {
+  fc2::FrameTap& tap = *this;
+  port.tap(&tap);
   fc2::LoginListener& listener = *this;
   port.set_login_listener(&listener);
 }
 
 PortSession::~PortSession() {
-  if (f_port_ != nullptr) unlink();
+  if (f_port_ != nullptr) unlink(closed_by_service);
 }
 
 std::string PortSession::description() const {
@@ -40,11 +48,19 @@ void PortSession::record_received(RecordKind kind, std::span<const std::uint8_t>
 // Without its link the port is logged out, and who registered for it is told.
 void PortSession::stream_closed(const std::string& reason) {
   spdlog::info("link of {} is down: {}", description(), reason);
-  unlink();
+  unlink(reason);
   end();
 }
 
-void PortSession::unlink() {
+// A process that dies has closed its descriptors; what it sent that no link may carry is a failure, too.
+void PortSession::unlink(const std::string& reason) {
+  const bool closed = reason.starts_with("closed by");
+  const ProcessEnd process = closed && reason != closed_by_service ? process_.end() : ProcessEnd{};
+  const std::string end = reason == closed_by_service ? reason
+                          : closed                    ? process.to_string()
+                                                      : "its link broke: " + reason;
+  if (process.ended) spdlog::info("{}: {}", description(), end);
+  service().recorder().port_gone(number_, end, closed && process.signal() == 0, process.signal());
   service().paths().end_all(*this, PathEnd::Cause::PeerGone);
   f_port_->set_login_listener(nullptr);
   service().fabric().detach(*std::exchange(f_port_, nullptr));
@@ -55,16 +71,9 @@ void PortSession::login_ended(wire::FcId id) {
   if (id == f_port_->address()) service().paths().end_all(*this, PathEnd::Cause::PeerGone);
 }
 
-void PortSession::add_tap(fc2::FrameTap& tap) {
-  taps_.push_back(&tap);
-  if (f_port_ == nullptr) return;
-  f_port_->tap(this);
-  service().paths().end_all(*this, PathEnd::Cause::Service);
-}
-
-void PortSession::remove_tap(fc2::FrameTap& tap) {
-  std::erase(taps_, &tap);
-  if (taps_.empty() && f_port_ != nullptr) f_port_->tap(nullptr);
+void PortSession::watch(bool watched) {
+  watchers_ += watched ? 1U : -1U;
+  if (watched && connected()) service().paths().end_all(*this, PathEnd::Cause::Service);
 }
 
 // --- paths -------------------------------------------------------------------------------------------------------
@@ -124,7 +133,7 @@ void PortSession::tell_waiting() {
 }
 
 void PortSession::frame_passed(runtime::TimeNs at, const fc2::Frame& frame, bool outbound) {
-  for (fc2::FrameTap* tap : taps_) tap->frame_passed(at, frame, outbound);
+  service().recorder().frame_passed(number_, at, frame, outbound);
 }
 
 }  // namespace fabricd

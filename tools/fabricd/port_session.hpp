@@ -6,6 +6,8 @@
 
 #include "fc2_fabric/switch/f_port.hpp"
 #include "runtime/drivers/doorbell.hpp"
+#include "tools/fabricd/process_end.hpp"
+#include "tools/fabricd/recorder.hpp"
 #include "tools/fabricd/session.hpp"
 
 namespace fabricd {
@@ -26,7 +28,7 @@ class PortSession final : public Session, private fc2::FrameTap, private fc2::Lo
   /// Its N_Port is logged in with that N_Port_ID.
   [[nodiscard]] bool has_address(wire::FcId id) const;
   /// Frames may go to and from it without passing the service.
-  [[nodiscard]] bool may_have_paths() const { return doorbell_ && connected() && taps_.empty(); }
+  [[nodiscard]] bool may_have_paths() const { return doorbell_ && connected() && watchers_ == 0; }
   /// It reads what it was told of paths before.
   [[nodiscard]] bool may_hear_of_path() const { return untold_paths_ + stream().files_waiting() < max_untold_paths; }
   /// For the far end of a path with this port, in the order of the record. Empty: no more can be opened.
@@ -34,9 +36,10 @@ class PortSession final : public Session, private fc2::FrameTap, private fc2::Lo
   void tell_path(const fc2::drivers::PathRecord& path, fc2::drivers::OpenFiles files);
   /// False: it has not been told of that path, and will not be.
   bool tell_path_end(const fc2::drivers::PathEnd& end);
-  /// There may be several.
-  void add_tap(fc2::FrameTap& tap);
-  void remove_tap(fc2::FrameTap& tap);
+  /// Somebody wants to see all of its frames: they go by the service. Or no longer; calls count.
+  void watch(bool watched);
+  /// At the recorder.
+  [[nodiscard]] PortNames::Number number() const { return number_; }
 
  private:
   void frame_received(fc2::FramePtr frame) override { f_port_->receive(std::move(frame)); }
@@ -45,7 +48,7 @@ class PortSession final : public Session, private fc2::FrameTap, private fc2::Lo
   void stream_has_room() override { tell_waiting(); }
   void frame_passed(runtime::TimeNs at, const fc2::Frame& frame, bool outbound) override;
   void login_ended(wire::FcId id) override;
-  void unlink();
+  void unlink(const std::string& reason);
   void tell_waiting();
 
   // What the process is told of paths, in order; waits here while its socket is full.
@@ -64,7 +67,9 @@ class PortSession final : public Session, private fc2::FrameTap, private fc2::Lo
   const Hello hello_;
   fc2::FPort* f_port_;  // nullptr: the link is down
   const runtime::TimeNs since_;
-  std::vector<fc2::FrameTap*> taps_;
+  const PortNames::Number number_;
+  const WatchedProcess process_;
+  unsigned watchers_ = 0;
   const runtime::drivers::DoorbellDescriptors doorbell_;
   std::deque<Telling> telling_;
   std::size_t untold_paths_ = 0;  // in telling_

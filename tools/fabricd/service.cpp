@@ -37,12 +37,14 @@ fc2::SwitchConfig switch_config(const ServiceConfig& config, const FcoeSide& fco
 
 Service::Service(boost::asio::io_context& io, Instance instance, ServiceConfig config)
     : io_(io), instance_(std::move(instance)), config_(config), process_id_(static_cast<std::uint32_t>(::getpid())),
-      core_(io), fcoe_(core_, config_.fcoe, instance_.directory().logins_path()),
+      core_(io), recorder_(config_.history), failures_(core_.scheduler(), recorder_, config_.failures),
+      fcoe_(core_, recorder_, config_.fcoe, instance_.directory().logins_path()),
       fabric_(core_.scheduler(), core_.pool(), switch_config(config_, fcoe_)), stand_in_(fabric_, core_),
       listener_(io, instance_.listener()), signals_(io, SIGTERM, SIGINT), started_at_(core_.now()),
       paths_(config_.path_slots) {
   if (!trouble().empty()) return;
   const CoreSection section(core_);
+  fabric_.set_witness(&recorder_);
   fcoe_.start(fabric_);
   await_connections();
   await_signals();
@@ -160,9 +162,8 @@ void Service::make_path(PortSession& from, wire::FcId to) {
     paths_.make(from, *other->second, core_.scheduler().now());
 }
 
-void Service::start_capture(const std::shared_ptr<FrameStream>& stream) {
-  auto capture = std::make_unique<CaptureSession>(*this, stream);
-  for (TappedEthernet& port : fcoe_.ports()) capture->add(port);
+void Service::start_capture(const std::shared_ptr<FrameStream>& stream, const CaptureRequest& request) {
+  auto capture = std::make_unique<CaptureSession>(*this, stream, request);
   for (PortSession* port : ports_) capture->add(*port);
   captures_.push_back(capture.get());
   add(std::move(capture));
@@ -181,7 +182,6 @@ void Service::end(Session& session) {
     std::erase_if(ports_by_address_, [&](const auto& entry) { return entry.second == port; });
   }
   if (auto* capture = dynamic_cast<CaptureSession*>(&session)) {
-    capture->stop_tapping();
     std::erase(captures_, capture);
   }
   ended_.push_back(&session);

@@ -11,10 +11,12 @@
 
 #include "fc2_fabric/drivers/fabric_core.hpp"
 #include "fc2_fabric/switch/switch.hpp"
+#include "tools/fabricd/failure_files.hpp"
 #include "tools/fabricd/fcoe_side.hpp"
 #include "tools/fabricd/instance.hpp"
 #include "tools/fabricd/paths.hpp"
 #include "tools/fabricd/rates.hpp"
+#include "tools/fabricd/recorder.hpp"
 #include "tools/fabricd/session.hpp"
 #include "tools/fabricd/stand_in.hpp"
 
@@ -28,6 +30,8 @@ struct ServiceConfig {
   std::size_t max_ports = 4096;
   std::uint32_t path_slots = 512;   // of each ring between two ports; 0: all frames go by the service
   std::size_t max_sessions = 4352;  // ports, control connections, and those without a Hello yet
+  fc2::HistoryLimits history;       // of the frames that are kept for captures
+  FailureConfig failures;           // where they are written when something fails
   FcoeConfig fcoe;                  // with interfaces: an FCF, which does not end when idle
 };
 
@@ -47,11 +51,12 @@ class Service final : public SessionHost {
   fc2::drivers::FabricCore& core() override { return core_; }
   fc2::Switch& fabric() override { return fabric_; }
   Paths& paths() override { return paths_; }
+  Recorder& recorder() override { return recorder_; }
   [[nodiscard]] std::uint32_t process_id() const override { return process_id_; }
   std::shared_ptr<FrameStream> make_stream(fc2::drivers::StreamUser& user, int descriptor) override;
   std::string admit(const Hello& hello, const std::shared_ptr<FrameStream>& stream) override;
   void make_path(PortSession& from, wire::FcId to) override;
-  void start_capture(const std::shared_ptr<FrameStream>& stream) override;
+  void start_capture(const std::shared_ptr<FrameStream>& stream, const CaptureRequest& request) override;
   void end(Session& session) override;
   [[nodiscard]] Status status() override;
 
@@ -72,6 +77,8 @@ class Service final : public SessionHost {
   const ServiceConfig config_;
   const std::uint32_t process_id_;
   fc2::drivers::FabricCore core_;
+  Recorder recorder_;
+  FailureFiles failures_;
   FcoeSide fcoe_;
   fc2::Switch fabric_;
   StandIn stand_in_;

@@ -14,7 +14,9 @@ class Switch;
 namespace fabricd {
 class Paths;
 class PortSession;
+class Recorder;
 class Session;
+struct CaptureRequest;
 struct Status;
 using fc2::drivers::FrameStream;
 using fc2::drivers::Hello;
@@ -26,13 +28,14 @@ class SessionHost {
   virtual fc2::drivers::FabricCore& core() = 0;
   virtual fc2::Switch& fabric() = 0;
   virtual Paths& paths() = 0;
+  virtual Recorder& recorder() = 0;
   [[nodiscard]] virtual std::uint32_t process_id() const = 0;
   virtual std::shared_ptr<FrameStream> make_stream(fc2::drivers::StreamUser& user, int descriptor) = 0;
   /// Makes a session of that role. Empty, or why not.
   virtual std::string admit(const Hello& hello, const std::shared_ptr<FrameStream>& stream) = 0;
   /// Memory between the two ports, where both are of this host and nobody wants to see their frames.
   virtual void make_path(PortSession& from, wire::FcId to) = 0;
-  virtual void start_capture(const std::shared_ptr<FrameStream>& stream) = 0;
+  virtual void start_capture(const std::shared_ptr<FrameStream>& stream, const CaptureRequest& request) = 0;
   /// The session is over, and goes when nothing of it is under way.
   virtual void end(Session& session) = 0;
   [[nodiscard]] virtual Status status() = 0;

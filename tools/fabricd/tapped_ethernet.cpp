@@ -5,20 +5,22 @@
 namespace fabricd {
 using fc2::fcoe::EthernetFrame;
 
-TappedEthernet::TappedEthernet(runtime::Scheduler& scheduler, std::unique_ptr<fc2::fcoe::EthernetPort> port)
-    : EthernetPort(port->interface()), scheduler_(scheduler), port_(std::move(port)) {
+TappedEthernet::TappedEthernet(runtime::Scheduler& scheduler, Recorder& recorder,
+                               std::unique_ptr<fc2::fcoe::EthernetPort> port)
+    : EthernetPort(port->interface()), scheduler_(scheduler), recorder_(recorder),
+      number_(recorder.add_port({.text = interface().name, .name = interface().name})), port_(std::move(port)) {
   port_->attach(this);
   set_up(port_->up());
 }
 
 void TappedEthernet::send(EthernetFrame frame) {
-  for (fc2::fcoe::EthernetTap* tap : taps_) tap->ethernet_passed(scheduler_.now(), frame, true);
+  recorder_.ethernet_passed(number_, scheduler_.now(), frame, true);
   port_->send(std::move(frame));
   if (port_->paused()) pause();
 }
 
 void TappedEthernet::ethernet_received(EthernetFrame frame) {
-  for (fc2::fcoe::EthernetTap* tap : taps_) tap->ethernet_passed(scheduler_.now(), frame, false);
+  recorder_.ethernet_passed(number_, scheduler_.now(), frame, false);
   deliver(std::move(frame));
 }
 

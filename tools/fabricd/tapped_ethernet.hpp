@@ -1,16 +1,16 @@
-// An Ethernet port with taps, as many as there are captures.
+// An Ethernet port whose frames the recorder sees.
 #pragma once
 #include <memory>
-#include <vector>
 
 #include "fc2_fabric/fcoe/ethernet_port.hpp"
 #include "runtime/scheduler.hpp"
+#include "tools/fabricd/recorder.hpp"
 
 namespace fabricd {
 
 class TappedEthernet final : public fc2::fcoe::EthernetPort, private fc2::fcoe::EthernetReceiver {
  public:
-  TappedEthernet(runtime::Scheduler& scheduler, std::unique_ptr<fc2::fcoe::EthernetPort> port);
+  TappedEthernet(runtime::Scheduler& scheduler, Recorder& recorder, std::unique_ptr<fc2::fcoe::EthernetPort> port);
 
   void send(fc2::fcoe::EthernetFrame frame) override;
   void listen(const wire::MacAddress& address) override { port_->listen(address); }
@@ -18,8 +18,6 @@ class TappedEthernet final : public fc2::fcoe::EthernetPort, private fc2::fcoe::
   void use_vlan(std::uint16_t vlan) override { port_->use_vlan(vlan); }
   [[nodiscard]] std::uint64_t kernel_drops() override { return port_->kernel_drops(); }
 
-  void add_tap(fc2::fcoe::EthernetTap& tap) { taps_.push_back(&tap); }
-  void remove_tap(fc2::fcoe::EthernetTap& tap) { std::erase(taps_, &tap); }
   [[nodiscard]] const fc2::fcoe::EthernetCounters& port_counters() const { return port_->counters(); }
 
  private:
@@ -28,7 +26,8 @@ class TappedEthernet final : public fc2::fcoe::EthernetPort, private fc2::fcoe::
   void ethernet_resumed() override { resume(); }
 
   runtime::Scheduler& scheduler_;
-  std::vector<fc2::fcoe::EthernetTap*> taps_;
+  Recorder& recorder_;
+  const PortNames::Number number_;
   std::unique_ptr<fc2::fcoe::EthernetPort> port_;
 };
 

@@ -1,0 +1,265 @@
+#!/usr/bin/env python3
+"""fcvi-fabricd capture: from now on, of the last seconds, of one port, at both ends, into a pipe whose reader goes; and
+the file that the service writes by itself when something failed. What it writes Wireshark reads.
+
+usage: capture_test.py FCVI_FABRICD VIPING FCVI_PERF
+"""
+
+import glob
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from local_fabric import LocalFabricTest
+
+FABRICD, VIPING, PERF = sys.argv[1:4]
+del sys.argv[1:4]
+
+FIELDS = ("frame.time_epoch", "frame.interface_name", "frame.packet_flags_direction", "fc.s_id", "fc.d_id", "fc.ox_id",
+          "fc.rx_id", "fc.r_ctl", "fc.seq_cnt", "frame.cap_len", "frame.len", "frame.comment")
+
+
+class Capture(LocalFabricTest):
+    def setUp(self):
+        super().setUp()
+        if not shutil.which("tshark"):
+            self.skipTest("there is no tshark")
+
+    # --- steps
+
+    def file(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def start(self, node, *words, **more):
+        return super().start(node, *words, FCVI_FABRICD=FABRICD, **more)
+
+    def command(self, *words):
+        return self.run_to_end("operator", FABRICD, *words)
+
+    def status(self):
+        status, out, err = self.command("status", "--json")
+        self.assertEqual(status, 0, err)
+        return json.loads(out)
+
+    def serve(self, node="bob"):
+        server = self.start(node, VIPING, "-t", 60, "--listen")
+        self.ping(1, to=node)
+        return server
+
+    def ping(self, count=3, to="bob", node="alice"):
+        status, out, err = self.run_to_end(node, VIPING, "-t", 60, "-W", 60, "-c", count, "-i", 0.01, to)
+        self.assertEqual((status, err), (0, ""), out)
+
+    def capture(self, *words):
+        capture = self.start("operator", FABRICD, "capture", *words)
+        self.wait_for(lambda: self.status()["captures"] > 0, "the capture begins")
+        return capture
+
+    def end(self, capture):
+        capture.send_signal(signal.SIGINT)
+        status, _, err = self.finish(capture)
+        self.assertEqual(status, 0, err)
+        return err
+
+    # --- what is in a file
+
+    def frames(self, path, wanted=""):
+        """A dictionary for each frame; fails if Wireshark finds one malformed."""
+        tshark = ["tshark", "-r", path, "-o", "fc.reassemble:FALSE"]
+        bad = subprocess.run([*tshark, "-Y", "_ws.malformed || fcoe.crc.status==0"], capture_output=True, text=True,
+                             timeout=self.TIMEOUT)
+        self.assertEqual((bad.returncode, bad.stdout), (0, ""), bad.stderr)
+        words = [word for field in FIELDS for word in ("-e", field)]
+        shown = subprocess.run([*tshark, "-Y", wanted, "-T", "fields", "-E", "separator=|", *words], capture_output=True,
+                               text=True, timeout=self.TIMEOUT)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        return [dict(zip(FIELDS, line.split("|"))) for line in shown.stdout.splitlines()]
+
+    def comments(self, path):
+        return [frame["frame.comment"] for frame in self.frames(path) if frame["frame.comment"]]
+
+    @staticmethod
+    def identities(frames):
+        """What tells a frame from all others of a short capture; way marks are all alike."""
+        keys = ("fc.s_id", "fc.d_id", "fc.ox_id", "fc.rx_id", "fc.r_ctl", "fc.seq_cnt", "frame.len")
+        return [tuple(frame[key] for key in keys) for frame in frames if frame["fc.r_ctl"] != "0xf0"]
+
+    def judge_once(self, frames):
+        """As sent, or, of what the fabric says, as received; no frame of a port twice."""
+        received = [frame for frame in frames if frame["frame.packet_flags_direction"].endswith("1")]
+        self.assertEqual([frame for frame in received if not frame["fc.s_id"].startswith("ff.ff.")], [])
+        seen = [(frame["frame.interface_name"], *self.identities([frame])) for frame in frames if frame["fc.r_ctl"] != "0xf0"]
+        self.assertEqual(len(set(seen)), len(seen))
+
+    def name_of(self, process):
+        return next(f'{port["name"]} (process {port["process_id"]})' for port in self.status()["ports"]
+                    if port["process_id"] == process)
+
+    # --- from now on
+
+    # Two programs talk: each frame is there once, whole, as it was sent, in the order of time.
+    def test_each_frame_is_there_once_and_whole(self):
+        self.serve()
+        capture = self.capture("-w", self.file("a.pcapng"))
+        self.ping(5)
+        told = self.end(capture)
+        frames = self.frames(self.file("a.pcapng"))
+        self.assertIn(f"{len(frames)} frames", told)
+        self.assertGreater(len(frames), 20)
+        self.assertEqual([frame["frame.cap_len"] for frame in frames], [frame["frame.len"] for frame in frames])
+        self.judge_once(frames)
+        times = [float(frame["frame.time_epoch"]) for frame in frames]
+        self.assertEqual(times, sorted(times))
+        self.assertLess(abs(times[0] - time.time()), 600)
+
+    # Both ends: what went from port to port is there twice, as sent and as received.
+    def test_both_ends_have_each_frame_twice(self):
+        self.serve()
+        capture = self.capture("-w", self.file("a.pcapng"), "--both-ends")
+        self.ping(5)
+        self.end(capture)
+        between = self.frames(self.file("a.pcapng"), "fc.s_id != ff.ff.fc && fc.d_id != ff.ff.fc && fc.s_id != ff.ff.fd && "
+                              "fc.d_id != ff.ff.fd && fc.s_id != ff.ff.fe && fc.d_id != ff.ff.fe")
+        between = [frame for frame in between if "discarded" not in frame["frame.comment"]]
+        self.assertGreater(len(between), 10)
+        sent = [frame for frame in between if frame["frame.packet_flags_direction"].endswith("2")]
+        received = [frame for frame in between if frame["frame.packet_flags_direction"].endswith("1")]
+        self.assertEqual(len(sent) + len(received), len(between))
+        self.assertEqual(sorted(self.identities(sent)), sorted(self.identities(received)))
+
+    # --port: frames from and to that port, and of no other; others keep their memory.
+    def test_one_port(self):
+        self.serve("bob")
+        carol = self.start("carol", VIPING, "-t", 60, "--listen")
+        self.ping(1, to="carol")
+        self.assertIsNone(carol.poll())
+        chosen = self.name_of(carol.pid)
+        address = next(port["n_port_id"] for port in self.status()["ports"] if port["process_id"] == carol.pid)
+        capture = self.capture("-w", self.file("a.pcapng"), "--port", carol.pid)
+        self.ping(3, to="bob")
+        self.ping(3, to="carol")
+        self.end(capture)
+        frames = self.frames(self.file("a.pcapng"))
+        self.assertGreater(len(frames), 5)
+        dotted = ".".join(address[at:at + 2].lower() for at in (0, 2, 4))
+        for frame in frames:
+            self.assertIn(dotted, (frame["fc.s_id"], frame["fc.d_id"]))
+        self.assertIn(chosen, {frame["frame.interface_name"] for frame in frames})
+
+    # -c: it ends by itself.
+    def test_count_ends_it(self):
+        self.serve()
+        capture = self.capture("-w", self.file("a.pcapng"), "-c", 7)
+        self.ping(3)
+        self.assertEqual(self.finish(capture)[0], 0)
+        self.assertEqual(len(self.frames(self.file("a.pcapng"))), 7)
+
+    # -w -: frames come at once; a reader that goes, and a capture that is killed, harm nobody.
+    def test_standard_output_and_readers_that_go(self):
+        self.serve()
+        reader = subprocess.Popen([FABRICD, "capture", "-w", "-"], env=self.environment("operator"), stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE)
+        self.addCleanup(reader.stdout.close)
+        self.addCleanup(reader.stderr.close)
+        self.assertEqual(reader.stdout.read(4), b"\x0a\x0d\x0d\x0a")  # before any frame passed
+        reader.stdout.close()
+        self.wait_for(lambda: self.ping(1) or reader.poll() is not None, "it ends with its reader")
+        self.assertEqual(reader.returncode, 0)
+        killed = self.capture("-w", self.file("a.pcapng"))
+        self.ping(1)
+        killed.kill()
+        self.finish(killed)
+        stopped = self.capture("-w", self.file("b.pcapng"))
+        stopped.send_signal(signal.SIGSTOP)
+        self.ping(20)
+        stopped.kill()
+        self.finish(stopped)
+        self.wait_for(lambda: self.status()["captures"] == 0, "captures end with their readers")
+        self.ping(1)
+
+    # --- what was
+
+    # Nobody captured when it happened: control frames are there whole; data that went through memory are not, which way
+    # marks and the comment of the file say.
+    def test_last_seconds(self):
+        self.serve()
+        self.ping(30)
+        status, out, err = self.command("capture", "-w", self.file("a.pcapng"), "--last", "600s")
+        self.assertEqual((status, out), (0, ""), err)
+        frames = self.frames(self.file("a.pcapng"))
+        self.assertIn(f"{len(frames)} frames", err)
+        self.assertGreater(len(frames), 20)
+        self.assertTrue(any("way mark" in comment for comment in self.comments(self.file("a.pcapng"))))
+        self.judge_once(frames)
+        status, _, err = self.command("capture", "-w", self.file("b.pcapng"), "--last", "1ns")
+        self.assertEqual((status, self.frames(self.file("b.pcapng"))), (0, []), err)
+
+    # Data frames that the service has are there with their beginning, and the file says how long they were.
+    def test_last_seconds_without_paths(self):
+        server = self.start("svc", FABRICD, "--no-paths", "--history-frames", 2000)
+        self.wait_for(lambda: "process_id" in self.command("status", "--json")[1], "the service runs")
+        self.start("bob", PERF, "--server", "--once", "--timeout", 60)
+        status, _, err = self.run_to_end("alice", PERF, "send_bw", "bob", "-n", 100, "-s", 65536, "--timeout", 60)
+        self.assertEqual(status, 0, err)
+        status, _, err = self.command("capture", "-w", self.file("a.pcapng"), "--last", "600s")
+        self.assertEqual(status, 0, err)
+        frames = self.frames(self.file("a.pcapng"))
+        cut = [frame for frame in frames if int(frame["frame.cap_len"]) < int(frame["frame.len"])]
+        self.assertGreater(len(cut), 50)
+        self.assertEqual({frame["frame.cap_len"] for frame in cut}, {"156"})
+        self.assertLessEqual(len(frames), 2000)
+        self.assertIn("no more is kept", err)
+        self.assertIsNone(server.poll())
+
+    # --- failures
+
+    # A process is killed: a second later there is a file that says so, with its last frame and what became of others'.
+    def test_killed_process_leaves_a_file(self):
+        server = self.serve()
+        name = self.name_of(server.pid)
+        server.kill()
+        pattern = os.path.join(self.runtime, "failures", "failure-*.pcapng")
+        self.wait_for(lambda: glob.glob(pattern), "a file about the failure")
+        server.wait()
+        (path,) = glob.glob(pattern)
+        self.assertTrue(any(f"the last frame of {name}: its process was killed by signal 9" in comment
+                            for comment in self.comments(path)), self.comments(path))
+        about = subprocess.run(["capinfos", "-k", path], capture_output=True, text=True, timeout=self.TIMEOUT)
+        if about.returncode == 0:
+            self.assertIn(f"{name}: its process was killed by signal 9", about.stdout)
+
+    # Programs that end as they should leave none, and nor does a service that may write none.
+    def test_no_failure_leaves_no_file(self):
+        self.serve()
+        self.ping(3)
+        self.command("stop")
+        self.assertEqual(glob.glob(os.path.join(self.runtime, "failures", "*")), [])
+
+    # The folder is configurable, also for a service that a program starts.
+    def test_folder_of_failures(self):
+        folder = self.file("elsewhere")
+        server = self.start("bob", VIPING, "-t", 60, "--listen", FCVI_FAILURE_FOLDER=folder)
+        self.wait_for(lambda: self.command("status")[0] == 0 and self.status()["ports"], "the server is there")
+        server.kill()
+        self.wait_for(lambda: server.poll() is not None, "it is killed")
+        self.wait_for(lambda: not self.status()["ports"], "the service noticed")
+        self.command("stop")  # what is due is written before the end
+        self.wait_for(lambda: glob.glob(os.path.join(folder, "failure-*.pcapng")), "a file there")
+
+    # --- refusals
+
+    def test_bad_options(self):
+        self.serve()
+        for words in (["capture"], ["capture", "-w", "x", "--last", "10"], ["capture", "-w", "x", "-c", "0"]):
+            self.assertEqual(self.command(*words)[0], 2, words)
+        status, _, err = self.command("capture", "-w", self.file("no/such/folder"))
+        self.assertEqual(status, 2, err)
+
+
+if __name__ == "__main__":
+    unittest.main()

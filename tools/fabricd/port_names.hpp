@@ -1,0 +1,51 @@
+// The ports of which frames are kept, by numbers that are never used again: also those that are gone, while there are
+// frames of them.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "wire/types.hpp"
+
+namespace fabricd {
+
+struct NamedPort {
+  std::string text;              // for people, and for the interface of a capture
+  std::string name;              // of the program, or of the Ethernet interface
+  std::uint32_t process_id = 0;  // 0: none
+  wire::FcId address{};          // 0: none of its own
+  std::string end{};             // how it ended, as a clause: "its process was killed by signal 9"; empty: it is there
+  bool orderly_end = true;
+  std::uint64_t last_frame = 0;  // frames up to this number may be its own, when it is gone
+};
+
+/// A value: a copy is a snapshot.
+class PortNames {
+ public:
+  using Number = std::uint32_t;
+  static constexpr Number fabric = 0;
+  static constexpr std::string_view text_of_fabric = "fabric";
+
+  Number add(NamedPort port);
+  /// It is gone; frames up to `last_frame` may be its own.
+  void gone(Number number, std::string end, bool orderly, std::uint64_t last_frame);
+  /// Those that are gone and have no frame from `first_frame` on are forgotten.
+  void forget_before(std::uint64_t first_frame);
+  /// nullptr: the fabric, or forgotten.
+  [[nodiscard]] const NamedPort* find(Number number) const;
+  /// Never empty.
+  [[nodiscard]] std::string_view text_of(Number number) const;
+  /// The one that had that address last; 0: none, or forgotten.
+  [[nodiscard]] Number last_at(wire::FcId address) const;
+  /// `wanted` is its name, its text, its process or its N_Port_ID.
+  [[nodiscard]] static bool is_called(const NamedPort& port, std::string_view wanted);
+  [[nodiscard]] const std::map<Number, NamedPort>& all() const { return ports_; }
+
+ private:
+  std::map<Number, NamedPort> ports_;
+  std::map<std::uint32_t, Number> last_at_;  // by address
+  Number last_ = fabric;
+};
+
+}  // namespace fabricd
