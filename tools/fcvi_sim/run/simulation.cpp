@@ -160,7 +160,7 @@ const RunResult& Simulation::run(std::vector<Task<>> programs) {
 }
 
 bool Simulation::states_matter() const {
-  return outputs_.ladder != nullptr ||
+  return outputs_.ladder != nullptr || outputs_.record != nullptr ||
          std::any_of(scenario_.workloads.begin(), scenario_.workloads.end(), [](const WorkloadSpec& workload) {
            return workload.expect.client_states || workload.expect.server_states;
          });
@@ -192,6 +192,8 @@ void Simulation::watch_states() {
 
 void Simulation::state_changed(std::size_t port, const Endpoint& endpoint, std::string_view from, std::string_view to) {
   if (outputs_.ladder != nullptr) outputs_.ladder->state(scheduler_.now(), port, endpoint.label(), from, to);
+  if (outputs_.record != nullptr)
+    outputs_.record->states.push_back({scheduler_.now(), port, endpoint.label(), from, to});
   for (std::size_t i = 0; i < scenario_.workloads.size(); ++i) {
     const WorkloadSpec& workload = scenario_.workloads[i];
     if (workload.name != endpoint.label()) continue;

@@ -13,16 +13,18 @@
 #include "tools/fcvi_sim/picture/ladder.hpp"
 #include "tools/fcvi_sim/run/fault_injector.hpp"
 #include "tools/fcvi_sim/run/observer.hpp"
+#include "tools/fcvi_sim/run/record.hpp"
 #include "tools/fcvi_sim/run/results.hpp"
 
 namespace sim {
 
-/// Where a run leaves what it saw; both may be null. `check`: after each event, each port's owners are asked whether
+/// Where a run leaves what it saw; each may be null. `check`: after each event, each port's owners are asked whether
 /// they are consistent.
 struct Outputs {
   fc2::Capture* capture = nullptr;
   Ladder* ladder = nullptr;
   bool check = false;
+  RunRecord* record = nullptr;
 };
 
 class Simulation final : private PortControl {
