@@ -16,7 +16,6 @@
 #include <cstring>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -206,81 +205,109 @@ struct Part {
   }
 };
 
+/// One entry of a list. Lists are bases in a row and not a std::tuple with std::apply: of what a source that includes
+/// messages takes to compile, that was a third.
+template <std::size_t Index, class T>
+struct Entry {
+  T entry;
+};
+
+template <std::size_t Offset, std::size_t Size, class Indices, class... Parts>
+struct WordOf;
 /// Size bytes at Offset that several members share; read and written in one go.
 template <std::size_t Offset, std::size_t Size, class... Parts>
-struct Word {
+using Word = WordOf<Offset, Size, std::index_sequence_for<Parts...>, Parts...>;
+
+template <std::size_t Offset, std::size_t Size, std::size_t... Indices, class... Parts>
+struct WordOf<Offset, Size, std::index_sequence<Indices...>, Parts...> : Entry<Indices, Parts>... {
   static constexpr std::size_t offset = Offset, bytes = Size;
   static constexpr Kind kind = Kind::field;
   static constexpr std::uint64_t mask = (Parts::mask | ...);
-  std::tuple<Parts...> parts;
+
+  constexpr explicit WordOf(const Parts&... parts) : Entry<Indices, Parts>{parts}... {}
+
+  /// visitor(part) for each, in order.
+  template <class Visitor>
+  constexpr void visit(Visitor&& visitor) const {
+    (visitor(Entry<Indices, Parts>::entry), ...);
+  }
 
   template <class Message>
   void load(Message& message, const std::uint8_t* at) const noexcept {
     const std::uint64_t word = load_big<Size>(at);
-    std::apply([&](const auto&... part) { (part.load(message, word), ...); }, parts);
+    (Entry<Indices, Parts>::entry.load(message, word), ...);
   }
   template <class Message>
   void store(const Message& message, std::uint8_t* at) const noexcept {
-    const std::uint64_t word = std::apply([&](const auto&... part) { return (part.store(message) | ...); }, parts);
+    const std::uint64_t word = (Entry<Indices, Parts>::entry.store(message) | ...);
     store_big<Size>(at, static_cast<UnsignedOf<Size>>(word));
   }
   [[nodiscard]] std::optional<ParseError> verify(const std::uint8_t*) const noexcept { return std::nullopt; }
   template <class Message>
   void describe(const Message& message, std::string& line) const {
-    std::apply([&](const auto&... part) { (part.describe(message, line), ...); }, parts);
+    (Entry<Indices, Parts>::entry.describe(message, line), ...);
   }
   static void cover(std::uint8_t* to) { store_big<Size>(to, static_cast<UnsignedOf<Size>>(mask)); }
   void store_constants(std::uint8_t*) const noexcept {}
-  [[nodiscard]] constexpr const char* first_name() const { return std::get<0>(parts).name; }
+  [[nodiscard]] constexpr const char* first_name() const {
+    const char* name = nullptr;
+    static_cast<void>(((name = Entry<Indices, Parts>::entry.name) || ...));
+    return name;
+  }
 };
 
+template <std::size_t Size, class Indices, class... Items>
+struct LayoutOf;
 /// The whole list; Size is the message's length in bytes.
 template <std::size_t Size, class... Items>
-struct Layout {
-  std::tuple<Items...> items;
+using Layout = LayoutOf<Size, std::index_sequence_for<Items...>, Items...>;
+
+template <std::size_t Size, std::size_t... Indices, class... Items>
+struct LayoutOf<Size, std::index_sequence<Indices...>, Items...> : Entry<Indices, Items>... {
   static constexpr std::size_t written_bytes = ((Items::kind == Kind::check ? 0 : Items::bytes) + ... + 0);
+
+  constexpr explicit LayoutOf(const Items&... items) : Entry<Indices, Items>{items}... {}
 
   [[nodiscard]] static constexpr std::size_t size() { return Size; }
 
-  template <class Message>
-  void load(Message& message, const std::uint8_t* from) const noexcept {
-    std::apply([&](const auto&... item) { (item.load(message, from + item.offset), ...); }, items);
+  /// visitor(item) for each, in order.
+  template <class Visitor>
+  constexpr void visit([[maybe_unused]] Visitor&& visitor) const {
+    (visitor(Entry<Indices, Items>::entry), ...);
   }
   template <class Message>
-  void store(const Message& message, std::uint8_t* to) const noexcept {
+  void load([[maybe_unused]] Message& message, [[maybe_unused]] const std::uint8_t* from) const noexcept {
+    (Entry<Indices, Items>::entry.load(message, from + Items::offset), ...);
+  }
+  template <class Message>
+  void store([[maybe_unused]] const Message& message, [[maybe_unused]] std::uint8_t* to) const noexcept {
     if constexpr (written_bytes != Size) std::memset(to, 0, Size);
-    std::apply([&](const auto&... item) { (item.store(message, to + item.offset), ...); }, items);
+    (Entry<Indices, Items>::entry.store(message, to + Items::offset), ...);
   }
   /// The first constant that does not hold, in the order of the list.
-  [[nodiscard]] std::optional<ParseError> verify(const std::uint8_t* from) const noexcept {
+  [[nodiscard]] std::optional<ParseError> verify([[maybe_unused]] const std::uint8_t* from) const noexcept {
     std::optional<ParseError> error;
-    std::apply(
-        [&](const auto&... item) { static_cast<void>(((error = item.verify(from + item.offset)).has_value() || ...)); },
-        items);
+    static_cast<void>(((error = Entry<Indices, Items>::entry.verify(from + Items::offset)).has_value() || ...));
     return error;
   }
   template <class Message>
-  void describe(const Message& message, std::string& line) const {
-    std::apply([&](const auto&... item) { (item.describe(message, line), ...); }, items);
+  void describe([[maybe_unused]] const Message& message, [[maybe_unused]] std::string& line) const {
+    (Entry<Indices, Items>::entry.describe(message, line), ...);
   }
   /// Sets the bits that the message uses; those left are reserved. For tests.
   static void cover([[maybe_unused]] std::uint8_t* mask) { (Items::cover(mask + Items::offset), ...); }
   /// Puts the constants over other bytes, which makes them a valid message. For tests.
-  void store_constants(std::uint8_t* to) const noexcept {
-    std::apply([&](const auto&... item) { (item.store_constants(to + item.offset), ...); }, items);
+  void store_constants([[maybe_unused]] std::uint8_t* to) const noexcept {
+    (Entry<Indices, Items>::entry.store_constants(to + Items::offset), ...);
   }
   /// Name of the item whose bytes begin at or before `length` and do not all fit; for ParseCode::truncated.
-  [[nodiscard]] constexpr const char* field_at(std::size_t length) const {
+  [[nodiscard]] constexpr const char* field_at([[maybe_unused]] std::size_t length) const {
     const char* name = "reserved";
-    std::size_t best = Size + 1;
-    std::apply(
-        [&](const auto&... item) {
-          ((item.offset + item.bytes > length && item.offset + item.bytes < best
-                ? (name = item.first_name(), best = item.offset + item.bytes)
-                : 0),
-           ...);
-        },
-        items);
+    [[maybe_unused]] std::size_t best = Size + 1;
+    ((Items::offset + Items::bytes > length && Items::offset + Items::bytes < best
+          ? (name = Entry<Indices, Items>::entry.first_name(), best = Items::offset + Items::bytes)
+          : 0),
+     ...);
     return name;
   }
 };
@@ -319,7 +346,7 @@ template <std::size_t Offset, std::size_t Size, class... Parts>
   static_assert(((Parts::high < 8 * Size) && ...), "a part lies outside its word");
   constexpr std::uint64_t all = (Parts::mask | ...), sum = (Parts::mask + ...);
   static_assert(all == sum, "parts overlap");
-  return Word<Offset, Size, Parts...>{{parts...}};
+  return Word<Offset, Size, Parts...>{parts...};
 }
 
 template <class... Items>
@@ -338,7 +365,7 @@ template <std::size_t Size, class... Items>
 [[nodiscard]] constexpr auto layout(Items... items) {
   static_assert(((Items::offset + Items::bytes <= Size) && ...), "an item lies outside the message");
   static_assert(all_disjoint<Items...>(), "items overlap");
-  return Layout<Size, Items...>{{items...}};
+  return Layout<Size, Items...>{items...};
 }
 
 /// The fields of a message from bytes that begin with it, whose size the caller has checked; constants

@@ -33,7 +33,7 @@ bool named_by_r_ctl(RCtl r_ctl) {
 template <class Message>
 std::string text_of_parsed(Bytes payload, std::string_view name = Message::name) {
   const auto message = Message::parse(payload);
-  if (!message) return std::string(name) + " malformed: " + to_string(message.error());
+  if (!message) return std::string(name).append(" malformed: ").append(to_string(message.error()));
   return message->to_string();
 }
 

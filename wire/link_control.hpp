@@ -66,9 +66,9 @@ struct LinkReject {
                                                   codec::field<1, 1>(&LinkReject::reason, "reason"),
                                                   codec::field<3, 1>(&LinkReject::vendor_unique, "vendor_unique"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<LinkReject> parse(Bytes bytes) { return codec::parse<LinkReject>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<LinkReject> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const LinkReject&, const LinkReject&) = default;
   [[nodiscard]] static LinkReject from_parameter(std::uint32_t parameter);
   [[nodiscard]] std::uint32_t to_parameter() const;
@@ -88,9 +88,9 @@ struct LinkBusy {
       codec::layout<4>(codec::field<0, 1>(&LinkBusy::action, "action"), codec::field<1, 1>(&LinkBusy::reason, "reason"),
                        codec::field<3, 1>(&LinkBusy::vendor_unique, "vendor_unique"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<LinkBusy> parse(Bytes bytes) { return codec::parse<LinkBusy>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<LinkBusy> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const LinkBusy&, const LinkBusy&) = default;
   [[nodiscard]] static LinkBusy from_parameter(std::uint32_t parameter);
   [[nodiscard]] std::uint32_t to_parameter() const;

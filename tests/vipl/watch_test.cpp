@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "vipl/engine/futex.hpp"
+#include "vipl/engine/notifier.hpp"
 
 using namespace vipl;
 using runtime::drivers::Doorbell;
@@ -83,6 +84,16 @@ struct Process {
 };
 
 Process& make_process() { return *new Process; }
+
+/// A queue on which something has always completed.
+struct FullPort {
+  struct Item {};
+  using Handler = std::atomic<std::uint32_t>*;
+  [[nodiscard]] vipl::Engine& engine() const { return served; }
+  Taken wait(void*, TimeNs, Item&) { return Taken::Success; }
+  static void call(Handler calls, VIP_PVOID, VIP_NIC_HANDLE, void*, Taken, const Item&) { calls->fetch_add(1); }
+  vipl::Engine& served;
+};
 
 constexpr TimeNs generous = 60 * runtime::second;
 template <class Done>
@@ -165,6 +176,32 @@ TEST(Watch, silent_process_is_read_by_the_library_and_then_idle) {
     return process.memory.looks.load() == before;
   };
   EXPECT_TRUE(eventually(is_idle));
+}
+
+// A handler's thread without a request may be the one that sleeps at the doorbell: it reads what peers write (RDMA into
+// a program that does nothing but wait for handlers to be called), and then sleeps.
+TEST(Watch, idle_notifier_reads_what_peers_write) {
+  Process& process = make_process();
+  std::thread([&process] { process.watch.run(); }).detach();
+  FullPort port{process.engine};
+  std::atomic<std::uint32_t> calls{0};
+  const auto notifier = std::make_shared<Notifier<FullPort>>(port, nullptr, nullptr);
+  notifier->start();
+  notifier->add({&calls, nullptr});
+  ASSERT_TRUE(eventually([&] { return calls.load() == 1; }));
+  PeerDoorbell peer = process.peer();
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    process.write(peer);
+    ASSERT_TRUE(eventually([&] { return process.memory.read.load() == i + 1; }));
+  }
+  EXPECT_LT(process.memory.looks.load(), 20U * 1000) << "it woke up again and again and did not read";
+  const auto is_idle = [&] {
+    const std::uint32_t before = process.memory.looks.load();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    return process.memory.looks.load() == before;
+  };
+  EXPECT_TRUE(eventually(is_idle));
+  notifier->stop();
 }
 
 // A hostile peer takes the library's thread off the word on which it sleeps (FUTEX_REQUEUE): a call that waits takes

@@ -202,6 +202,9 @@ void add_run(CLI::App& app, RunOptions& options) {
   run->add_option("--ladder", options.ladder, "draw the connections into this file (SVG)");
   run->add_option("--report", options.report,
                   "write what happened into this file (HTML, a page that needs nothing else)");
+  run->add_option("--report-frames", options.report_frames, "the most frames that the page has, 200000 by default")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{10'000'000}))
+      ->type_name("N");
   run->add_option("--file", options.overrides.file, "data of transfers that have none of their own");
   run->add_flag("--check", options.check,
                 "after each event ask each part of the protocol whether it is consistent; slow");

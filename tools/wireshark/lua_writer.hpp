@@ -50,7 +50,7 @@ class LayoutWriter {
   template <class Layout>
   [[nodiscard]] static std::string fields(const Layout& layout, std::size_t base = 0) {
     LayoutWriter writer(base);
-    std::apply([&](const auto&... item) { (writer.add(item), ...); }, layout.items);
+    layout.visit([&](const auto& item) { writer.add(item); });
     return "{" + writer.list_ + "}";
   }
   /// Bits of the message that no field covers.
@@ -77,9 +77,9 @@ class LayoutWriter {
     begin(constant.name, Offset, Size, "number");
     list_ += ",constant=" + std::to_string(constant.value) + "},";
   }
-  template <std::size_t Offset, std::size_t Size, class... Parts>
-  void add(const wire::codec::Word<Offset, Size, Parts...>& word) {
-    std::apply([&](const auto&... part) { (add_part(Offset, Size, part), ...); }, word.parts);
+  template <std::size_t Offset, std::size_t Size, class Indices, class... Parts>
+  void add(const wire::codec::WordOf<Offset, Size, Indices, Parts...>& word) {
+    word.visit([&](const auto& part) { add_part(Offset, Size, part); });
   }
   /// Of the bytes of a word only those that hold the part.
   template <unsigned High, unsigned Low, class Message, class Value>

@@ -47,7 +47,7 @@ class Notifier : public std::enable_shared_from_this<Notifier<Port>> {
     if (Callback::running()) return;
     while (!ended_) {
       const std::uint32_t key = end_point_.prepare();
-      const bool woken = ended_ || runtime_.wait(end_point_, key, runtime::never);
+      const bool woken = ended_ || sleep(end_point_, key);
       end_point_.finish();
       if (!woken) return;
     }
@@ -95,11 +95,17 @@ class Notifier : public std::enable_shared_from_this<Notifier<Port>> {
     for (;;) {
       const std::uint32_t key = point_.prepare();
       const Look look = look_for(request);
-      const bool woken = look != Look::Nothing || runtime_.wait(point_, key, runtime::never);
+      const bool woken = look != Look::Nothing || sleep(point_, key);
       point_.finish();
       if (look != Look::Nothing) return look == Look::Found;
       if (!woken) return false;
     }
+  }
+  /// It may be the thread that sleeps at the doorbell: then it reads what came.
+  bool sleep(EventCount& point, std::uint32_t key) {
+    const bool woken = runtime_.wait(point, key, runtime::never);
+    port_.engine().help(runtime_.now());
+    return woken;
   }
   enum class Look { Nothing, Found, Stopped };
   Look look_for(Request& request) {

@@ -16,17 +16,23 @@ constexpr int ticks_to_park = 20;
 
 bool Watch::wait(EventCount& point, std::uint32_t key, TimeNs deadline) {
   const std::uint32_t follow = follow_.load();
-  if (!taken_.exchange(true)) {
+  if (begin_as(Sleeper::Call)) {
     const bool woken = sleep_at_doorbell(point, key, deadline);
     leave();
     return woken;
   }
-  if (thread_watches_.load()) end_watch_of_thread();
+  call_back_thread();
   followers_.fetch_add(1);
   // The one that leaves counts the followers after it has cleared the mark.
-  const bool woken = !taken_.load() || futex_wait_either(point.epoch(), key, follow_, follow, false, deadline);
+  const bool nobody = sleeper_.load() == Sleeper::Nobody;
+  const bool woken = nobody || futex_wait_either(point.epoch(), key, follow_, follow, false, deadline);
   followers_.fetch_sub(1);
   return woken;
+}
+
+bool Watch::begin_as(Sleeper sleeper) {
+  Sleeper nobody = Sleeper::Nobody;
+  return sleeper_.compare_exchange_strong(nobody, sleeper);
 }
 
 bool Watch::sleep_at_doorbell(EventCount& point, std::uint32_t key, TimeNs deadline) {
@@ -39,7 +45,7 @@ bool Watch::sleep_at_doorbell(EventCount& point, std::uint32_t key, TimeNs deadl
 
 void Watch::leave() {
   engine_.set_looked();
-  taken_.store(false);
+  sleeper_.store(Sleeper::Nobody);
   if (followers_.load() != 0) {
     follow_.fetch_add(1);
     futex_wake_one(follow_);
@@ -47,8 +53,10 @@ void Watch::leave() {
   if (parked_.load()) kick();
 }
 
-void Watch::end_watch_of_thread() {
-  if (asked_to_leave_.exchange(true)) return;
+// Nothing if a call has the place, or the thread was called back already.
+void Watch::call_back_thread() {
+  Sleeper thread = Sleeper::Thread;
+  if (!sleeper_.compare_exchange_strong(thread, Sleeper::ThreadToLeave)) return;
   engine_.set_looked();
   leave_.fetch_add(1);
   futex_wake_one(leave_);
@@ -65,7 +73,7 @@ void Watch::kick() {
 void Watch::run() {
   for (int sleeps = 0;;) {
     futex_wait(kick_, kick_.load(), monotonic_now() + tick);
-    if (taken_.load()) {
+    if (sleeper_.load() != Sleeper::Nobody) {
       if (++sleeps < ticks_to_park) continue;
       park();
     } else if (!engine_.take_looked()) {
@@ -79,23 +87,21 @@ void Watch::run() {
 void Watch::park() {
   const std::uint32_t kicked = kick_.load();
   parked_.store(true);
-  if (taken_.load()) futex_wait(kick_, kicked);
+  if (sleeper_.load() != Sleeper::Nobody) futex_wait(kick_, kicked);
   parked_.store(false);
 }
 
 void Watch::watch_in_thread() {
-  if (taken_.exchange(true)) return;
-  asked_to_leave_.store(false);
-  thread_watches_.store(true);
-  while (!asked_to_leave_.load()) {
+  if (!begin_as(Sleeper::Thread)) return;
+  const auto stays = [this] { return sleeper_.load() == Sleeper::Thread; };
+  while (stays()) {
     const std::uint32_t rung = doorbell_.fall_asleep();
     const std::uint32_t leave = leave_.load();
-    if (!engine_.input_waits() && !asked_to_leave_.load()) futex_wait_shared(doorbell_.word(), rung, leave_, leave);
+    if (!engine_.input_waits() && stays()) futex_wait_shared(doorbell_.word(), rung, leave_, leave);
     doorbell_.awake();
     engine_.read_memory(monotonic_now());
     if (engine_.take_looked()) break;  // calls do it
   }
-  thread_watches_.store(false);
   leave();
 }
 

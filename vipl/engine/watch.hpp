@@ -35,17 +35,23 @@ class Watch {
  private:
   bool sleep_at_doorbell(EventCount& point, std::uint32_t key, TimeNs deadline);
   void leave();
-  void end_watch_of_thread();
+  void call_back_thread();
   void kick();
   void watch_in_thread();
   void park();
 
   Engine& engine_;
   runtime::drivers::Doorbell& doorbell_;
-  std::atomic<bool> taken_{false};           // some thread sleeps at the doorbell, or is about to
-  std::atomic<bool> thread_watches_{false};  // ... the library's
-  std::atomic<bool> asked_to_leave_{false};  // ... which is to let a call do so
-  std::atomic<bool> parked_{false};          // the library's thread waits for kick_
+  /// Who sleeps at the doorbell, or is about to. Each arrow is one atomic step:
+  ///
+  ///   Nobody -> Call -> Nobody                     wait(), leave()
+  ///   Nobody -> Thread -> Nobody                   watch_in_thread(), leave()
+  ///             Thread -> ThreadToLeave -> Nobody  a call wants the place: call_back_thread()
+  enum class Sleeper : std::uint8_t { Nobody, Call, Thread, ThreadToLeave };
+  [[nodiscard]] bool begin_as(Sleeper sleeper);
+
+  std::atomic<Sleeper> sleeper_{Sleeper::Nobody};
+  std::atomic<bool> parked_{false};  // the library's thread waits for kick_
   std::atomic<std::uint32_t> kick_{0}, follow_{0};
   std::atomic<std::uint32_t> leave_{0};  // the library's thread leaves; no other process reaches this word
   std::atomic<std::uint32_t> followers_{0};

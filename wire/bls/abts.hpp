@@ -9,9 +9,9 @@ struct Abts {
   static constexpr std::string_view name = "ABTS";
   static constexpr auto layout = codec::layout<0>();
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<Abts> parse(Bytes bytes) { return codec::parse<Abts>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<Abts> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const Abts&, const Abts&) = default;
 };
 

@@ -26,9 +26,9 @@ struct BaAcc {
       codec::field<8, 2>(&BaAcc::low_seq_cnt, "low_seq_cnt"),
       codec::field<10, 2>(&BaAcc::high_seq_cnt, "high_seq_cnt"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<BaAcc> parse(Bytes bytes) { return codec::parse<BaAcc>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<BaAcc> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const BaAcc&, const BaAcc&) = default;
 };
 

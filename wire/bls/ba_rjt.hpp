@@ -36,9 +36,9 @@ struct BaRjt {
                                                   codec::field<2, 1>(&BaRjt::explanation, "explanation"),
                                                   codec::field<3, 1>(&BaRjt::vendor_unique, "vendor_unique"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<BaRjt> parse(Bytes bytes) { return codec::parse<BaRjt>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<BaRjt> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const BaRjt&, const BaRjt&) = default;
 };
 

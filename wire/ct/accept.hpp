@@ -15,9 +15,9 @@ struct CtAccept {
   static constexpr auto layout =
       codec::layout<16>(codec::field<0, 16>(&CtAccept::preamble, "preamble"), codec::check<8, 2>(0x8002, "command"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<CtAccept> parse(Bytes bytes) { return codec::parse<CtAccept>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<CtAccept> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const CtAccept&, const CtAccept&) = default;
 };
 
@@ -31,9 +31,9 @@ struct PortIdAccept {
       codec::layout<20>(codec::field<0, 16>(&PortIdAccept::preamble, "preamble"), codec::check<8, 2>(0x8002, "command"),
                         codec::field<17, 3>(&PortIdAccept::port_id, "port_id"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<PortIdAccept> parse(Bytes bytes) { return codec::parse<PortIdAccept>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<PortIdAccept> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const PortIdAccept&, const PortIdAccept&) = default;
 };
 
@@ -47,9 +47,9 @@ struct NameAccept {
       codec::layout<24>(codec::field<0, 16>(&NameAccept::preamble, "preamble"), codec::check<8, 2>(0x8002, "command"),
                         codec::field<16, 8>(&NameAccept::world_wide_name, "world_wide_name"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<NameAccept> parse(Bytes bytes) { return codec::parse<NameAccept>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<NameAccept> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const NameAccept&, const NameAccept&) = default;
 };
 
@@ -105,9 +105,9 @@ struct PortEntry {
                                           codec::part<23, 0>(&PortEntry::port_id, "port_id")),
                         codec::field<8, 8>(&PortEntry::world_wide_name, "world_wide_name"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<PortEntry> parse(Bytes bytes) { return codec::parse<PortEntry>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<PortEntry> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const PortEntry&, const PortEntry&) = default;
 };
 

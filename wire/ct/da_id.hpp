@@ -17,9 +17,9 @@ struct DaId {
       codec::layout<20>(codec::field<0, 16>(&DaId::preamble, "preamble"), codec::check<8, 2>(0x0300, "command"),
                         codec::field<17, 3>(&DaId::port_id, "port_id"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<DaId> parse(Bytes bytes) { return codec::parse<DaId>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<DaId> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const DaId&, const DaId&) = default;
 };
 

@@ -18,9 +18,9 @@ struct GaNxt {
       codec::layout<20>(codec::field<0, 16>(&GaNxt::preamble, "preamble"), codec::check<8, 2>(0x0100, "command"),
                         codec::field<17, 3>(&GaNxt::port_id, "port_id"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<GaNxt> parse(Bytes bytes) { return codec::parse<GaNxt>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<GaNxt> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const GaNxt&, const GaNxt&) = default;
 };
 

@@ -17,9 +17,9 @@ struct GcsId {
       codec::layout<20>(codec::field<0, 16>(&GcsId::preamble, "preamble"), codec::check<8, 2>(0x0114, "command"),
                         codec::field<17, 3>(&GcsId::port_id, "port_id"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<GcsId> parse(Bytes bytes) { return codec::parse<GcsId>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<GcsId> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const GcsId&, const GcsId&) = default;
 };
 
@@ -35,11 +35,9 @@ struct ClassesOfServiceAccept {
       codec::field<0, 16>(&ClassesOfServiceAccept::preamble, "preamble"), codec::check<8, 2>(0x8002, "command"),
       codec::field<16, 4>(&ClassesOfServiceAccept::classes_of_service, "classes_of_service"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<ClassesOfServiceAccept> parse(Bytes bytes) {
-    return codec::parse<ClassesOfServiceAccept>(bytes);
-  }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<ClassesOfServiceAccept> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const ClassesOfServiceAccept&, const ClassesOfServiceAccept&) = default;
 };
 

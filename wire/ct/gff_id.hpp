@@ -17,9 +17,9 @@ struct GffId {
       codec::layout<20>(codec::field<0, 16>(&GffId::preamble, "preamble"), codec::check<8, 2>(0x011F, "command"),
                         codec::field<17, 3>(&GffId::port_id, "port_id"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<GffId> parse(Bytes bytes) { return codec::parse<GffId>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<GffId> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const GffId&, const GffId&) = default;
 };
 

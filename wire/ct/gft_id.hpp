@@ -17,9 +17,9 @@ struct GftId {
       codec::layout<20>(codec::field<0, 16>(&GftId::preamble, "preamble"), codec::check<8, 2>(0x0117, "command"),
                         codec::field<17, 3>(&GftId::port_id, "port_id"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<GftId> parse(Bytes bytes) { return codec::parse<GftId>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<GftId> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const GftId&, const GftId&) = default;
 };
 

@@ -23,9 +23,9 @@ struct GidFf {
       codec::field<17, 1>(&GidFf::domain_scope, "domain_scope"), codec::field<18, 1>(&GidFf::area_scope, "area_scope"),
       codec::field<22, 1>(&GidFf::features, "features"), codec::field<23, 1>(&GidFf::type, "type"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<GidFf> parse(Bytes bytes) { return codec::parse<GidFf>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<GidFf> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const GidFf&, const GidFf&) = default;
 };
 

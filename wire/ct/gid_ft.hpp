@@ -21,9 +21,9 @@ struct GidFt {
       codec::field<17, 1>(&GidFt::domain_scope, "domain_scope"), codec::field<18, 1>(&GidFt::area_scope, "area_scope"),
       codec::field<19, 1>(&GidFt::type, "type"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<GidFt> parse(Bytes bytes) { return codec::parse<GidFt>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<GidFt> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const GidFt&, const GidFt&) = default;
 };
 

@@ -17,9 +17,9 @@ struct GidIpp {
       codec::layout<32>(codec::field<0, 16>(&GidIpp::preamble, "preamble"), codec::check<8, 2>(0x01B1, "command"),
                         codec::field<16, 16>(&GidIpp::ip_address, "ip_address"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<GidIpp> parse(Bytes bytes) { return codec::parse<GidIpp>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<GidIpp> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const GidIpp&, const GidIpp&) = default;
 };
 

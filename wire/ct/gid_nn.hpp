@@ -17,9 +17,9 @@ struct GidNn {
       codec::layout<24>(codec::field<0, 16>(&GidNn::preamble, "preamble"), codec::check<8, 2>(0x0131, "command"),
                         codec::field<16, 8>(&GidNn::node_name, "node_name"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<GidNn> parse(Bytes bytes) { return codec::parse<GidNn>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<GidNn> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const GidNn&, const GidNn&) = default;
 };
 

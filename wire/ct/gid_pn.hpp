@@ -17,9 +17,9 @@ struct GidPn {
       codec::layout<24>(codec::field<0, 16>(&GidPn::preamble, "preamble"), codec::check<8, 2>(0x0121, "command"),
                         codec::field<16, 8>(&GidPn::port_name, "port_name"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<GidPn> parse(Bytes bytes) { return codec::parse<GidPn>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<GidPn> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const GidPn&, const GidPn&) = default;
 };
 

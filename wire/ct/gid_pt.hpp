@@ -21,9 +21,9 @@ struct GidPt {
       codec::field<16, 1>(&GidPt::port_type, "port_type"), codec::field<17, 1>(&GidPt::domain_scope, "domain_scope"),
       codec::field<18, 1>(&GidPt::area_scope, "area_scope"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<GidPt> parse(Bytes bytes) { return codec::parse<GidPt>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<GidPt> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const GidPt&, const GidPt&) = default;
 };
 

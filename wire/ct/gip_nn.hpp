@@ -17,9 +17,9 @@ struct GipNn {
       codec::layout<24>(codec::field<0, 16>(&GipNn::preamble, "preamble"), codec::check<8, 2>(0x0135, "command"),
                         codec::field<16, 8>(&GipNn::node_name, "node_name"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<GipNn> parse(Bytes bytes) { return codec::parse<GipNn>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<GipNn> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const GipNn&, const GipNn&) = default;
 };
 

@@ -17,9 +17,9 @@ struct GippId {
       codec::layout<20>(codec::field<0, 16>(&GippId::preamble, "preamble"), codec::check<8, 2>(0x011B, "command"),
                         codec::field<17, 3>(&GippId::port_id, "port_id"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<GippId> parse(Bytes bytes) { return codec::parse<GippId>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<GippId> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const GippId&, const GippId&) = default;
 };
 

@@ -17,9 +17,9 @@ struct GippPn {
       codec::layout<24>(codec::field<0, 16>(&GippPn::preamble, "preamble"), codec::check<8, 2>(0x012B, "command"),
                         codec::field<16, 8>(&GippPn::port_name, "port_name"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<GippPn> parse(Bytes bytes) { return codec::parse<GippPn>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<GippPn> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const GippPn&, const GippPn&) = default;
 };
 

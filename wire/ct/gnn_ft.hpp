@@ -21,9 +21,9 @@ struct GnnFt {
       codec::field<17, 1>(&GnnFt::domain_scope, "domain_scope"), codec::field<18, 1>(&GnnFt::area_scope, "area_scope"),
       codec::field<19, 1>(&GnnFt::type, "type"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<GnnFt> parse(Bytes bytes) { return codec::parse<GnnFt>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<GnnFt> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const GnnFt&, const GnnFt&) = default;
 };
 

@@ -17,9 +17,9 @@ struct GnnId {
       codec::layout<20>(codec::field<0, 16>(&GnnId::preamble, "preamble"), codec::check<8, 2>(0x0113, "command"),
                         codec::field<17, 3>(&GnnId::port_id, "port_id"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<GnnId> parse(Bytes bytes) { return codec::parse<GnnId>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<GnnId> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const GnnId&, const GnnId&) = default;
 };
 

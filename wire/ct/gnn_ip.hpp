@@ -17,9 +17,9 @@ struct GnnIp {
       codec::layout<32>(codec::field<0, 16>(&GnnIp::preamble, "preamble"), codec::check<8, 2>(0x0153, "command"),
                         codec::field<16, 16>(&GnnIp::ip_address, "ip_address"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<GnnIp> parse(Bytes bytes) { return codec::parse<GnnIp>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<GnnIp> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const GnnIp&, const GnnIp&) = default;
 };
 

@@ -21,9 +21,9 @@ struct GpnFt {
       codec::field<17, 1>(&GpnFt::domain_scope, "domain_scope"), codec::field<18, 1>(&GpnFt::area_scope, "area_scope"),
       codec::field<19, 1>(&GpnFt::type, "type"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<GpnFt> parse(Bytes bytes) { return codec::parse<GpnFt>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<GpnFt> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const GpnFt&, const GpnFt&) = default;
 };
 

@@ -17,9 +17,9 @@ struct GpnId {
       codec::layout<20>(codec::field<0, 16>(&GpnId::preamble, "preamble"), codec::check<8, 2>(0x0112, "command"),
                         codec::field<17, 3>(&GpnId::port_id, "port_id"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<GpnId> parse(Bytes bytes) { return codec::parse<GpnId>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<GpnId> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const GpnId&, const GpnId&) = default;
 };
 

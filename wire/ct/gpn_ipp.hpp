@@ -17,9 +17,9 @@ struct GpnIpp {
       codec::layout<32>(codec::field<0, 16>(&GpnIpp::preamble, "preamble"), codec::check<8, 2>(0x01B2, "command"),
                         codec::field<16, 16>(&GpnIpp::ip_address, "ip_address"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<GpnIpp> parse(Bytes bytes) { return codec::parse<GpnIpp>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<GpnIpp> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const GpnIpp&, const GpnIpp&) = default;
 };
 

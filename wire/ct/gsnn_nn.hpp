@@ -17,9 +17,9 @@ struct GsnnNn {
       codec::layout<24>(codec::field<0, 16>(&GsnnNn::preamble, "preamble"), codec::check<8, 2>(0x0139, "command"),
                         codec::field<16, 8>(&GsnnNn::node_name, "node_name"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<GsnnNn> parse(Bytes bytes) { return codec::parse<GsnnNn>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<GsnnNn> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const GsnnNn&, const GsnnNn&) = default;
 };
 

@@ -17,9 +17,9 @@ struct GspnId {
       codec::layout<20>(codec::field<0, 16>(&GspnId::preamble, "preamble"), codec::check<8, 2>(0x0118, "command"),
                         codec::field<17, 3>(&GspnId::port_id, "port_id"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<GspnId> parse(Bytes bytes) { return codec::parse<GspnId>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<GspnId> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const GspnId&, const GspnId&) = default;
 };
 

@@ -17,9 +17,9 @@ struct Fc4TypesAccept {
       codec::layout<48>(codec::field<0, 16>(&Fc4TypesAccept::preamble, "preamble"),
                         codec::check<8, 2>(0x8002, "command"), codec::field<16, 32>(&Fc4TypesAccept::types, "types"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<Fc4TypesAccept> parse(Bytes bytes) { return codec::parse<Fc4TypesAccept>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<Fc4TypesAccept> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const Fc4TypesAccept&, const Fc4TypesAccept&) = default;
 };
 
@@ -55,9 +55,9 @@ struct Fc4FeaturesAccept {
                                                     codec::check<8, 2>(0x8002, "command"),
                                                     codec::field<16, 128>(&Fc4FeaturesAccept::features, "features"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<Fc4FeaturesAccept> parse(Bytes bytes) { return codec::parse<Fc4FeaturesAccept>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<Fc4FeaturesAccept> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const Fc4FeaturesAccept&, const Fc4FeaturesAccept&) = default;
 };
 
@@ -71,9 +71,9 @@ struct PortTypeAccept {
                                                    codec::check<8, 2>(0x8002, "command"),
                                                    codec::field<16, 1>(&PortTypeAccept::port_type, "port_type"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<PortTypeAccept> parse(Bytes bytes) { return codec::parse<PortTypeAccept>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<PortTypeAccept> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const PortTypeAccept&, const PortTypeAccept&) = default;
 };
 
@@ -134,9 +134,9 @@ struct NextPortAccept {
       codec::field<624, 8>(&NextPortAccept::fabric_port_name, "fabric_port_name"),
       codec::field<633, 3>(&NextPortAccept::hard_address, "hard_address"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<NextPortAccept> parse(Bytes bytes) { return codec::parse<NextPortAccept>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<NextPortAccept> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const NextPortAccept&, const NextPortAccept&) = default;
 };
 

@@ -38,9 +38,9 @@ struct CtHeader {
       codec::field<14, 1>(&CtHeader::explanation, "explanation"),
       codec::field<15, 1>(&CtHeader::vendor_specific, "vendor_specific"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<CtHeader> parse(Bytes bytes) { return codec::parse<CtHeader>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<CtHeader> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const CtHeader&, const CtHeader&) = default;
 
   /// The preamble of a name server request, accept or (reason, explanation) reject.

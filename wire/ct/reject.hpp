@@ -12,9 +12,9 @@ struct CtReject {
   static constexpr auto layout =
       codec::layout<16>(codec::field<0, 16>(&CtReject::preamble, "preamble"), codec::check<8, 2>(0x8001, "command"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<CtReject> parse(Bytes bytes) { return codec::parse<CtReject>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<CtReject> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const CtReject&, const CtReject&) = default;
   [[nodiscard]] static CtReject of(RejectReason reason, RejectExplanation explanation = RejectExplanation::none) {
     CtReject reject;

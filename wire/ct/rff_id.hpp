@@ -22,9 +22,9 @@ struct RffId {
                         codec::field<17, 3>(&RffId::port_id, "port_id"),
                         codec::field<22, 1>(&RffId::features, "features"), codec::field<23, 1>(&RffId::type, "type"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<RffId> parse(Bytes bytes) { return codec::parse<RffId>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<RffId> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const RffId&, const RffId&) = default;
 };
 

@@ -37,9 +37,9 @@ struct RftId {
       codec::layout<52>(codec::field<0, 16>(&RftId::preamble, "preamble"), codec::check<8, 2>(0x0217, "command"),
                         codec::field<17, 3>(&RftId::port_id, "port_id"), codec::field<20, 32>(&RftId::types, "types"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<RftId> parse(Bytes bytes) { return codec::parse<RftId>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<RftId> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const RftId&, const RftId&) = default;
 };
 

@@ -19,9 +19,9 @@ struct RipNn {
       codec::field<0, 16>(&RipNn::preamble, "preamble"), codec::check<8, 2>(0x0235, "command"),
       codec::field<16, 8>(&RipNn::node_name, "node_name"), codec::field<24, 16>(&RipNn::ip_address, "ip_address"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<RipNn> parse(Bytes bytes) { return codec::parse<RipNn>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<RipNn> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const RipNn&, const RipNn&) = default;
 };
 

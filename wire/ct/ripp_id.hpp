@@ -19,9 +19,9 @@ struct RippId {
       codec::field<0, 16>(&RippId::preamble, "preamble"), codec::check<8, 2>(0x021B, "command"),
       codec::field<17, 3>(&RippId::port_id, "port_id"), codec::field<20, 16>(&RippId::ip_address, "ip_address"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<RippId> parse(Bytes bytes) { return codec::parse<RippId>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<RippId> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const RippId&, const RippId&) = default;
 };
 

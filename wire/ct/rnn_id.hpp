@@ -19,9 +19,9 @@ struct RnnId {
       codec::field<0, 16>(&RnnId::preamble, "preamble"), codec::check<8, 2>(0x0213, "command"),
       codec::field<17, 3>(&RnnId::port_id, "port_id"), codec::field<20, 8>(&RnnId::node_name, "node_name"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<RnnId> parse(Bytes bytes) { return codec::parse<RnnId>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<RnnId> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const RnnId&, const RnnId&) = default;
 };
 

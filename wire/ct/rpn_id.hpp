@@ -19,9 +19,9 @@ struct RpnId {
       codec::field<0, 16>(&RpnId::preamble, "preamble"), codec::check<8, 2>(0x0212, "command"),
       codec::field<17, 3>(&RpnId::port_id, "port_id"), codec::field<20, 8>(&RpnId::port_name, "port_name"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<RpnId> parse(Bytes bytes) { return codec::parse<RpnId>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<RpnId> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const RpnId&, const RpnId&) = default;
 };
 

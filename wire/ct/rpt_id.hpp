@@ -20,9 +20,9 @@ struct RptId {
       codec::field<0, 16>(&RptId::preamble, "preamble"), codec::check<8, 2>(0x021A, "command"),
       codec::field<17, 3>(&RptId::port_id, "port_id"), codec::field<20, 1>(&RptId::port_type, "port_type"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<RptId> parse(Bytes bytes) { return codec::parse<RptId>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<RptId> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const RptId&, const RptId&) = default;
 };
 

@@ -26,9 +26,9 @@ struct Adisc {
       codec::field<5, 3>(&Adisc::hard_address, "hard_address"), codec::field<8, 8>(&Adisc::port_name, "port_name"),
       codec::field<16, 8>(&Adisc::node_name, "node_name"), codec::field<25, 3>(&Adisc::n_port_id, "n_port_id"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<Adisc> parse(Bytes bytes) { return codec::parse<Adisc>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<Adisc> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const Adisc&, const Adisc&) = default;
 };
 

@@ -22,9 +22,9 @@ struct Fan {
       codec::constant<0, 1>(0x60, "command"), codec::field<5, 3>(&Fan::loop_fabric_address, "loop_fabric_address"),
       codec::field<8, 8>(&Fan::port_name, "port_name"), codec::field<16, 8>(&Fan::fabric_name, "fabric_name"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<Fan> parse(Bytes bytes) { return codec::parse<Fan>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<Fan> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const Fan&, const Fan&) = default;
 };
 

@@ -57,9 +57,9 @@ struct ClassParameters {
       codec::field<12, 2>(&ClassParameters::open_sequences_per_exchange, "open_sequences_per_exchange"),
       codec::field<14, 2>(&ClassParameters::multicast_rx_id, "multicast_rx_id"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<ClassParameters> parse(Bytes bytes) { return codec::parse<ClassParameters>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<ClassParameters> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const ClassParameters&, const ClassParameters&) = default;
   [[nodiscard]] constexpr bool valid() const { return (service_options & class_option::valid) != 0; }
 };
@@ -109,9 +109,9 @@ struct Login {
       codec::field<84, 16>(&Login::class_4, "class_4"),
       codec::field<100, 16>(&Login::vendor_version, "vendor_version"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<Login> parse(Bytes bytes) { return codec::parse<Login>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<Login> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const Login&, const Login&) = default;
 
   [[nodiscard]] constexpr bool has(std::uint16_t feature_bits) const {

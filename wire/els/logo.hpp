@@ -20,9 +20,9 @@ struct Logo {
       codec::layout<16>(codec::constant<0, 1>(0x05, "command"), codec::field<5, 3>(&Logo::n_port_id, "n_port_id"),
                         codec::field<8, 8>(&Logo::port_name, "port_name"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<Logo> parse(Bytes bytes) { return codec::parse<Logo>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<Logo> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const Logo&, const Logo&) = default;
 };
 

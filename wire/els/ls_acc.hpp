@@ -10,9 +10,9 @@ struct LsAcc {
   static constexpr std::string_view name = "LS_ACC";
   static constexpr auto layout = codec::layout<4>(codec::constant<0, 1>(0x02, "command"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<LsAcc> parse(Bytes bytes) { return codec::parse<LsAcc>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<LsAcc> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const LsAcc&, const LsAcc&) = default;
 };
 

@@ -61,9 +61,9 @@ struct LsRjt {
                        codec::field<6, 1>(&LsRjt::explanation, "explanation"),
                        codec::field<7, 1>(&LsRjt::vendor_unique, "vendor_unique"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<LsRjt> parse(Bytes bytes) { return codec::parse<LsRjt>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<LsRjt> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const LsRjt&, const LsRjt&) = default;
 };
 

@@ -33,9 +33,9 @@ struct PrliPage {
       codec::field<8, 4>(&PrliPage::responder_process_associator, "responder_process_associator"),
       codec::field<12, 4>(&PrliPage::service_parameters, "service_parameters"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<PrliPage> parse(Bytes bytes) { return codec::parse<PrliPage>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<PrliPage> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const PrliPage&, const PrliPage&) = default;
 };
 

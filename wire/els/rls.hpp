@@ -17,9 +17,9 @@ struct Rls {
   static constexpr auto layout =
       codec::layout<8>(codec::constant<0, 1>(0x0F, "command"), codec::field<5, 3>(&Rls::n_port_id, "n_port_id"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<Rls> parse(Bytes bytes) { return codec::parse<Rls>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<Rls> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const Rls&, const Rls&) = default;
 };
 
@@ -49,9 +49,9 @@ struct RlsAcc {
       codec::field<20, 4>(&RlsAcc::invalid_transmission_words, "invalid_transmission_words"),
       codec::field<24, 4>(&RlsAcc::invalid_crcs, "invalid_crcs"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<RlsAcc> parse(Bytes bytes) { return codec::parse<RlsAcc>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<RlsAcc> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const RlsAcc&, const RlsAcc&) = default;
 };
 

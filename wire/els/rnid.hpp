@@ -25,9 +25,9 @@ struct Rnid {
   static constexpr auto layout =
       codec::layout<8>(codec::constant<0, 1>(0x78, "command"), codec::field<4, 1>(&Rnid::format, "format"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<Rnid> parse(Bytes bytes) { return codec::parse<Rnid>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<Rnid> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const Rnid&, const Rnid&) = default;
 };
 
@@ -46,9 +46,9 @@ struct RnidAcc {
       codec::constant<0, 1>(0x02, "command"), codec::constant<4, 4>(0x00100000, "format and lengths"),
       codec::field<8, 8>(&RnidAcc::port_name, "port_name"), codec::field<16, 8>(&RnidAcc::node_name, "node_name"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<RnidAcc> parse(Bytes bytes) { return codec::parse<RnidAcc>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<RnidAcc> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const RnidAcc&, const RnidAcc&) = default;
 };
 
@@ -78,9 +78,9 @@ struct RnidTopologyAcc {
                         codec::field<44, 4>(&RnidTopologyAcc::physical_port, "physical_port"),
                         codec::field<48, 4>(&RnidTopologyAcc::attached_nodes, "attached_nodes"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<RnidTopologyAcc> parse(Bytes bytes) { return codec::parse<RnidTopologyAcc>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<RnidTopologyAcc> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const RnidTopologyAcc&, const RnidTopologyAcc&) = default;
 };
 

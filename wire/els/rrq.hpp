@@ -21,9 +21,9 @@ struct Rrq {
       codec::constant<0, 1>(0x12, "command"), codec::field<5, 3>(&Rrq::originator_s_id, "originator_s_id"),
       codec::field<8, 2>(&Rrq::ox_id, "ox_id"), codec::field<10, 2>(&Rrq::rx_id, "rx_id"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<Rrq> parse(Bytes bytes) { return codec::parse<Rrq>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<Rrq> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const Rrq&, const Rrq&) = default;
 };
 

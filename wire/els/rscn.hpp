@@ -24,9 +24,9 @@ struct RscnPage {
       codec::part<29, 26>(&RscnPage::event_qualifier, "event_qualifier"),
       codec::part<25, 24>(&RscnPage::format, "format"), codec::part<23, 0>(&RscnPage::address, "address")));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<RscnPage> parse(Bytes bytes) { return codec::parse<RscnPage>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<RscnPage> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const RscnPage&, const RscnPage&) = default;
   /// The page covers `id`.
   [[nodiscard]] bool affects(FcId id) const;

@@ -11,9 +11,9 @@ struct Rtv {
   static constexpr std::array<Command, 1> commands{Command::rtv};
   static constexpr auto layout = codec::layout<4>(codec::constant<0, 1>(0x0E, "command"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<Rtv> parse(Bytes bytes) { return codec::parse<Rtv>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<Rtv> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const Rtv&, const Rtv&) = default;
 };
 
@@ -37,9 +37,9 @@ struct RtvAcc {
                         codec::field<8, 4>(&RtvAcc::e_d_tov, "e_d_tov"),
                         codec::field<12, 4>(&RtvAcc::timeout_qualifier, "timeout_qualifier"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<RtvAcc> parse(Bytes bytes) { return codec::parse<RtvAcc>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<RtvAcc> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const RtvAcc&, const RtvAcc&) = default;
 };
 

@@ -20,9 +20,9 @@ struct Scr {
   static constexpr auto layout =
       codec::layout<8>(codec::constant<0, 1>(0x62, "command"), codec::field<7, 1>(&Scr::function, "function"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<Scr> parse(Bytes bytes) { return codec::parse<Scr>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<Scr> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const Scr&, const Scr&) = default;
 };
 

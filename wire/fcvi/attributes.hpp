@@ -36,9 +36,9 @@ struct Attributes {
                         codec::field<4, 4>(&Attributes::max_transfer_size, "max_transfer_size"),
                         codec::field<8, 20>(&Attributes::qos, "qos"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<Attributes> parse(Bytes bytes) { return codec::parse<Attributes>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<Attributes> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const Attributes&, const Attributes&) = default;
 };
 

@@ -4,6 +4,10 @@
 
 namespace wire::fcvi {
 
+Result<NetAddress> NetAddress::parse(Bytes bytes) { return codec::parse<NetAddress>(bytes); }
+
+void NetAddress::write(MutableBytes to) const { codec::write(*this, to); }
+
 std::string NetAddress::to_string() const {
   const std::size_t length = std::min<std::size_t>(discriminator_length, discriminator.size());
   return wire::to_string(host) + "/" + text::bytes(Bytes(discriminator).first(length));

@@ -26,8 +26,8 @@ struct NetAddress {
                          codec::field<4, 16>(&NetAddress::host, "host"),
                          codec::field<20, 128>(&NetAddress::discriminator, "discriminator"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<NetAddress> parse(Bytes bytes) { return codec::parse<NetAddress>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
+  [[nodiscard]] static Result<NetAddress> parse(Bytes bytes);
+  void write(MutableBytes to) const;
   [[nodiscard]] std::string to_string() const;  // "10.0.0.1/<discriminator>"
   friend bool operator==(const NetAddress&, const NetAddress&) = default;
 

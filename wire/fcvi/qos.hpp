@@ -26,9 +26,9 @@ struct Qos {
       codec::field<8, 4>(&Qos::min_bandwidth, "min_bandwidth"), codec::field<12, 4>(&Qos::max_delay_us, "max_delay_us"),
       codec::field<16, 4>(&Qos::pipeline_depth, "pipeline_depth"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<Qos> parse(Bytes bytes) { return codec::parse<Qos>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<Qos> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const Qos&, const Qos&) = default;
 };
 

@@ -68,9 +68,9 @@ struct ConnectionStatus {
                        codec::field<2, 1>(&ConnectionStatus::explanation, "explanation"),
                        codec::field<3, 1>(&ConnectionStatus::vendor_unique, "vendor_unique"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<ConnectionStatus> parse(Bytes bytes) { return codec::parse<ConnectionStatus>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<ConnectionStatus> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const ConnectionStatus&, const ConnectionStatus&) = default;
   [[nodiscard]] static constexpr ConnectionStatus from_parameter(std::uint32_t parameter) {
     return {static_cast<Reason>(parameter >> 16 & 0xFF), static_cast<std::uint8_t>(parameter >> 8 & 0xFF),

@@ -35,9 +35,9 @@ struct Priority {
   static constexpr auto layout =
       codec::layout<4>(codec::constant<0, 2>(0x0101, "type"), codec::field<3, 1>(&Priority::priority, "priority"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<Priority> parse(Bytes bytes) { return codec::parse<Priority>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<Priority> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const Priority&, const Priority&) = default;
 };
 
@@ -48,9 +48,9 @@ struct Mac {
   static constexpr auto layout =
       codec::layout<8>(codec::constant<0, 2>(0x0202, "type"), codec::field<2, 6>(&Mac::address, "address"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<Mac> parse(Bytes bytes) { return codec::parse<Mac>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<Mac> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const Mac&, const Mac&) = default;
 };
 
@@ -61,9 +61,9 @@ struct FcMap {
   static constexpr auto layout =
       codec::layout<8>(codec::constant<0, 2>(0x0302, "type"), codec::field<5, 3>(&FcMap::fc_map, "fc_map"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<FcMap> parse(Bytes bytes) { return codec::parse<FcMap>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<FcMap> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const FcMap&, const FcMap&) = default;
 };
 
@@ -74,9 +74,9 @@ struct NameId {
   static constexpr auto layout =
       codec::layout<12>(codec::constant<0, 2>(0x0403, "type"), codec::field<4, 8>(&NameId::name_id, "name_id"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<NameId> parse(Bytes bytes) { return codec::parse<NameId>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<NameId> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const NameId&, const NameId&) = default;
 };
 
@@ -90,9 +90,9 @@ struct Fabric {
       codec::constant<0, 2>(0x0504, "type"), codec::field<2, 2>(&Fabric::vf_id, "vf_id"),
       codec::field<5, 3>(&Fabric::fc_map, "fc_map"), codec::field<8, 8>(&Fabric::fabric_name, "fabric_name"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<Fabric> parse(Bytes bytes) { return codec::parse<Fabric>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<Fabric> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const Fabric&, const Fabric&) = default;
 };
 
@@ -103,9 +103,9 @@ struct MaxFcoeSize {
   static constexpr auto layout = codec::layout<4>(codec::constant<0, 2>(0x0601, "type"),
                                                   codec::field<2, 2>(&MaxFcoeSize::size_bytes, "size_bytes"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<MaxFcoeSize> parse(Bytes bytes) { return codec::parse<MaxFcoeSize>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<MaxFcoeSize> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const MaxFcoeSize&, const MaxFcoeSize&) = default;
 };
 
@@ -131,9 +131,9 @@ struct VnPort {
       codec::constant<0, 2>(0x0B05, "type"), codec::field<2, 6>(&VnPort::address, "address"),
       codec::field<9, 3>(&VnPort::n_port_id, "n_port_id"), codec::field<12, 8>(&VnPort::port_name, "port_name"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<VnPort> parse(Bytes bytes) { return codec::parse<VnPort>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<VnPort> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const VnPort&, const VnPort&) = default;
 };
 
@@ -146,9 +146,9 @@ struct FkaAdvPeriod {
       codec::constant<0, 2>(0x0C02, "type"), codec::word<3, 1>(codec::part<0, 0>(&FkaAdvPeriod::no_keep_alive, "d")),
       codec::field<4, 4>(&FkaAdvPeriod::period_ms, "period_ms"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<FkaAdvPeriod> parse(Bytes bytes) { return codec::parse<FkaAdvPeriod>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<FkaAdvPeriod> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const FkaAdvPeriod&, const FkaAdvPeriod&) = default;
 };
 
@@ -159,9 +159,9 @@ struct VendorId {
   static constexpr auto layout =
       codec::layout<12>(codec::constant<0, 2>(0x0D03, "type"), codec::field<4, 8>(&VendorId::vendor_id, "vendor_id"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<VendorId> parse(Bytes bytes) { return codec::parse<VendorId>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<VendorId> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const VendorId&, const VendorId&) = default;
 };
 
@@ -172,9 +172,9 @@ struct Vlan {
   static constexpr auto layout = codec::layout<4>(codec::constant<0, 2>(0x0E01, "type"),
                                                   codec::word<2, 2>(codec::part<11, 0>(&Vlan::vlan_id, "vlan_id")));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<Vlan> parse(Bytes bytes) { return codec::parse<Vlan>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<Vlan> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const Vlan&, const Vlan&) = default;
 };
 
@@ -187,9 +187,9 @@ struct Fc4Features {
       codec::layout<164>(codec::constant<0, 2>(0x0F29, "type"), codec::field<4, 32>(&Fc4Features::types, "types"),
                          codec::field<36, 128>(&Fc4Features::features, "features"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<Fc4Features> parse(Bytes bytes) { return codec::parse<Fc4Features>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<Fc4Features> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const Fc4Features&, const Fc4Features&) = default;
 };
 

@@ -58,9 +58,9 @@ struct FipHeader {
                                                    codec::field<6, 2>(&FipHeader::descriptor_words, "descriptor_words"),
                                                    codec::field<8, 2>(&FipHeader::flags, "flags"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
-  [[nodiscard]] static Result<FipHeader> parse(Bytes bytes) { return codec::parse<FipHeader>(bytes); }
-  void write(MutableBytes to) const { codec::write(*this, to); }
-  [[nodiscard]] std::string to_string() const { return codec::describe(*this); }
+  [[nodiscard]] static Result<FipHeader> parse(Bytes bytes);
+  void write(MutableBytes to) const;
+  [[nodiscard]] std::string to_string() const;
   friend bool operator==(const FipHeader&, const FipHeader&) = default;
 };
 

@@ -48,7 +48,7 @@ class LayoutFields {
   explicit LayoutFields(const Message& message, std::optional<std::size_t> base = {})
       : message_(message), base_(base) {}
   [[nodiscard]] std::vector<Field> list() {
-    std::apply([&](const auto&... item) { (add(item), ...); }, Message::layout.items);
+    Message::layout.visit([&](const auto& item) { add(item); });
     return std::move(list_);
   }
 
@@ -66,9 +66,9 @@ class LayoutFields {
   }
   template <std::size_t Offset, std::size_t Size, wire::codec::Kind Kind>
   void add(const wire::codec::Constant<Offset, Size, Kind>&) {}
-  template <std::size_t Offset, std::size_t Size, class... Parts>
-  void add(const wire::codec::Word<Offset, Size, Parts...>& word) {
-    std::apply([&](const auto&... part) { (add_part(part, Offset, Size), ...); }, word.parts);
+  template <std::size_t Offset, std::size_t Size, class Indices, class... Parts>
+  void add(const wire::codec::WordOf<Offset, Size, Indices, Parts...>& word) {
+    word.visit([&](const auto& part) { add_part(part, Offset, Size); });
   }
   template <unsigned High, unsigned Low, class Value>
   void add_part(const wire::codec::Part<High, Low, Message, Value>& part, std::size_t offset, std::size_t size) {

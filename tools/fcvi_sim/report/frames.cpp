@@ -67,6 +67,7 @@ bool loses(std::string_view comment) {
 
 std::string Frames::read(const FramesOptions& options) {
   most_ = options.most;
+  ports_ = options.ports;
   capture::Reading first, second;
   if (std::string error = first.open(options.path); !error.empty()) return error;
   for (Seen seen; first.next(seen);) {
@@ -81,22 +82,35 @@ std::string Frames::read(const FramesOptions& options) {
   for (Seen seen; second.next(seen) && number_.size() < most_;) {
     interfaces_ = &second.interfaces();
     add(seen);
+    ++read_;
   }
   interfaces_ = nullptr;
+  order_lanes();
+  return broken;
+}
+
+/// A port whose own frames were not captured is known by the address that others have of it.
+const std::string& Frames::title_of(std::size_t lane) const {
+  const Ladder::Lane& shown = lanes_->lanes()[lane];
+  for (const auto& [name, address] : ports_)
+    if (lane < lanes_->port_count() && shown.title != name && shown.subtitle == address) return name;
+  return shown.title;
+}
+
+void Frames::order_lanes() {
   for (std::size_t i = 0; i < lanes_->lanes().size(); ++i) order_.push_back(i);
   const auto place_of = [&](std::size_t lane) {
-    const auto& order = options.lane_order;
-    const auto found = std::find(order.begin(), order.end(), lanes_->lanes()[lane].title);
-    return lane < lanes_->port_count() ? found - order.begin() : static_cast<std::ptrdiff_t>(order.size() + 1);
+    const auto is_it = [&](const auto& port) { return port.first == title_of(lane); };
+    const auto place = std::find_if(ports_.begin(), ports_.end(), is_it) - ports_.begin();
+    return lane < lanes_->port_count() ? place : static_cast<std::ptrdiff_t>(ports_.size() + 1);
   };
   std::stable_sort(order_.begin(), order_.end(),
                    [&](std::size_t a, std::size_t b) { return place_of(a) < place_of(b); });
-  return broken;
 }
 
 std::optional<std::size_t> Frames::lane_named(std::string_view title) const {
   for (std::size_t i = 0; i < order_.size(); ++i)
-    if (lanes_->lanes()[order_[i]].title == title) return i;
+    if (title_of(order_[i]) == title) return i;
   return std::nullopt;
 }
 
@@ -211,7 +225,7 @@ std::string Frames::columns() const {
   JsonObject object;
   object.raw("lanes", json_list(order_, [&](std::size_t lane) {
                const Ladder::Lane& shown = lanes_->lanes()[lane];
-               return "[" + script_text(shown.title) + "," + script_text(shown.subtitle) + "," +
+               return "[" + script_text(title_of(lane)) + "," + script_text(shown.subtitle) + "," +
                       (lane < lanes_->port_count() ? "0" : "1") + "]";
              }));
   return object.number("total", static_cast<std::int64_t>(total_))

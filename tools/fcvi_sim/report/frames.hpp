@@ -14,10 +14,11 @@ namespace sim::report {
 
 /// A run knows its ports; a capture's lanes come from its interfaces and addresses.
 struct FramesOptions {
-  std::string path;                          // as capture::Reading::open() has it; read twice
-  std::optional<std::int64_t> zero = {};     // times count from here; else from the first frame
-  std::size_t most = 200'000;                // frames of the report; later ones are counted only
-  std::vector<std::string> lane_order = {};  // names of interfaces: their lanes come first, in this order
+  std::string path;                       // as capture::Reading::open() has it; read twice
+  std::optional<std::int64_t> zero = {};  // times count from here; else from the first frame
+  std::size_t most = 200'000;             // frames of the report; later ones are counted only
+  /// Of a run's ports: name and address. Their lanes come first, in this order.
+  std::vector<std::pair<std::string, std::string>> ports = {};
 };
 
 class Frames {
@@ -27,6 +28,8 @@ class Frames {
   [[nodiscard]] bool empty() const { return number_.empty(); }
   /// Frames of the capture, copies and those beyond the most included.
   [[nodiscard]] std::uint64_t total() const { return total_; }
+  /// Records that the most frames left no room for.
+  [[nodiscard]] std::uint64_t left_out() const { return total_ - read_; }
   /// Position among the lanes; none: no frame came from or went to a port with that title.
   [[nodiscard]] std::optional<std::size_t> lane_named(std::string_view title) const;
 
@@ -46,14 +49,17 @@ class Frames {
   void add_fields(const capture::Seen& seen);
   void add_bytes(const capture::Seen& seen);
   [[nodiscard]] bool is_hidden_copy(const capture::Seen& seen) const;
+  [[nodiscard]] const std::string& title_of(std::size_t lane) const;
+  void order_lanes();
   [[nodiscard]] bool begins_sequence(const capture::Seen& seen);
 
   capture::Lanes names_;
   const std::vector<capture::Interface>* interfaces_ = nullptr;  // while it reads
   std::optional<Ladder> lanes_;
-  std::vector<std::size_t> order_;  // of the lanes of ports
+  std::vector<std::pair<std::string, std::string>> ports_;  // name, address
+  std::vector<std::size_t> order_;                          // of the lanes of ports
   std::int64_t zero_ = 0;
-  std::uint64_t total_ = 0;
+  std::uint64_t total_ = 0, read_ = 0;
   std::size_t most_ = 0;
 
   Interner texts_, lists_, shapes_;

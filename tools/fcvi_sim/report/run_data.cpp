@@ -49,6 +49,45 @@ std::string states_of(const Run& run, const Frames& frames) {
   });
 }
 
+std::string rows_of(const Run& run) {
+  Interner tables;
+  const std::string fired = json_list(run.record.rows, [&](const RowRecord& record) {
+    const FiredRow& row = record.row;
+    const std::uint32_t number =
+        tables("[" + script_text(row.machine) + "," + script_text(row.source) + "," + script_text(row.event) + "," +
+               script_text(row.target) + "," + script_text(row.clause) + "]");
+    return "[" + std::to_string(record.at - run.start) + "," + std::to_string(record.port) + "," +
+           std::to_string(number) + "]";
+  });
+  return JsonObject()
+      .raw("tables", json_list(tables.texts(), [](const std::string& row) { return row; }))
+      .raw("fired", fired)
+      .number("left_out", static_cast<std::int64_t>(run.record.rows_left_out))
+      .end();
+}
+
+/// Those that were ever something else than at the beginning.
+std::string series_of(const Run& run) {
+  std::vector<const Series*> changed;
+  for (const Series& series : run.record.series)
+    if (series.values.size() > 1) changed.push_back(&series);
+  return json_list(changed, [&](const Series* series) {
+    std::vector<runtime::TimeNs> at = series->at;
+    for (runtime::TimeNs& time : at) time -= run.start;
+    return JsonObject()
+        .text("group", series->group)
+        .text("name", series->name)
+        .text("unit", series->unit)
+        .raw("at", json_numbers(at))
+        .raw("value", json_numbers(series->values))
+        .end();
+  });
+}
+
+std::string port_names(const Run& run) {
+  return json_list(run.scenario.ports, [](const PortSpec& port) { return script_text(port.name); });
+}
+
 std::string ports_without_capture(const Run& run) {
   std::string names;
   for (const PortSpec& port : run.scenario.ports)
@@ -63,6 +102,7 @@ std::string run_data(const Run& run, const Frames& frames) {
       .text("title", run.scenario.name)
       .text("source", "run")
       .text("broken", "")
+      .number("left_out", static_cast<std::int64_t>(frames.left_out()))
       .number("seed", static_cast<std::int64_t>(run.scenario.seed))
       .text("summary", summary(run.scenario, run.result))
       .text("not_captured", ports_without_capture(run))
@@ -71,6 +111,9 @@ std::string run_data(const Run& run, const Frames& frames) {
       .raw("verdicts", verdicts_of(run))
       .raw("faults", faults_of(run))
       .raw("states", states_of(run, frames))
+      .raw("ports", port_names(run))
+      .raw("rows", rows_of(run))
+      .raw("series", series_of(run))
       .end();
 }
 

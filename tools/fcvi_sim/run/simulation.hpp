@@ -1,5 +1,6 @@
 // One run of a scenario: network, hosts, programs, virtual time.
 #pragma once
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -54,6 +55,8 @@ class Simulation final : private PortControl {
   void observe();
   void check_owners();
   void watch_states();
+  void record_rows();
+  void measure();
   void state_changed(std::size_t port, const Endpoint& endpoint, std::string_view from, std::string_view to);
   [[nodiscard]] bool states_matter() const;
   void attach(std::size_t port);
@@ -87,6 +90,15 @@ class Simulation final : private PortControl {
   std::vector<std::unique_ptr<Node>> nodes_;                                // on its hosts
   std::map<std::pair<std::size_t, std::string>, std::string_view> states_;  // as last seen, by port and workload
   FaultInjector faults_;
+  /// Takes note of the rows of one port.
+  struct RowNote final : FiredRowListener {
+    RowNote(RunRecord& to, const runtime::Scheduler& clock, std::size_t of) : record(to), scheduler(clock), port(of) {}
+    void row_fired(const FiredRow& row) override;
+    RunRecord& record;
+    const runtime::Scheduler& scheduler;
+    std::size_t port;
+  };
+  std::deque<RowNote> row_notes_;     // by port
   std::vector<fc2::FrameTap*> taps_;  // by port
 };
 

@@ -3,7 +3,7 @@ const list = byId("ladder-list"), rowsBox = byId("ladder-rows"), lanesBox = byId
 const rowHeights = [3, 6, 12, 20, 26, 34, 46];
 const foldBase = 1 << 29;          // items: frames are i, state changes -(s + 1), folds foldBase + f
 const foldedFrom = 9, shownBefore = 3, shownBehind = 1;  // of a run of plain frames
-const timeWidth = 136, textWidth = 330;
+const timeWidth = 132, textWidth = 340;
 
 const ladder = {
   items: new Int32Array(0), folds: [], opened: new Set(), visible: [], place: new Int32Array(frames.count),
@@ -137,7 +137,7 @@ function layOutLanes() {
   const lanes = frames.lane.map((_, k) => k).filter((k) => used[k]);
   const compact = width < 620, n = Math.max(1, lanes.length);
   const room = compact ? width - 12 : width - timeWidth - textWidth;
-  const space = Math.max(compact ? 52 : 84, Math.min(compact ? 400 : 210, room / n));
+  const space = Math.max(compact ? 52 : 62, Math.min(compact ? 400 : 210, room / n));
   Object.assign(ladder, {compact, lanes, left: compact ? 6 : timeWidth, laneWidth: space * n, laneX: []});
   lanes.forEach((lane, k) => { ladder.laneX[lane] = space * (k + 0.5); });
   ladder.textLeft = ladder.left + ladder.laneWidth + 10;
@@ -148,7 +148,7 @@ function layOutLanes() {
 }
 
 function rowHeight() {
-  const wanted = rowHeights[ladder.zoom] + (ladder.compact && rowHeights[ladder.zoom] >= 18 ? 14 : 0);
+  const wanted = rowHeights[ladder.zoom] + (ladder.compact && rowHeights[ladder.zoom] >= 18 ? 10 : 0);
   return Math.min(wanted, Math.max(1, 15e6 / Math.max(1, ladder.items.length)));  // what browsers can scroll
 }
 
@@ -164,7 +164,7 @@ function lines(at, height) {
 
 function arrow(i, height) {
   const x1 = ladder.laneX[frames.from[i]], x2 = ladder.laneX[frames.to[i]], forward = x2 >= x1 ? 1 : -1;
-  const y = ladder.compact && height > 24 ? height - 9 : height / 2;
+  const y = ladder.compact && height > 24 ? 24 : height / 2;
   if (x1 === x2) return `<circle cx="${x1}" cy="${y}" r="3.5" fill="currentColor"/>`;
   const lost = has(i, flag.lost), end = lost ? x1 + (x2 - x1) * 0.55 : x2 - 2.5 * forward, thin = height < 10;
   const dash = kinds[frames.kind[i]] === "response" ? ' stroke-dasharray="5 3"' : "";

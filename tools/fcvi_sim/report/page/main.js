@@ -40,7 +40,7 @@ function faultsHtml() {
   }).join("");
   const rulesTable = rules ? `<div class="scroll"><table><thead><tr><th>fault</th><th class="n">times</th><th>expected</th><th>hit</th></tr></thead><tbody>${rules}</tbody></table></div>` : "";
   const each = hits.slice(0, 200).map(([i, text]) => `<tr><td class="n">${frames.number[i]}</td><td><button class="link" data-frame="${i}">${html(textFrame(i))}</button></td><td>${html(text)}</td></tr>`).join("");
-  const list = each ? `<details${rules ? "" : " open"}><summary>${count(hits.length)} frames${hits.length > 200 ? ", the first 200" : ""}</summary><div class="scroll"><table><tbody>${each}</tbody></table></div></details>` : "";
+  const list = each ? `<details${rules ? "" : " open"}><summary>${count(hits.length)} ${hits.length === 1 ? "frame" : "frames"}${hits.length > 200 ? ", the first 200" : ""}</summary><div class="scroll"><table><tbody>${each}</tbody></table></div></details>` : "";
   return `<div class="panel"><h2>${head.faults ? "Faults" : "Comments"} <span class="dim">and what they hit</span></h2>${rulesTable}${list}</div>`;
 }
 
@@ -106,7 +106,8 @@ function drawSummary() {
   const pill = byId("verdict");
   const isRun = head.source === "run", good = isRun && head.failed === 0;
   pill.className = `pill ${isRun ? (good ? "good" : "bad") : "plain"}`;
-  pill.textContent = isRun ? (good ? `✓ all ${count(head.checked)} expectations held` : `✗ ${count(head.failed)} of ${count(head.checked)} failed`) : "capture";
+  const said = good ? [`✓ all ${count(head.checked)} expectations held`, `✓ ${count(head.checked)}`] : [`✗ ${count(head.failed)} of ${count(head.checked)} failed`, `✗ ${count(head.failed)}`];
+  pill.innerHTML = isRun ? `<span class="long">${said[0]}</span><span class="short">${said[1]}</span>` : "capture";
   const text = head.summary ? `<div class="panel"><h2>What the run printed</h2><pre>${html(head.summary.trim())}</pre></div>` : "";
   byId("summary").innerHTML = cardsHtml() + notesHtml() + verdictsHtml() + connectionsHtml() + `<div class="panels">${faultsHtml()}${violationsHtml()}${messagesHtml()}</div><div style="height:16px"></div>${text}`;
 }

@@ -103,5 +103,8 @@ function stateClass(state) {
 }
 const stateWords = (state) => state.replace(/([a-z0-9])([A-Z])/g, "$1 $2");
 const states = (head.states || []).map((change, index) => ({...change, index}));
-const rowsFired = head.rows || [];
+const rowsFired = head.rows ? head.rows.fired.map(([at, port, row]) => {
+  const [machine, source, event, target, clause] = head.rows.tables[row];
+  return {at, port: head.ports[port], machine, source, event, target, clause};
+}) : [];
 const endpointNames = [...new Set(states.map((change) => change.connection))];

@@ -147,6 +147,7 @@ function makePlots() {
     const place = byId(`plot-${kind.id}`);
     place.setAttribute("aria-label", `${kind.title}. ${inWords(kind, names, data)}`);
     const plot = new uPlot(optionsOf(kind, names, Math.max(260, place.clientWidth)), data, place);
+    plot.setScale("x", {min: plots.from / 1e9, max: plots.to / 1e9});
     plots.all.push({plot, kind, place});
   }
   setTimeout(() => { plots.syncing = false; });
