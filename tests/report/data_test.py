@@ -130,7 +130,8 @@ class ReportData(unittest.TestCase):
         # Of each layer, and of messages that are described in words: a name server's, a login.
         for path in [("FC", "ox_id"), ("FC", "f_ctl"), ("FCVI_CONNECT_RQST", "handle"), ("FCVI_SEND_RQST", "tot_len")]:
             self.assertIn(path, checked)
-        self.assertTrue(any(path[0] == "PLOGI" for path in checked), sorted(checked))
+        for path in [("LOGIN", "receive_data_field_size"), ("RIPP_ID", "preamble", "revision"), ("LOGIN", "class_3", "service_options")]:
+            self.assertIn(path, checked)
 
     def test_failed_expectation_with_what_was_seen(self):
         """A run that fails tells which expectation, what was expected, and what was seen instead."""

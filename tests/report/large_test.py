@@ -12,7 +12,7 @@ from pathlib import Path
 
 import chromium
 
-FRAMES, RUNS, LIMIT = 100_000, 3, 40.0
+FRAMES, RUNS, LIMIT = 100_000, 3, 30.0
 # Steps through the whole ladder; returns the most elements that there were at once.
 SCROLL = """
 const done = arguments[0], list = document.getElementById('ladder-list');

@@ -24,7 +24,7 @@ class PlaceTable {
 
  private:
   PlaceTable() {
-    std::apply([&](const auto&... item) { (add(item), ...); }, Message::layout.items);
+    Message::layout.visit([&](const auto& item) { add(item); });
   }
   template <std::size_t Offset, std::size_t Size, class Value>
   void add(const wire::codec::Field<Offset, Size, Message, Value>& field) {
@@ -33,9 +33,9 @@ class PlaceTable {
   }
   template <std::size_t Offset, std::size_t Size, wire::codec::Kind Kind>
   void add(const wire::codec::Constant<Offset, Size, Kind>&) {}
-  template <std::size_t Offset, std::size_t Size, class... Parts>
-  void add(const wire::codec::Word<Offset, Size, Parts...>& word) {
-    std::apply([&](const auto&... part) { (add_part(part, Offset, Size), ...); }, word.parts);
+  template <std::size_t Offset, std::size_t Size, class Indices, class... Parts>
+  void add(const wire::codec::WordOf<Offset, Size, Indices, Parts...>& word) {
+    word.visit([&](const auto& part) { add_part(part, Offset, Size); });
   }
   template <unsigned High, unsigned Low, class Value>
   void add_part(const wire::codec::Part<High, Low, Message, Value>& part, std::size_t offset, std::size_t size) {
@@ -69,7 +69,7 @@ using Described =
 void set_places(Field& message, wire::Bytes data, std::size_t base) {
   bool found = false;
   wire::for_each_message<Described>([&]<class Message>(std::type_identity<Message>) {
-    if constexpr (requires { Message::layout.items; }) {
+    if constexpr (wire::codec::Nested<Message>) {
       if (found || data.size() < Message::layout.size() || !fits(PlaceTable<Message>::get(), message.fields)) return;
       if (Message::layout.verify(data.data())) return;
       place(PlaceTable<Message>::get(), message.fields, base);

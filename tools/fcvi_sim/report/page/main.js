@@ -106,7 +106,7 @@ function drawSummary() {
   const pill = byId("verdict");
   const isRun = head.source === "run", good = isRun && head.failed === 0;
   pill.className = `pill ${isRun ? (good ? "good" : "bad") : "plain"}`;
-  const said = good ? [`✓ all ${count(head.checked)} expectations held`, `✓ ${count(head.checked)}`] : [`✗ ${count(head.failed)} of ${count(head.checked)} failed`, `✗ ${count(head.failed)}`];
+  const said = !isRun ? [] : good ? [`✓ all ${count(head.checked)} expectations held`, `✓ ${count(head.checked)}`] : [`✗ ${count(head.failed)} of ${count(head.checked)} failed`, `✗ ${count(head.failed)}`];
   pill.innerHTML = isRun ? `<span class="long">${said[0]}</span><span class="short">${said[1]}</span>` : "capture";
   const text = head.summary ? `<div class="panel"><h2>What the run printed</h2><pre>${html(head.summary.trim())}</pre></div>` : "";
   byId("summary").innerHTML = cardsHtml() + notesHtml() + verdictsHtml() + connectionsHtml() + `<div class="panels">${faultsHtml()}${violationsHtml()}${messagesHtml()}</div><div style="height:16px"></div>${text}`;
