@@ -204,7 +204,7 @@ function partsOf(at, height) {
 }
 
 function foldMark(height) {
-  const y = height / 2, first = ladder.laneX[ladder.lanes[0]], last = ladder.laneX[ladder.lanes[ladder.lanes.length - 1]];
+  const y = ladder.compact && height > 24 ? 24 : height / 2, first = ladder.laneX[ladder.lanes[0]], last = ladder.laneX[ladder.lanes[ladder.lanes.length - 1]];
   return `<rect x="${first - 8}" width="${Math.max(16, last - first + 16)}" y="${Math.max(1, y - 6)}" height="${Math.min(12, height - 2)}" rx="4" fill="var(--soft)" stroke="var(--line)" stroke-dasharray="3 3"/>`;
 }
 function stateMark(change, height) {

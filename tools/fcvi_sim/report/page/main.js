@@ -87,7 +87,7 @@ function connectionsHtml() {
   const rows = [...all].slice(0, 300).map(([index, entry]) => {
     const own = fieldsOf(entry.last).find((field) => field.name === "Connection");
     const value = (name) => { const found = own && own.fields.find((field) => field.name === name); return found ? found.value : ""; };
-    const ends = `${frames.lane[frames.from[entry.first]].title} ↔ ${frames.lane[frames.to[entry.first]].title}`;
+    const ends = [frames.from[entry.first], frames.to[entry.first]].sort((a, b) => a - b).map((lane) => frames.lane[lane].title).join(" ↔ ");
     return `<tr><td><button class="link" data-query="connection:${index}">${index} ${html(value("discriminator"))}</button></td><td>${html(ends)}</td><td>${html(value("level"))}</td><td class="n">${count(entry.frames)}</td><td class="n">${bytesText(entry.bytes)}</td><td class="n">${duration(frames.at[entry.last] - frames.at[entry.first])}</td><td class="n">${entry.remarks || ""}</td></tr>`;
   });
   const more = all.size > 300 ? `<p class="dim">The first 300 of ${count(all.size)}.</p>` : "";

@@ -33,7 +33,7 @@ function bandsHtml(width) {
   const ticks = timeline.toScale ? Array.from({length: 6}, (_, k) => first + (last - first) * k / 5) : times.filter((_, k) => k % Math.max(1, Math.ceil(times.length / (room / 110))) === 0);
   for (const at of ticks) {
     const x = timeline.toScale ? left + room * (at - first) / Math.max(1, last - first) : xOf(at);
-    out += `<line x1="${x}" x2="${x}" y1="${top}" y2="${bottom}" stroke="var(--line)"/><text class="dim-text" x="${x + 2}" y="${bottom + 13}" font-size="10">${duration(at)}</text>`;
+    out += `<line x1="${x}" x2="${x}" y1="${top}" y2="${bottom}" stroke="var(--line)"/><text class="dim-text" x="${x + 2}" y="${bottom + 13}" font-size="10">${timeline.toScale ? duration(at) : clock(at).join(" ")}</text>`;
   }
   const more = endpoints.length > 200 ? `<p class="dim">The first 200 of ${count(endpoints.length)} endpoints.</p>` : "";
   return `<svg class="timeline" width="${width}" height="${bottom + 20}" role="group" aria-label="States of the endpoints over time">${out}</svg>${more}`;
