@@ -94,6 +94,11 @@ constexpr bool same_numbering(mp::mp_list<States...>) {
   return ((back_end_index<BackEnd, States>::value == state_index<Def, States>)&&...);
 }
 
+template <class... States>
+constexpr bool all_simple(mp::mp_list<States...>) {
+  return (std::is_base_of_v<State, States> && ...);
+}
+
 // Its explicit instantiation takes the address of process() for every event, and so instantiates them all.
 template <class Def, class Events>
 struct Emit;
@@ -112,6 +117,8 @@ template <class E>
 requires EventOf<Def, E> Outcome Machine<Def>::process(const E& event, Context& context) {
   using BackEnd = boost::msm::back::state_machine<FrontEnd<Def>, detail::RowsOfOneEvent<Def>>;
   static_assert(detail::same_numbering<Def, BackEnd>(states_of<Def>{}));
+  static_assert(StateOf<Def, typename Def::initial_state>, "some row leaves it or leads to it");
+  static_assert(detail::all_simple(states_of<Def>{}), "no composite states, no deferred events: fsm_dispatch.hpp");
   assert((state_ & busy) == 0 && "an effect must not call back into its own machine");
 
   BackEnd back_end(context);

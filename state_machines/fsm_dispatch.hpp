@@ -3,8 +3,8 @@
 //
 // Two steps of the back-end look at every row of the table again, with MPL: for each state (has it tables of its own to
 // add?) and for each event (which rows accept it?). They took three quarters of the time of a machine's source. Here
-// the first is answered at once for simple states, and the second is asked with mp11. Both are ways in that the
-// libraries offer: an MPL algorithm for a kind of sequence, a compile policy of the back-end.
+// the first is answered at once for simple states, which all of ours are (asserted in fsm_backend.hpp), and the second
+// is asked with mp11: an MPL algorithm for the back-end's kind of sequence, and a compile policy of the back-end.
 #pragma once
 
 #include "state_machines/fsm.hpp"

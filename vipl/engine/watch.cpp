@@ -21,10 +21,10 @@ bool Watch::wait(EventCount& point, std::uint32_t key, TimeNs deadline) {
     leave();
     return woken;
   }
-  call_back_thread();
+  // The one that leaves counts the followers after it has cleared the mark: whoever is there now counts this one.
   followers_.fetch_add(1);
-  // The one that leaves counts the followers after it has cleared the mark.
   const bool nobody = sleeper_.load() == Sleeper::Nobody;
+  if (!nobody) call_back_thread();
   const bool woken = nobody || futex_wait_either(point.epoch(), key, follow_, follow, false, deadline);
   followers_.fetch_sub(1);
   return woken;
