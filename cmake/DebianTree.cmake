@@ -13,6 +13,16 @@ if(CPACK_GENERATOR STREQUAL DEB)
       file(COPY "${tree}/usr/share/doc/fcvi/" DESTINATION "${doc}")
       file(REMOVE_RECURSE "${tree}/usr/share/doc/fcvi")
     endif()
+    # Others' code within our programs (third_party/README.md).
+    set(third_party "")
+    if(EXISTS "${tree}/usr/bin/fcvi-sim")
+      file(READ "${CMAKE_CURRENT_LIST_DIR}/../third_party/uplot/LICENSE" licence)
+      string(REGEX REPLACE "^.*(Permission is hereby)" "\\1" licence "${licence}")
+      string(STRIP "${licence}" licence)
+      string(REPLACE "\n\n" "\n.\n" licence "${licence}")
+      string(REPLACE "\n" "\n " licence "${licence}")
+      set(third_party "\nFiles: third_party/uplot/*\nCopyright: 2022 Leon Sorokin\nLicense: Expat\n ${licence}\n")
+    endif()
     file(WRITE "${doc}/copyright" "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: fcvi
 
@@ -20,7 +30,7 @@ Files: *
 Copyright: 2026 the fcvi project
 License: Apache-2.0
  On Debian systems, the full text is in /usr/share/common-licenses/Apache-2.0.
-")
+${third_party}")
     file(WRITE "${doc}/changelog" "${package} (${CPACK_PACKAGE_VERSION}) stable; urgency=medium
 
   * Release ${CPACK_PACKAGE_VERSION}.

@@ -136,6 +136,7 @@ bool AddressEntry::make_room() {
   return true;
 }
 
+void AddressEntry::on_row(const fsm::Row& row) { fsm::tell(port_.config().rows, row); }
 void AddressEntry::unexpected(std::string_view, std::string_view, std::string_view) {
   ++port_.counters().unexpected_events;
 }

@@ -77,6 +77,7 @@ class AddressEntry final : private machines::address_resolution::Context,
   void count_stale() override { port_.counters().discard(fc2::Discard::UnexpectedIu); }
   [[nodiscard]] bool name_server_available() const override;
   [[nodiscard]] bool retries_left() const override { return tries_ <= config_.retries; }
+  void on_row(const fsm::Row& row) override;
   void unexpected(std::string_view machine, std::string_view state, std::string_view event) override;
 
   EntryOwner& owner_;

@@ -59,6 +59,7 @@ class PortValidator::Check final : private fc2::ExchangeUser, private pv::Contex
   [[nodiscard]] bool time_left() const override { return port_.scheduler().now() < ends_; }
   [[nodiscard]] bool awaits_login() const override { return !remote_->logged_in(); }
   [[nodiscard]] bool login_asks() const override { return login_asks_; }
+  void on_row(const fsm::Row& row) override { fsm::tell(port_.config().rows, row); }
   void unexpected(std::string_view, std::string_view, std::string_view) override {
     ++port_.counters().unexpected_events;
   }

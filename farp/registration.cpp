@@ -75,6 +75,7 @@ void Registration::carry_out(Effect effect) {
   }
 }
 
+void Registration::on_row(const fsm::Row& row) { fsm::tell(port_.config().rows, row); }
 void Registration::unexpected(std::string_view, std::string_view, std::string_view) {
   ++port_.counters().unexpected_events;
 }

@@ -78,6 +78,7 @@ class Registration final : private fc2::ExchangeUser, private machines::port_reg
   }
   [[nodiscard]] bool more_to_register() const override { return step_ != Step::Types; }
   [[nodiscard]] bool retries_left() const override { return retries_left_ > 0; }
+  void on_row(const fsm::Row& row) override;
   void unexpected(std::string_view machine, std::string_view state, std::string_view event) override;
 
   fc2::NPort& port_;

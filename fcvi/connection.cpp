@@ -361,6 +361,7 @@ void Connection::end_now() {
   feed(ve::ConnectionLost{});
 }
 
+void Connection::on_row(const fsm::Row& row) { services().fired(row); }
 void Connection::unexpected(std::string_view, std::string_view, std::string_view) { services().unexpected(); }
 
 }  // namespace fcvi

@@ -141,6 +141,7 @@ class Connection final : private EndpointListener, private machines::disconnect_
   void send_disconnect_resp(machines::disconnect_responder::ResponseReason reason) override;
   void abort_setup() override;
   void endpoint_lost() override;
+  void on_row(const fsm::Row& row) override;
   void unexpected(std::string_view, std::string_view, std::string_view) override;
 
   Endpoint endpoint_;

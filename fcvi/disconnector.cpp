@@ -77,6 +77,7 @@ bool Disconnector::port_logged_in() const {
 }
 
 void Disconnector::count_stale() { services().discard(fc2::Discard::UnexpectedIu); }
+void Disconnector::on_row(const fsm::Row& row) { services().fired(row); }
 void Disconnector::unexpected(std::string_view, std::string_view, std::string_view) { services().unexpected(); }
 
 void Disconnector::sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first,

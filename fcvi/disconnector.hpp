@@ -35,6 +35,7 @@ class Disconnector final : private machines::disconnect_originator::Context, pri
   }
   void count_stale() override;
   [[nodiscard]] bool port_logged_in() const override;
+  void on_row(const fsm::Row& row) override;
   void unexpected(std::string_view, std::string_view, std::string_view) override;
   // fc2::ExchangeUser
   void sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first,

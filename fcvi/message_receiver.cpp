@@ -492,6 +492,7 @@ void MessageReceiver::start_discard_timer() {
 }
 void MessageReceiver::stop_discard_timer() { services().scheduler.cancel(discard_timer_); }
 bool MessageReceiver::reliable() const { return endpoint_.is_reliable(); }
+void MessageReceiver::on_row(const fsm::Row& row) { services().fired(row); }
 void MessageReceiver::unexpected(std::string_view, std::string_view, std::string_view) { services().unexpected(); }
 
 }  // namespace fcvi

@@ -171,6 +171,7 @@ class MessageReceiver final : private machines::message_responder::Context {
   void stop_discard_timer() override;
   void release_handle() override { outbox_.push({Effect::Kind::ReleaseHandle, {}}); }
   [[nodiscard]] bool reliable() const override;
+  void on_row(const fsm::Row& row) override;
   void unexpected(std::string_view, std::string_view, std::string_view) override;
 
   [[nodiscard]] const Services& services() const { return endpoint_.services; }

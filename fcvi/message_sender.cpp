@@ -559,6 +559,7 @@ void MessageSender::count_stale() { services().discard(fc2::Discard::UnexpectedI
 bool MessageSender::reliable() const { return endpoint_.is_reliable(); }
 bool MessageSender::may_complete() const { return endpoint_.clear_to_send() && in_turn(*current_); }
 bool MessageSender::reports_transport_errors() const { return is_read(*current_) || needs_response(); }
+void MessageSender::on_row(const fsm::Row& row) { services().fired(row); }
 void MessageSender::unexpected(std::string_view, std::string_view, std::string_view) { services().unexpected(); }
 
 }  // namespace fcvi

@@ -120,6 +120,7 @@ class MessageSender final : public fc2::FrameSource,
   [[nodiscard]] bool reliable() const override;
   [[nodiscard]] bool may_complete() const override;
   [[nodiscard]] bool reports_transport_errors() const override;
+  void on_row(const fsm::Row& row) override;
   void unexpected(std::string_view, std::string_view, std::string_view) override;
 
   [[nodiscard]] const Services& services() const { return endpoint_.services; }

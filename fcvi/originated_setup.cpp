@@ -435,6 +435,7 @@ void OriginatedSetup::endpoint_lost() {
   connection_->feed(ve::ConnectionLost{});
 }
 void OriginatedSetup::count_stale() { services_.discard(fc2::Discard::UnexpectedIu); }
+void OriginatedSetup::on_row(const fsm::Row& row) { services_.fired(row); }
 void OriginatedSetup::unexpected(std::string_view, std::string_view, std::string_view) { services_.unexpected(); }
 
 }  // namespace fcvi

@@ -124,6 +124,7 @@ class OriginatedSetup final : public EndpointSetup,
   void count_stale() override;
   [[nodiscard]] bool login_renewable() const override;
   [[nodiscard]] bool peer_to_peer() const override { return peer_ != nullptr; }
+  void on_row(const fsm::Row& row) override;
   void unexpected(std::string_view, std::string_view, std::string_view) override;
 
   const Services& services_;

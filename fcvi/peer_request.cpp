@@ -207,6 +207,7 @@ void PeerRequest::endpoint_failed() {
 
 void PeerRequest::endpoint_erred() { connection_.feed(ve::SetupFailed{}); }
 
+void PeerRequest::on_row(const fsm::Row& row) { services_.fired(row); }
 void PeerRequest::unexpected(std::string_view, std::string_view, std::string_view) { services_.unexpected(); }
 
 }  // namespace fcvi

@@ -100,6 +100,7 @@ class PeerRequest final : public EndpointRequest,
   void endpoint_erred() override;
   void complete_request(PeerOutcome outcome) override { outbox_.push({Effect::Kind::Conclude, outcome}); }
   [[nodiscard]] bool attributes_match() const override;
+  void on_row(const fsm::Row& row) override;
   void unexpected(std::string_view, std::string_view, std::string_view) override;
 
   const Services& services_;

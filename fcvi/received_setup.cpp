@@ -277,6 +277,7 @@ void ReceivedSetup::endpoint_lost() {
   connection_->feed(ve::ConnectionLost{});
 }
 void ReceivedSetup::count_stale() { services_.discard(fc2::Discard::UnexpectedIu); }
+void ReceivedSetup::on_row(const fsm::Row& row) { services_.fired(row); }
 void ReceivedSetup::unexpected(std::string_view, std::string_view, std::string_view) { services_.unexpected(); }
 
 }  // namespace fcvi

@@ -96,6 +96,7 @@ class ReceivedSetup final : public EndpointSetup,
   void leave_waiting_for_peer() override;
   [[nodiscard]] bool peer_to_peer() const override { return is_peer_to_peer(); }
   [[nodiscard]] bool answered() const override { return answered_; }
+  void on_row(const fsm::Row& row) override;
   void unexpected(std::string_view, std::string_view, std::string_view) override;
 
   const Services& services_;

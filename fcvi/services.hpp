@@ -8,6 +8,7 @@
 #include "fcvi/message_exchanges.hpp"
 #include "fcvi/reorder_pool.hpp"
 #include "fcvi/reports.hpp"
+#include "state_machines/fsm.hpp"
 
 namespace fcvi {
 class ConnectionOwner;
@@ -42,6 +43,8 @@ struct Services {
     ++counters.reorder_pool_full;
     discard(fc2::Discard::NoResources);
   }
+  /// A row of a machine fired.
+  void fired(const fsm::Row& row) const { fsm::tell(port.config().rows, row); }
   void unexpected() const { ++port.counters().unexpected_events; }
   /// Objects that are over go later, when nothing of them is under way. A connection's handle may be used again.
   void bury_soon() const { scheduler.schedule(burial, scheduler.now()); }

@@ -77,6 +77,18 @@ struct Row {
   std::size_t index;  // position in the table
 };
 
+// Hears of the rows that fire in machines of several owners, while they fire: it takes note, and calls nobody back.
+class RowListener {
+ public:
+  virtual void row_fired(const Row& row) = 0;
+
+ protected:
+  ~RowListener() = default;
+};
+inline void tell(RowListener* listener, const Row& row) {
+  if (listener != nullptr) listener->row_fired(row);
+}
+
 // The base of every machine's Context, which names all effects that the machine may have.
 //
 // Rules for implementations:

@@ -6,6 +6,10 @@
 
 #include "vi/types.hpp"
 
+namespace fsm {
+struct Row;
+}
+
 namespace vi {
 class CompletionQueue;
 class Vi;
@@ -81,6 +85,8 @@ class Listener {
   [[nodiscard]] virtual std::uint64_t taken_count(const Vi& /*vi*/, bool /*receive_queue*/) const { return 0; }
   /// The VI's state (VI-ARCH 5) is another one now.
   virtual void state_changed(Vi& /*vi*/) {}
+  /// A row of the VI's endpoint machine (VI-ARCH 5) fires: its state is about to change, or not.
+  virtual void row_fired(Vi& /*vi*/, const fsm::Row& /*row*/) {}
   /// VI-DG 3.8.1. `descriptor_address` is 0 where no descriptor is concerned; `op_code` as in the status
   /// field.
   virtual void asynchronous_error(Vi* vi, CompletionQueue* queue, std::uint64_t descriptor_address,

@@ -405,6 +405,7 @@ bool Vi::read_remote(wire::MemHandle handle, std::uint64_t address, std::span<st
 
 void Vi::tell_state() { nic_.listener().state_changed(*this); }
 
+void Vi::on_row(const fsm::Row& row) { nic_.listener().row_fired(*this, row); }
 void Vi::unexpected(std::string_view, std::string_view, std::string_view) { ++unexpected_events_; }
 
 bool Vi::reliable() const { return is_reliable(attributes_.reliability); }

@@ -225,6 +225,7 @@ class Vi final : private machines::vi_endpoint::Context {
   void fail_by_status(bool written, std::uint32_t error_bits);
 
   // Effects of the endpoint machine.
+  void on_row(const fsm::Row& row) override;
   void unexpected(std::string_view machine, std::string_view state, std::string_view event) override;
   void enable_traffic() override { reception_enabled_ = transmission_enabled_ = true; }
   void disable_traffic() override { reception_enabled_ = transmission_enabled_ = false; }

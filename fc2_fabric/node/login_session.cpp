@@ -229,6 +229,7 @@ bool LoginSession::overtaken_by_accept() const {
   return port_.scheduler().now() < overtaken_until_ && !peer_login_wins() &&
          incoming_login_->port_name == peer_parameters_.port_name;
 }
+void LoginSession::on_row(const fsm::Row& row) { fsm::tell(port_.config().rows, row); }
 void LoginSession::unexpected(std::string_view, std::string_view, std::string_view) {
   ++port_.counters().unexpected_events;
 }

@@ -125,6 +125,7 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
   [[nodiscard]] bool peer_asks_again() const override;
   [[nodiscard]] bool overtaken_by_accept() const override;
   [[nodiscard]] bool link_loss_logs_out() const override;
+  void on_row(const fsm::Row& row) override;
   void unexpected(std::string_view, std::string_view, std::string_view) override;
 
   Exchange* request_ = nullptr;  // ours, unanswered

@@ -79,6 +79,8 @@ class NPort final : public FrameReceiver, private PortListener, private Attachme
   /// sent `left` times more, each in an Exchange of its own. See ruling 221.
   [[nodiscard]] TimeNs answer_time(int repeated, int left) const { return services_.answer_time(repeated, left); }
   [[nodiscard]] Scheduler& scheduler() const { return services_.scheduler(); }
+  /// Frames to be sent that the link has not taken yet.
+  [[nodiscard]] std::size_t waiting_frames() const { return transmitter_.waiting(); }
   [[nodiscard]] Transmitter& transmitter() { return transmitter_; }
   [[nodiscard]] FramePool& pool() const { return services_.pool(); }
 

@@ -7,10 +7,15 @@
 #include "fc2_fabric/frame/time.hpp"
 #include "wire/types.hpp"
 
+namespace fsm {
+class RowListener;
+}
+
 namespace fc2 {
 
 struct NPortConfig {
-  std::string name;  // in captures and traces
+  std::string name;                  // in captures and traces
+  fsm::RowListener* rows = nullptr;  // hears of each row that fires in the port's machines, and in those of its FC-4s
   wire::Wwn port_name{};
   wire::Wwn node_name{};
   std::uint16_t receive_data_field_bytes = max_data_field_bytes;  // multiple of 4, 256 to 2112

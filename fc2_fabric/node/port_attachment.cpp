@@ -80,6 +80,7 @@ void PortAttachment::carry_out(Effect effect) {
   }
 }
 
+void PortAttachment::on_row(const fsm::Row& row) { fsm::tell(port_.config().rows, row); }
 void PortAttachment::unexpected(std::string_view, std::string_view, std::string_view) {
   ++port_.counters().unexpected_events;
 }

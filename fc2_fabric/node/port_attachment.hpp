@@ -132,6 +132,7 @@ class PortAttachment final : public LoginOwner,
   void report_login_failed() override { effects_.push(Effect::ReportLoginFailed); }
   [[nodiscard]] bool has_fixed_address() const override { return port_.config().is_fixed(); }
   [[nodiscard]] bool others_may_have_moved() const override { return others_may_have_moved_; }
+  void on_row(const fsm::Row& row) override;
   void unexpected(std::string_view, std::string_view, std::string_view) override;
 
   const PortServices& port_;

@@ -1,5 +1,8 @@
 // The tree of all fields of a frame.
+#include <functional>
+
 #include "tools/faults/iu_flags.hpp"
+#include "tools/fcvi_sim/capture/places.hpp"
 #include "tools/fcvi_sim/capture/words.hpp"
 #include "settings/units.hpp"
 #include "wire/describe.hpp"
@@ -14,10 +17,27 @@ void add(List& list, std::string name, std::string value) {
   if (!value.empty()) list.push_back({std::move(name), std::move(value), {}});
 }
 
+constexpr std::size_t vlan_tag_bytes = 4;
+
+/// Where these bytes lie in the packet; none: elsewhere, as those of a message that came in several frames.
+std::optional<std::size_t> offset_of(const Seen& seen, wire::Bytes bytes) {
+  const bool tagged = !seen.frame.untagged.empty();
+  const std::vector<std::uint8_t>& all = tagged ? seen.frame.untagged : seen.packet.data;
+  const std::less_equal<> before;
+  if (!before(all.data(), bytes.data()) || !before(bytes.data() + bytes.size(), all.data() + all.size())) return {};
+  return static_cast<std::size_t>(bytes.data() - all.data()) + (tagged ? vlan_tag_bytes : 0);
+}
+
+Place place_of(const Seen& seen, wire::Bytes bytes) {
+  const auto offset = offset_of(seen, bytes);
+  return offset ? Place{*offset, bytes.size(), 0} : Place{};
+}
+
 void add_carriage(List& list, const Seen& seen) {
   const Frame& frame = seen.frame;
   if (frame.ethernet) {
-    Field ethernet{"Ethernet", "", LayoutFields(*frame.ethernet).list()};
+    Field ethernet{"Ethernet", "", LayoutFields(*frame.ethernet, 0).list()};
+    if (frame.vlan && !ethernet.fields.empty()) ethernet.fields.back().place.offset += vlan_tag_bytes;
     if (frame.vlan) {
       add(ethernet.fields, "vlan", std::to_string(frame.vlan->id));
       add(ethernet.fields, "priority", std::to_string(frame.vlan->priority));
@@ -36,8 +56,9 @@ void add_carriage(List& list, const Seen& seen) {
   if (!link.fields.empty()) list.push_back(std::move(link));
 }
 
-void add_header(List& list, const wire::FcHeader& header) {
-  Field field{"FC", "", LayoutFields(header).list()};
+void add_header(List& list, const Seen& seen) {
+  const wire::FcHeader& header = *seen.frame.header;
+  Field field{"FC", "", LayoutFields(header, offset_of(seen, seen.frame.fc)).list()};
   for (Field& item : field.fields) {
     if (item.name == "f_ctl") {
       const std::string words = f_ctl_words(header.f_ctl);
@@ -66,8 +87,8 @@ bool is_of_message(const fcvi::IuInfo& iu) {
   return iu.category == fcvi::Category::message_request || iu.category == fcvi::Category::message_response;
 }
 
-List device_header_fields(const IuFrame& iu) {
-  List list = LayoutFields(iu.fields).list();
+List device_header_fields(const Seen& seen, const IuFrame& iu) {
+  List list = LayoutFields(iu.fields, offset_of(seen, seen.frame.data_field)).list();
   if (iu.iu->device_header_size < fcvi::DeviceHeader::layout.size()) list.resize(list.size() - 3);
   for (Field& field : list) {
     if (field.name == "flags") field.value = flag_words(iu);
@@ -80,14 +101,21 @@ List device_header_fields(const IuFrame& iu) {
   return list;
 }
 
+void add_connect_info(List& list, wire::Bytes payload, std::optional<std::size_t> base) {
+  constexpr std::size_t at = fcvi::ConnectPayload::size_without_info, size = std::tuple_size_v<fcvi::ConnectInfo>;
+  const Place place = base ? Place{*base + at, size, 0} : Place{};
+  list.push_back({"connect_info", shown_text(payload.subspan(at, size)), {}, place});
+}
+
 void add_connect_payload(List& list, const Seen& seen, const IuFrame& iu) {
   const wire::Bytes data = seen.data_field();
   if (data.size() < iu.iu->device_header_size + fcvi::ConnectPayload::layout.size()) return;
   const wire::Bytes payload = data.subspan(iu.iu->device_header_size);
-  Field connect{"payload", "", LayoutFields(wire::codec::read<fcvi::ConnectPayload>(payload.data())).list()};
+  const auto fields = wire::codec::read<fcvi::ConnectPayload>(payload.data());
+  const auto base = offset_of(seen, payload);
+  Field connect{"payload", "", LayoutFields(fields, base).list()};
   if (iu.conn_info() && payload.size() >= fcvi::ConnectPayload::size_with_info)
-    add(connect.fields, "connect_info",
-        shown_text(payload.subspan(fcvi::ConnectPayload::size_without_info, std::tuple_size_v<fcvi::ConnectInfo>)));
+    add_connect_info(connect.fields, payload, base);
   list.push_back(std::move(connect));
 }
 
@@ -98,11 +126,11 @@ void add_iu(List& list, const Seen& seen) {
     list.push_back({"FC-VI", "truncated", {}});
     return;
   }
-  Field field{std::string(iu.iu->name), "", device_header_fields(iu)};
+  Field field{std::string(iu.iu->name), "", device_header_fields(seen, iu)};
   if (iu.iu->payload == fcvi::Payload::connect_info && !seen.is_part)
     add_connect_payload(field.fields, seen, iu);
   else if (iu.payload > 0)
-    add(field.fields, "data_bytes", std::to_string(iu.payload));
+    field.fields.push_back({"data_bytes", std::to_string(iu.payload), {}, place_of(seen, iu.payload_data)});
   list.push_back(std::move(field));
 }
 
@@ -113,7 +141,9 @@ void add_message(List& list, const Seen& seen) {
     const std::size_t blame = text.find(" malformed: truncated");
     if (blame != std::string::npos) text.resize(blame);
   }
-  list.push_back(parse_description(text));
+  Field message = parse_description(text);
+  if (const auto base = offset_of(seen, seen.data_field())) set_places(message, seen.data_field(), *base);
+  list.push_back(std::move(message));
 }
 
 void add_connection(List& list, const Record& record) {
@@ -164,7 +194,7 @@ void add_belonging(List& list, const Seen& seen) {
 std::vector<Field> all_fields(const Seen& seen) {
   List list;
   add_carriage(list, seen);
-  if (seen.frame.header) add_header(list, *seen.frame.header);
+  if (seen.frame.header) add_header(list, seen);
   if (seen.frame.fip) list.push_back(parse_description(seen.frame.fip->to_string()));
   if (!seen.frame.trouble.empty()) list.push_back({"Trouble", seen.frame.trouble, {}});
   if (!seen.frame.header) return list;

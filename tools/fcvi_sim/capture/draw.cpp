@@ -1,9 +1,5 @@
 #include "tools/fcvi_sim/capture/draw.hpp"
 
-#include <unistd.h>
-
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -12,39 +8,11 @@
 #include "tools/fcvi_sim/capture/filters.hpp"
 #include "tools/fcvi_sim/capture/lanes.hpp"
 #include "tools/fcvi_sim/capture/printer.hpp"
+#include "tools/fcvi_sim/capture/twice.hpp"
 #include "tools/fcvi_sim/capture/words.hpp"
 
 namespace sim::capture {
 namespace {
-
-struct CloseFile {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-
-/// A file that can be read twice: standard input is put into one.
-class Twice {
- public:
-  explicit Twice(const std::string& path) : path_(path) {
-    if (path != "-") return;
-    file_.reset(std::tmpfile());
-    std::array<char, 65536> buffer{};
-    ssize_t got = 0;
-    while (file_ && (got = ::read(STDIN_FILENO, buffer.data(), buffer.size())) > 0)
-      std::fwrite(buffer.data(), 1, static_cast<std::size_t>(got), file_.get());
-    if (!file_ || std::fflush(file_.get()) != 0) return;
-    path_ = "/proc/self/fd/" + std::to_string(::fileno(file_.get()));
-  }
-  [[nodiscard]] const std::string& path() const { return path_; }
-  /// A message that begins with path(), by the name that the user knows.
-  [[nodiscard]] std::string told_as(std::string message) const {
-    if (file_ && message.starts_with(path_)) message.replace(0, path_.size(), "standard input");
-    return message;
-  }
-
- private:
-  std::string path_;
-  std::unique_ptr<std::FILE, CloseFile> file_;
-};
 
 /// One pass over a capture.
 class Pass {

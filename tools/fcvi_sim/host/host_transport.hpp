@@ -20,6 +20,19 @@ class TransportListener {
   ~TransportListener() = default;
 };
 
+/// A row of a state machine that fired. Its texts live for ever.
+struct FiredRow {
+  std::string_view machine, source, event, target, clause;
+};
+class FiredRowListener {
+ public:
+  /// Called from inside the model: takes note.
+  virtual void row_fired(const FiredRow& row) = 0;
+
+ protected:
+  ~FiredRowListener() = default;
+};
+
 class HostTransport {
  public:
   virtual ~HostTransport() = default;
@@ -31,6 +44,8 @@ class HostTransport {
 
   /// Tells when others can find this host.
   virtual void set_ready_listener(TransportListener& listener) = 0;
+  /// Hears of rows from now on; nullptr: nobody does. At most one.
+  virtual void set_row_listener(FiredRowListener* /*listener*/) {}
   /// What has to happen before that, for messages: "logged in and registered".
   [[nodiscard]] virtual std::string_view ready_means() const = 0;
   /// Tells the network that it goes. False: it is not in one that wants to know.
@@ -54,6 +69,13 @@ class HostTransport {
     std::uint64_t pool_refusals = 0;      // frames that found no room there
   };
   [[nodiscard]] virtual Tally tally() const = 0;
+  /// What it has of something at this moment.
+  struct Gauge {
+    std::string_view what, unit;  // "B"; empty: a count
+    std::uint64_t value = 0;
+  };
+  /// The same ones at every time.
+  [[nodiscard]] virtual std::vector<Gauge> gauges() const { return {}; }
   /// What the members of its owners say agrees (state_machines/consistency.hpp). Between events.
   [[nodiscard]] virtual bool is_consistent() const = 0;
 

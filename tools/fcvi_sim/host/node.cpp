@@ -34,6 +34,10 @@ std::uint64_t Node::taken_count(const vi::Vi& vi, bool receive_queue) const {
   return endpoint != nullptr ? endpoint->taken_count(receive_queue) : 0;
 }
 
+void Node::row_fired(vi::Vi&, const fsm::Row& row) {
+  if (rows_ != nullptr) rows_->row_fired({row.machine, row.source, row.event, row.target, row.clause});
+}
+
 void Node::asynchronous_error(vi::Vi* vi, vi::CompletionQueue*, std::uint64_t, std::uint32_t, vi::ResourceCode,
                               vi::ErrorCode error) {
   errors_.push_back({driver_.now(), error});

@@ -39,6 +39,11 @@ class Node final : private vi::Listener, private TransportListener {
     runtime::TimeNs at;
     vi::ErrorCode code;
   };
+  /// Of its transport and its VIs. nullptr: nobody hears.
+  void set_row_listener(FiredRowListener* listener) {
+    rows_ = listener;
+    host_.set_row_listener(listener);
+  }
   /// Asynchronous ones, in the order of time.
   [[nodiscard]] const std::vector<Error>& errors() const { return errors_; }
 
@@ -49,12 +54,14 @@ class Node final : private vi::Listener, private TransportListener {
   [[nodiscard]] std::uint64_t taken_count(const vi::Vi& vi, bool receive_queue) const override;
   void asynchronous_error(vi::Vi* vi, vi::CompletionQueue* queue, std::uint64_t descriptor_address,
                           std::uint32_t op_code, vi::ResourceCode resource, vi::ErrorCode error) override;
+  void row_fired(vi::Vi& vi, const fsm::Row& row) override;
   // TransportListener
   void transport_ready() override { ready_.set(); }
 
   Driver& driver_;
   HostTransport& host_;
   Signal ready_;
+  FiredRowListener* rows_ = nullptr;
   std::vector<Error> errors_;
   std::vector<Endpoint*> endpoints_;
   vi::Nic nic_;

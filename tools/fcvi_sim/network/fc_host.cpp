@@ -8,8 +8,9 @@ namespace {
 // Each drawn whether the scenario sets it or not: setting one changes no other.
 std::uint32_t drawn(Random& random, std::uint32_t limit) { return static_cast<std::uint32_t>(random.below(limit)); }
 
-fc2::NPortConfig port_config(const PortSpec& spec, Random& random) {
+fc2::NPortConfig port_config(const PortSpec& spec, Random& random, fsm::RowListener& rows) {
   fc2::NPortConfig config;
+  config.rows = &rows;
   config.name = spec.name;
   config.port_name = spec.port_name;
   config.node_name = spec.node_name;
@@ -53,7 +54,7 @@ void add_discards(HostTransport::Tally& tally, const fc2::DiscardCounts<Reason>&
 }  // namespace
 
 FcHost::FcHost(runtime::Scheduler& scheduler, fc2::FramePool& pool, const PortSpec& spec, Random& random)
-    : port_(scheduler, pool, port_config(spec, random)), resolver_(port_, resolver_config(spec)),
+    : port_(scheduler, pool, port_config(spec, random, *this)), resolver_(port_, resolver_config(spec)),
       provider_(port_, resolver_, provider_config(spec, random)) {}
 
 void FcHost::set_ready_listener(TransportListener& listener) {
@@ -87,6 +88,12 @@ HostTransport::Tally FcHost::tally() const {
   tally.kept_bytes = provider_.reorder_peak_bytes();
   tally.pool_refusals = provider_.counters().reorder_pool_full;
   return tally;
+}
+
+std::vector<HostTransport::Gauge> FcHost::gauges() const {
+  return {{"Memory held by early frames", "B", provider_.reorder_bytes()},
+          {"Frames that wait to be sent", "", port_.waiting_frames()},
+          {"Exchanges in use", "", port_.open_exchanges()}};
 }
 
 void FcHost::log_out_from(const FcHost& peer, bool implicit) {

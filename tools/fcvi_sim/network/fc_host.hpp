@@ -12,7 +12,7 @@
 
 namespace sim {
 
-class FcHost final : public HostTransport, private farp::ReadyListener {
+class FcHost final : public HostTransport, private farp::ReadyListener, private fsm::RowListener {
  public:
   /// Draws from `random` what the scenario leaves to chance.
   FcHost(runtime::Scheduler& scheduler, fc2::FramePool& pool, const PortSpec& spec, Random& random);
@@ -22,10 +22,12 @@ class FcHost final : public HostTransport, private farp::ReadyListener {
   vi::Transport& transport() override { return provider_; }
   [[nodiscard]] const wire::IpAddress& address() const override { return provider_.config().address; }
   void set_ready_listener(TransportListener& listener) override;
+  void set_row_listener(FiredRowListener* listener) override { rows_ = listener; }
   [[nodiscard]] std::string_view ready_means() const override { return "logged in and registered"; }
   bool leave() override;
   [[nodiscard]] std::vector<Held> held() const override;
   [[nodiscard]] Tally tally() const override;
+  [[nodiscard]] std::vector<Gauge> gauges() const override;
   [[nodiscard]] bool is_consistent() const override {
     return port_.is_consistent() && resolver_.is_consistent() && provider_.is_consistent();
   }
@@ -38,11 +40,16 @@ class FcHost final : public HostTransport, private farp::ReadyListener {
  private:
   // farp::ReadyListener
   void address_ready() override { listener_->transport_ready(); }
+  // fsm::RowListener
+  void row_fired(const fsm::Row& row) override {
+    if (rows_ != nullptr) rows_->row_fired({row.machine, row.source, row.event, row.target, row.clause});
+  }
 
   fc2::NPort port_;
   farp::Resolver resolver_;
   fcvi::Provider provider_;
   TransportListener* listener_ = nullptr;
+  FiredRowListener* rows_ = nullptr;
 };
 
 /// By position in the scenario's ports.

@@ -1,5 +1,7 @@
 #include "tools/fcvi_sim/network/fc_network.hpp"
 
+#include <algorithm>
+
 namespace sim {
 
 class FcNetwork::LogoutWatch final : public fc2::PortListener {
@@ -50,6 +52,21 @@ void FcNetwork::set_peer_listener(PeerListener& listener) {
 runtime::TimeNs FcNetwork::frame_lifetime(bool class_2) const {
   const fc2::SwitchConfig fabric = fabric_config(scenario_);
   return class_2 ? fabric.e_d_tov : fabric.r_a_tov;
+}
+
+// Of a link with a switch: there the N_Port is at end b.
+std::vector<HostTransport::Gauge> FcNetwork::gauges(std::size_t host) {
+  std::vector<HostTransport::Gauge> all = hosts_[host]->gauges();
+  const fc2::Link* link = link_of(host);
+  std::uint64_t left = 0, taken = 0;
+  if (link != nullptr) {
+    const fc2::BufferCredit& credit = link->b.credit();
+    left = credit.limit() - std::min<std::uint64_t>(credit.limit(), credit.outstanding());
+    taken = link->b.buffers_taken();
+  }
+  all.push_back({"Buffer-to-buffer credit left", "", left});
+  all.push_back({"Receive buffers taken", "", taken});
+  return all;
 }
 
 void FcNetwork::visit_switches(const TallyVisitor& visit) const {

@@ -43,6 +43,7 @@ class FcNetwork final : public Network {
   [[nodiscard]] runtime::TimeNs frame_lifetime(bool class_2) const override;
   [[nodiscard]] bool is_consistent() const override { return topology_ == nullptr || topology_->is_consistent(); }
   void visit_switches(const TallyVisitor& visit) const override;
+  [[nodiscard]] std::vector<HostTransport::Gauge> gauges(std::size_t host) override;
   /// See FcTopology.
   [[nodiscard]] fc2::Link* link_of(std::size_t host) {
     return topology_ == nullptr ? nullptr : topology_->link_of(host);

@@ -72,6 +72,8 @@ class Network {
   /// Of its links and switches, between events; of hosts: HostTransport::is_consistent().
   [[nodiscard]] virtual bool is_consistent() const = 0;
   using TallyVisitor = std::function<void(const std::string& name, const HostTransport::Tally& tally)>;
+  /// What the host has of something at this moment, and its link. The same ones at every time.
+  [[nodiscard]] virtual std::vector<HostTransport::Gauge> gauges(std::size_t host) { return this->host(host).gauges(); }
   /// Of what is no host: switches, by name.
   virtual void visit_switches(const TallyVisitor& visit) const = 0;
 

@@ -18,6 +18,7 @@ class Checker {
  private:
   void expect(bool held, const std::string& what, std::string_view expected, std::string_view got) {
     ++verdicts_.checked;
+    verdicts_.all.push_back({held, what, std::string(expected), std::string(got)});
     if (!held) verdicts_.failures.push_back(what + ": expected " + std::string(expected) + ", got " + std::string(got));
   }
   void bound(const std::string& what, const Bound& expected, std::uint64_t got) {
@@ -51,7 +52,7 @@ class Checker {
 
 void Checker::outcome() {
   switch (result_.outcome) {
-    case Driver::Outcome::Finished: expect(true, "", "", ""); return;
+    case Driver::Outcome::Finished: expect(true, "the run", "an end", "an end"); return;
     case Driver::Outcome::TimeLimit:
       if (!result_.not_ready.empty()) {
         expect(false, "port " + result_.not_ready,
@@ -164,8 +165,11 @@ void Checker::workload(const WorkloadSpec& spec, const WorkloadResult& got) {
 void Checker::wire() {
   if (!scenario_.expectations.wire) return;
   const auto difference = compare_wire(scenario_, result_.wire);
-  verdicts_.checked += scenario_.expectations.wire->size();
-  if (difference) expect(false, difference->what, difference->expected, difference->got);
+  const std::size_t count = scenario_.expectations.wire->size();
+  verdicts_.checked += count;
+  if (difference) return expect(false, difference->what, difference->expected, difference->got);
+  const std::string all = std::to_string(count) + " IUs in order";
+  verdicts_.all.push_back({true, "wire", all, all});
 }
 
 void Checker::errors() {

@@ -7,8 +7,15 @@
 
 namespace sim {
 
+/// One expectation, and what was seen.
+struct Verdict {
+  bool held = true;
+  std::string what, expected, got;
+};
+
 struct Verdicts {
   std::size_t checked = 0;
+  std::vector<Verdict> all;           // in the order of the scenario; what `wire` lists is one of them
   std::vector<std::string> failures;  // "WHAT: expected X, got Y"
 };
 

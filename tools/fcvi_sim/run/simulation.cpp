@@ -36,11 +36,13 @@ Simulation::Simulation(const Scenario& scenario, const ContentStore& contents, O
     for (const FaultSpec& fault : scenario.faults) notes.push_back("fault: " + fault.rule.note);
     outputs.capture->set_fault_notes(std::move(notes));
   }
+  if (outputs.record != nullptr) record_rows();
   if (outputs.check || states_matter()) driver_.set_observer([this] { observe(); });
 }
 
 // Links go down first: every call that is under way ends, and its program is still there to hear it.
 Simulation::~Simulation() {
+  for (const auto& node : nodes_) node->set_row_listener(nullptr);
   for (std::size_t port = 0; port < nodes_.size(); ++port)
     if (network_->is_attached(port)) network_->watch(port, nullptr, {});
   network_->unplug();
@@ -160,7 +162,7 @@ const RunResult& Simulation::run(std::vector<Task<>> programs) {
 }
 
 bool Simulation::states_matter() const {
-  return outputs_.ladder != nullptr ||
+  return outputs_.ladder != nullptr || outputs_.record != nullptr ||
          std::any_of(scenario_.workloads.begin(), scenario_.workloads.end(), [](const WorkloadSpec& workload) {
            return workload.expect.client_states || workload.expect.server_states;
          });
@@ -169,6 +171,7 @@ bool Simulation::states_matter() const {
 void Simulation::observe() {
   if (outputs_.check) check_owners();
   if (watches_states_) watch_states();
+  if (outputs_.record != nullptr) measure();
 }
 
 void Simulation::check_owners() {
@@ -176,6 +179,34 @@ void Simulation::check_owners() {
   for (const auto& node : nodes_)
     if (!node->is_consistent()) result_.inconsistent = "port " + node->name();
   if (!network_->is_consistent()) result_.inconsistent = "the links and switches";
+}
+
+void Simulation::RowNote::row_fired(const FiredRow& row) {
+  if (record.rows.size() == RunRecord::most_rows)
+    ++record.rows_left_out;
+  else
+    record.rows.push_back({scheduler.now(), port, row});
+}
+
+void Simulation::record_rows() {
+  for (std::size_t port = 0; port < nodes_.size(); ++port)
+    nodes_[port]->set_row_listener(&row_notes_.emplace_back(*outputs_.record, scheduler_, port));
+}
+
+// Only changes; of a run with many ports the first ones.
+void Simulation::measure() {
+  constexpr std::size_t most_ports = 8;
+  std::vector<Series>& all = outputs_.record->series;
+  std::size_t at = 0;
+  for (std::size_t port = 0; port < std::min(most_ports, nodes_.size()); ++port) {
+    for (const HostTransport::Gauge& gauge : network_->gauges(port)) {
+      if (at == all.size()) all.push_back({std::string(gauge.what), nodes_[port]->name(), gauge.unit, {}, {}});
+      Series& series = all[at++];
+      if (!series.values.empty() && series.values.back() == gauge.value) continue;
+      series.at.push_back(scheduler_.now());
+      series.values.push_back(gauge.value);
+    }
+  }
 }
 
 void Simulation::watch_states() {
@@ -192,6 +223,8 @@ void Simulation::watch_states() {
 
 void Simulation::state_changed(std::size_t port, const Endpoint& endpoint, std::string_view from, std::string_view to) {
   if (outputs_.ladder != nullptr) outputs_.ladder->state(scheduler_.now(), port, endpoint.label(), from, to);
+  if (outputs_.record != nullptr)
+    outputs_.record->states.push_back({scheduler_.now(), port, endpoint.label(), from, to});
   for (std::size_t i = 0; i < scenario_.workloads.size(); ++i) {
     const WorkloadSpec& workload = scenario_.workloads[i];
     if (workload.name != endpoint.label()) continue;

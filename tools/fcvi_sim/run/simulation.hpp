@@ -1,5 +1,6 @@
 // One run of a scenario: network, hosts, programs, virtual time.
 #pragma once
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -13,16 +14,18 @@
 #include "tools/fcvi_sim/picture/ladder.hpp"
 #include "tools/fcvi_sim/run/fault_injector.hpp"
 #include "tools/fcvi_sim/run/observer.hpp"
+#include "tools/fcvi_sim/run/record.hpp"
 #include "tools/fcvi_sim/run/results.hpp"
 
 namespace sim {
 
-/// Where a run leaves what it saw; both may be null. `check`: after each event, each port's owners are asked whether
+/// Where a run leaves what it saw; each may be null. `check`: after each event, each port's owners are asked whether
 /// they are consistent.
 struct Outputs {
   fc2::Capture* capture = nullptr;
   Ladder* ladder = nullptr;
   bool check = false;
+  RunRecord* record = nullptr;
 };
 
 class Simulation final : private PortControl {
@@ -52,6 +55,8 @@ class Simulation final : private PortControl {
   void observe();
   void check_owners();
   void watch_states();
+  void record_rows();
+  void measure();
   void state_changed(std::size_t port, const Endpoint& endpoint, std::string_view from, std::string_view to);
   [[nodiscard]] bool states_matter() const;
   void attach(std::size_t port);
@@ -85,6 +90,15 @@ class Simulation final : private PortControl {
   std::vector<std::unique_ptr<Node>> nodes_;                                // on its hosts
   std::map<std::pair<std::size_t, std::string>, std::string_view> states_;  // as last seen, by port and workload
   FaultInjector faults_;
+  /// Takes note of the rows of one port.
+  struct RowNote final : FiredRowListener {
+    RowNote(RunRecord& to, const runtime::Scheduler& clock, std::size_t of) : record(to), scheduler(clock), port(of) {}
+    void row_fired(const FiredRow& row) override;
+    RunRecord& record;
+    const runtime::Scheduler& scheduler;
+    std::size_t port;
+  };
+  std::deque<RowNote> row_notes_;     // by port
   std::vector<fc2::FrameTap*> taps_;  // by port
 };
 

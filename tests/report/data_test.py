@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""What a report holds, without a browser: the same bytes each time; of each frame the fields that decode prints, at places
+where the bytes have their values; a failed expectation with what was seen.
+
+usage: data_test.py FCVI_SIM SOURCE_DIR
+"""
+
+import base64
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+SIMULATOR, SOURCE = "", Path()
+
+
+class Data:
+    """The data of a page, taken apart as its scripts do."""
+
+    def __init__(self, path: Path):
+        self.page = path.read_text(encoding="utf-8")
+        self.head, self.frames = json.loads(self.element("head")), json.loads(self.element("frames"))
+        self.lists = [json.loads(line) for line in self.element("field_lists").splitlines()]
+        self.of_frames = [[int(n) for n in line.split(",")] for line in self.element("lists_of_frames").splitlines()]
+        self.bytes = base64.b64decode(self.element("bytes"))
+
+    def element(self, name: str) -> str:
+        return re.search(rf'<script type="text/plain" id="{name}">(.*?)</script>', self.page, re.DOTALL).group(1)
+
+    def __len__(self):
+        return len(self.frames["number"])
+
+    def frame_bytes(self, i: int) -> bytes:
+        start = sum(self.frames["kept"][:i])
+        return self.bytes[start:start + self.frames["kept"][i]]
+
+    def fields(self, i: int) -> list:
+        """(path, value, offset, bytes, mask) of each field, from the outside to the inside."""
+        out = []
+        for number in self.of_frames[i]:
+            shape, *values = self.lists[number]
+            values = iter(values)
+
+            def walk(field, path):
+                name, offset, size, mask, below = (*field, *[0, 0, 0, []][len(field) - 1:])
+                out.append((path + (name,), next(values), offset, size, mask))
+                for one in below:
+                    walk(one, path + (name,))
+            walk(self.frames["shapes"][shape], ())
+        return out
+
+
+class ReportData(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.place = Path(self.folder.name)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def run_scenario(self, name: str, *options, expect=0) -> Data:
+        page = self.place / "page.html"
+        result = subprocess.run([SIMULATOR, "run", SOURCE / "tools/scenarios" / name, "--report", page, *options],
+                                capture_output=True, text=True, check=False)
+        self.assertEqual(result.returncode, expect, result.stderr)
+        return Data(page)
+
+    def test_same_seed_same_bytes(self):
+        """Two runs write the same page, and so do two reports of a capture."""
+        pages = [self.run_scenario("first_connection.yaml", "--capture", self.place / "c.pcapng").page for _ in range(2)]
+        self.assertEqual(pages[0], pages[1])
+        made = []
+        for name in ("a.html", "b.html"):
+            subprocess.run([SIMULATOR, "report", self.place / "c.pcapng", "-o", self.place / name], check=True, stdout=subprocess.DEVNULL)
+            made.append((self.place / name).read_bytes())
+        self.assertEqual(made[0], made[1])
+
+    def test_report_changes_no_capture(self):
+        """A run with a report writes the capture that it writes without one."""
+        self.run_scenario("first_connection.yaml", "--capture", self.place / "with.pcapng")
+        subprocess.run([SIMULATOR, "run", SOURCE / "tools/scenarios/first_connection.yaml", "--capture", self.place / "without.pcapng"],
+                       check=True, stdout=subprocess.DEVNULL)
+        self.assertEqual((self.place / "with.pcapng").read_bytes(), (self.place / "without.pcapng").read_bytes())
+
+    def test_fields_are_those_of_decode(self):
+        """Each frame has the fields and values of decode --json; none is missing, none is added."""
+        data = self.run_scenario("first_connection.yaml", "--capture", self.place / "c.pcapng")
+        lines = subprocess.run([SIMULATOR, "decode", "--json", self.place / "c.pcapng"], capture_output=True, text=True, check=True).stdout
+        decoded = {frame["frame"]: frame for frame in map(json.loads, lines.splitlines())}
+        self.assertGreater(len(data), 20)
+        for i, number in enumerate(data.frames["number"]):
+            leaves = {}
+            for path, value, *_ in data.fields(i):
+                if path[0] != "Capture" and value:
+                    leaves.setdefault(path[-1] or "text", []).append(value)
+            wanted = {}
+
+            def collect(name, value):
+                if isinstance(value, dict):
+                    for key, below in value.items():
+                        collect(name if key == "value" else key, below)
+                elif isinstance(value, list):
+                    for one in value:
+                        collect(name, one)
+                else:
+                    wanted.setdefault(name, []).append(value)
+            collect("", decoded[number]["fields"])
+            self.assertEqual({k: sorted(v) for k, v in leaves.items()}, {k: sorted(filter(None, v)) for k, v in wanted.items() if any(v)}, number)
+            self.assertEqual(data.frames["texts"][data.frames["text"][i]], decoded[number]["summary"])
+
+    def test_places_hold_the_values(self):
+        """A field shown as a hexadecimal or decimal number has that number in its bytes and bits."""
+        data = self.run_scenario("first_connection.yaml")
+        checked = set()
+        for i in range(len(data)):
+            bytes_ = data.frame_bytes(i)
+            for path, value, offset, size, mask in data.fields(i):
+                found = re.match(r"([0-9A-F]+)h\b|(\d+)$", value)
+                if not found or not size or size > 8 or offset + size > len(bytes_) or path[-1] == "data_bytes":
+                    continue
+                number = int.from_bytes(bytes_[offset:offset + size], "big")
+                if mask:
+                    number = (number & mask) >> ((mask & -mask).bit_length() - 1)
+                self.assertIn(number, {int(found.group(1) or found.group(2), 16), int(found.group(1) or found.group(2), 16 if found.group(1) else 10)},
+                              (data.frames["number"][i], path, value))
+                checked.add(path)
+        # Of each layer, and of messages that are described in words: a name server's, a login.
+        for path in [("FC", "ox_id"), ("FC", "f_ctl"), ("FCVI_CONNECT_RQST", "handle"), ("FCVI_SEND_RQST", "tot_len")]:
+            self.assertIn(path, checked)
+        for path in [("LOGIN", "receive_data_field_size"), ("RIPP_ID", "preamble", "revision"), ("LOGIN", "class_3", "service_options")]:
+            self.assertIn(path, checked)
+
+    def test_failed_expectation_with_what_was_seen(self):
+        """A run that fails tells which expectation, what was expected, and what was seen instead."""
+        scenario = (SOURCE / "tools/scenarios/first_connection.yaml").read_text(encoding="utf-8")
+        self.assertIn("expectations:\n", scenario)
+        mine = self.place / "fails.yaml"
+        mine.write_text(scenario.replace("expectations:\n", "expectations:\n  duration: 1ns\n"), encoding="utf-8")
+        data = self.run_scenario(mine, expect=1)
+        failed = [verdict for verdict in data.head["verdicts"] if not verdict["held"]]
+        self.assertEqual([verdict["what"] for verdict in failed], ["simulated time"])
+        self.assertIn("1 ns", failed[0]["expected"])
+        self.assertTrue(failed[0]["got"])
+        self.assertEqual(data.head["failed"], 1)
+
+    def test_rows_have_clauses(self):
+        """Each row that fired is one of a table in the golden pages, with its clause."""
+        data = self.run_scenario("first_connection.yaml")
+        tables = data.head["rows"]["tables"]
+        machines = {row[0] for row in tables}
+        self.assertLessEqual({"connect_originator", "connect_responder", "vi_endpoint"}, machines)
+        for machine, source, event, target, clause in tables:
+            golden = "".join(page.read_text(encoding="utf-8") for page in (SOURCE / "state_machines/golden").glob(f"{machine}*"))
+            for word in (source, event, target, clause.split(",")[0]):
+                self.assertIn(word, golden, (machine, source, event))
+
+    def test_text_cannot_leave_its_element(self):
+        """A name in a capture that looks like HTML stays text."""
+        scenario = (SOURCE / "tools/scenarios/first_connection.yaml").read_text(encoding="utf-8")
+        mine = self.place / "evil.yaml"
+        mine.write_text(re.sub(r"^name:.*$", "name: '</script><b>x'", scenario, flags=re.MULTILINE), encoding="utf-8")
+        data = self.run_scenario(mine)
+        self.assertEqual(data.head["title"], "</script><b>x")
+        self.assertNotIn("</script><b>x", data.page)
+
+    def test_broken_capture_ends_the_page_there(self):
+        """A capture that is cut gives a page of what comes before, which says so, and exit status 2."""
+        self.run_scenario("first_connection.yaml", "--capture", self.place / "c.pcapng")
+        whole = (self.place / "c.pcapng").read_bytes()
+        (self.place / "cut.pcapng").write_bytes(whole[:len(whole) * 2 // 3])
+        result = subprocess.run([SIMULATOR, "report", self.place / "cut.pcapng", "-o", self.place / "cut.html"], capture_output=True, text=True, check=False)
+        self.assertEqual(result.returncode, 2)
+        data = Data(self.place / "cut.html")
+        self.assertGreater(len(data), 0)
+        self.assertTrue(data.head["broken"])
+
+    def test_most_frames(self):
+        """--frames leaves later frames out, and the page can tell how many records there are."""
+        self.run_scenario("first_connection.yaml", "--capture", self.place / "c.pcapng")
+        subprocess.run([SIMULATOR, "report", self.place / "c.pcapng", "--frames", "7", "-o", self.place / "few.html"], check=True, stdout=subprocess.DEVNULL)
+        data = Data(self.place / "few.html")
+        self.assertEqual(len(data), 7)
+        self.assertGreater(data.head["left_out"], 0)
+
+
+if __name__ == "__main__":
+    SIMULATOR, SOURCE = sys.argv[1], Path(sys.argv[2])
+    unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""A report of a run in headless Chromium: it opens without a complaint, a click and the keyboard show what they should.
+
+usage: page_test.py FCVI_SIM SOURCE_DIR
+"""
+
+import hashlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import chromium
+
+SIMULATOR, SOURCE = "", Path()
+
+
+class ThirdParty(unittest.TestCase):
+    def test_files_are_those_of_the_package(self):
+        """third_party/README.md names each file with its checksum, and nothing else lies there."""
+        table = (SOURCE / "third_party/README.md").read_text(encoding="utf-8")
+        rows = re.findall(r"^\| `(\w+)` .*?\| `([\w.]+)` \| `([0-9a-f]{64})` \|$", table, re.MULTILINE)
+        self.assertTrue(rows)
+        for folder, name, digest in rows:
+            self.assertEqual(hashlib.sha256((SOURCE / "third_party" / folder / name).read_bytes()).hexdigest(), digest, name)
+        listed = {f"{folder}/{name}" for folder, name, _ in rows} | {f"{folder}/LICENSE" for folder, _, _ in rows}
+        there = {str(path.relative_to(SOURCE / "third_party")) for path in (SOURCE / "third_party").glob("*/*")}
+        self.assertEqual(there, listed)
+
+
+class ReportPage(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.place = tempfile.TemporaryDirectory()
+        place = Path(cls.place.name)
+        cls.lost, cls.transfer, cls.capture = place / "lost.html", place / "transfer.html", place / "capture.html"
+        scenarios = SOURCE / "tools/scenarios"
+        subprocess.run([SIMULATOR, "run", scenarios / "fc-vi/figure-C.3-lost-connect-rqst.yaml", "--report", cls.lost,
+                        "--capture", place / "lost.pcapng"], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([SIMULATOR, "run", scenarios / "first_connection.yaml", "--report", cls.transfer], check=True,
+                       stdout=subprocess.DEVNULL)
+        subprocess.run([SIMULATOR, "report", place / "lost.pcapng", "-o", cls.capture], check=True, stdout=subprocess.DEVNULL)
+        cls.page = chromium.Page(cls.lost)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.page.browser.quit()
+        cls.place.cleanup()
+
+    def setUp(self):
+        self.page.open(self.lost)
+
+    def tearDown(self):
+        self.assertEqual(self.page.console(), [])
+
+    def view(self, name):
+        self.page.run("document.getElementById('tab-' + arguments[0]).click()", name)
+
+    def click_row(self, text):
+        self.page.run("[...document.querySelectorAll('.row')].find((row) => row.innerText.includes(arguments[0])).click()", text)
+
+    def test_every_view_opens_without_a_complaint(self):
+        """Four views, two pages, desk and phone, light and dark: no message in the console, no sideways scrolling."""
+        for path in (self.lost, self.transfer, self.capture):
+            for phone, dark in ((False, False), (True, True)):
+                with chromium.Page(path, phone=phone, dark=dark) as page:
+                    for name in ("summary", "ladder", "states", "plots"):
+                        page.run("document.getElementById('tab-' + arguments[0]).click()", name)
+                        self.assertGreater(len(page.text("#" + name)), 20, name)
+                        page.wait("return document.documentElement.scrollWidth <= window.innerWidth", f"{name} fits {path.name}")
+                    theme = page.run("return document.documentElement.dataset.theme")
+                    self.assertEqual(theme, "dark" if dark else "light")
+                    self.assertEqual(page.console(), [])
+
+    def test_asks_nothing_of_the_network(self):
+        """The page loads no other resource."""
+        self.assertEqual(self.page.run("return performance.getEntriesByType('resource').length"), 0)
+
+    def test_summary_tells_faults_and_leads_to_their_frames(self):
+        """The lost CONNECT_RQST is in the summary; its link shows the frame, marked as lost."""
+        self.view("summary")
+        self.assertIn("all 21 expectations held", self.page.text("#verdict"))
+        self.page.run("document.querySelector('#summary td [data-frame]').click()")
+        self.assertIn("FCVI_CONNECT_RQST", self.page.text("#detail h2"))
+        self.assertIn("lost", self.page.text("#detail .remark"))
+
+    def test_click_shows_fields_and_bytes(self):
+        """A click on a frame shows its fields; the field under the pointer marks its bytes, and a byte its field."""
+        self.view("ladder")
+        self.click_row("FCVI_CONNECT_RQST")
+        items = self.page.texts("#detail .tree li")
+        self.assertTrue(any("revision" in item and "0001h" in item for item in items), items)
+        marked = self.page.run("""
+            const field = [...document.querySelectorAll('.tree li')].find((item) => item.innerText.startsWith('revision'));
+            field.dispatchEvent(new MouseEvent('mouseover', {bubbles: true}));
+            return [...document.querySelectorAll('.hex i.on:not(.a)')].map((byte) => byte.innerText)""")
+        self.assertEqual(marked, ["00", "01"])
+        # FCoE header 14 bytes of Ethernet and 14 of its own, then R_CTL: the first byte of the frame header.
+        field = self.page.run("""
+            document.querySelector('.hex [data-b="28"]').dispatchEvent(new MouseEvent('mouseover', {bubbles: true}));
+            return document.querySelector('.tree li.on').innerText""")
+        self.assertTrue(field.startswith("r_ctl"), field)
+
+    def test_filter_hides_others(self):
+        """Only frames that pass are rows; what is not understood is said and changes nothing."""
+        self.view("ladder")
+        everything = len(self.page.texts(".row"))
+        self.page.run("const f = document.getElementById('filter'); f.value = 'name:GID_IPP'; f.dispatchEvent(new Event('input'))")
+        self.page.wait("return document.querySelectorAll('.row').length === 1", "one row")
+        self.assertIn("GID_IPP", self.page.text(".row"))
+        self.assertIn("1 of ", self.page.text("#filter-said"))
+        self.page.run("const f = document.getElementById('filter'); f.value = 'is:nonsense'; f.dispatchEvent(new Event('input'))")
+        self.page.wait("return document.getElementById('filter-said').innerText.includes('not understood')", "says so")
+        self.page.run("const f = document.getElementById('filter'); f.value = ''; f.dispatchEvent(new Event('input'))")
+        self.page.wait(f"return document.querySelectorAll('.row').length >= {everything}", "all rows again")
+
+    def test_search_jumps(self):
+        """Enter in the search goes to the next frame with the word, and again to the one after it."""
+        from selenium.webdriver.common.keys import Keys
+        self.view("ladder")
+        self.page.keys("/")
+        self.page.keys("ADISC", Keys.ENTER)
+        self.page.wait("return document.querySelector('.row.chosen').innerText.includes('ADISC')", "the first")
+        first = self.page.run("return document.querySelector('.row.chosen').id")
+        self.page.keys(Keys.ENTER)
+        self.page.wait(f"return document.querySelector('.row.chosen').id !== '{first}'", "the next")
+        self.assertIn("ADISC", self.page.text(".row.chosen"))
+        self.assertIn("found", self.page.text("#matches"))
+
+    def test_folds_open(self):
+        """A long transfer is one row that tells its frames; opened, they are rows."""
+        self.page.open(self.transfer)
+        self.view("ladder")
+        self.page.run("const f = document.getElementById('filter'); f.value = 'kind:data'; f.dispatchEvent(new Event('input'))")
+        self.page.wait("return document.querySelector('.row.fold') !== null", "a fold")
+        folded = int(self.page.run("return document.querySelector('.row').getAttribute('aria-setsize')"))
+        self.page.run("document.querySelector('.row.fold').click()")
+        self.page.wait(f"return Number(document.querySelector('.row').getAttribute('aria-setsize')) > {folded}", "more rows")
+
+    def test_states_tell_rows_with_clauses(self):
+        """The time line of endpoints, and each row that fired with its table and clause."""
+        self.view("states")
+        self.assertIn("Pending Connect", self.page.text("#states"))
+        rows = self.page.texts("#changes tbody tr")
+        self.assertTrue(any("connect_originator" in row and "FC-VI" in row for row in rows), rows[:5])
+        self.page.run("document.querySelector('.seg').dispatchEvent(new MouseEvent('click', {bubbles: true}))")
+        self.assertIn("→", self.page.text(".row.chosen"))
+
+    def test_keyboard_alone_suffices(self):
+        """From the summary to a frame's field and back, to a filter, another view and the help, without a pointer."""
+        from selenium.webdriver.common.keys import Keys
+        page = self.page
+        page.keys("2")
+        self.assertEqual(page.run("return document.activeElement.id"), "ladder-list")
+        page.keys(Keys.DOWN, Keys.DOWN, Keys.END)
+        page.wait("const r = document.querySelector('.row.chosen'); return r.getAttribute('aria-posinset') === r.getAttribute('aria-setsize')", "the last row")
+        page.keys(Keys.HOME, Keys.ENTER)
+        self.assertEqual(page.run("return document.activeElement.getAttribute('role')"), "treeitem")
+        for _ in range(6):
+            page.keys(Keys.DOWN)
+        self.assertTrue(page.run("return document.querySelectorAll('.hex i.on').length > 0"))
+        page.keys(Keys.ESCAPE)
+        self.assertEqual(page.run("return document.activeElement.id"), "ladder-list")
+        page.keys("!")
+        self.assertIn("lost", page.text(".row.chosen"))
+        page.keys("f")
+        page.keys("kind:abort", Keys.ENTER)
+        page.wait("return [...document.querySelectorAll('.row')].every((row) => /ABTS|BA_ACC/.test(row.innerText))", "filtered")
+        page.keys("3")
+        self.assertEqual(page.run("return document.getElementById('tab-states').getAttribute('aria-selected')"), "true")
+        page.keys("?")
+        self.assertTrue(page.run("return document.getElementById('help').open"))
+        page.keys(Keys.ESCAPE)
+        self.assertFalse(page.run("return document.getElementById('help').open"))
+        page.keys("t")
+        page.keys("t")
+        self.assertEqual(page.run("return document.documentElement.dataset.theme"), "dark")
+
+    def test_everything_has_a_name(self):
+        """Buttons, fields and plots have labels, rows and bars tell what they are."""
+        self.view("ladder")
+        self.view("plots")
+        nameless = self.page.run("""
+            const name = (e) => e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') || e.innerText.trim();
+            return [...document.querySelectorAll('button,input,select,[role=img],[role=option],[role=treeitem],[role=tabpanel]')]
+              .filter((e) => !name(e)).map((e) => e.outerHTML.slice(0, 120))""")
+        self.assertEqual(nameless, [])
+
+    def test_capture_says_what_it_cannot_know(self):
+        """A capture has no expectations and no states: the page says so and how to get them."""
+        self.page.open(self.capture)
+        self.view("summary")
+        self.assertIn("no expectations", self.page.text("#summary"))
+        self.view("states")
+        self.assertIn("--report", self.page.text("#states"))
+
+
+if __name__ == "__main__":
+    SIMULATOR, SOURCE = sys.argv[1], Path(sys.argv[2])
+    chromium.skip_without_chromium()
+    unittest.main(argv=sys.argv[:1], verbosity=2)

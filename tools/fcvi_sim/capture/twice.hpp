@@ -1,0 +1,26 @@
+// A capture file that is read twice.
+#pragma once
+#include <cstdio>
+#include <memory>
+#include <string>
+
+namespace sim::capture {
+
+/// Standard input is put into a temporary file, which goes with this object.
+class Twice {
+ public:
+  /// "-": standard input, read to its end.
+  explicit Twice(const std::string& path);
+  [[nodiscard]] const std::string& path() const { return path_; }
+  /// A message that begins with path(), by the name that the user knows.
+  [[nodiscard]] std::string told_as(std::string message) const;
+
+ private:
+  struct CloseFile {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  std::string path_;
+  std::unique_ptr<std::FILE, CloseFile> file_;
+};
+
+}  // namespace sim::capture

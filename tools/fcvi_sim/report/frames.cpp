@@ -1,0 +1,265 @@
+#include "tools/fcvi_sim/report/frames.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "tools/fcvi_sim/capture/printer.hpp"
+#include "tools/fcvi_sim/capture/words.hpp"
+#include "wire/describe.hpp"
+#include "wire/header_fields.hpp"
+
+namespace sim::report {
+namespace {
+using capture::Direction;
+using capture::Field;
+using capture::Seen;
+
+/// Message data are of no use to a reader beyond their beginning: they would be nearly all of a page.
+constexpr std::size_t data_bytes_kept = 32, most_bytes_kept = 1024;
+
+std::size_t bytes_to_keep(const Seen& seen) {
+  const std::vector<std::uint8_t>& all = seen.packet.data;
+  std::size_t keep = std::min(all.size(), most_bytes_kept);
+  if (!seen.frame.is_fc_vi()) return keep;
+  capture::IuFrame iu = capture::iu_of(seen.frame);
+  capture::read_device_header(iu);
+  if (iu.has_header && iu.carries_data() && iu.payload_data.size() > data_bytes_kept) {
+    const std::size_t behind = iu.payload_data.size() - data_bytes_kept;
+    keep = std::min(keep, all.size() - std::min(all.size(), behind));
+  }
+  return keep;
+}
+
+/// Names and places, as JSON: ["name", offset, bytes, mask, [fields]], with nothing behind the last that is set.
+std::string shape_of(const Field& field) {
+  std::string out = "[" + script_text(field.name);
+  const capture::Place& place = field.place;
+  if (place.bytes != 0 || !field.fields.empty())
+    out += "," + std::to_string(place.offset) + "," + std::to_string(place.bytes) + "," + std::to_string(place.mask);
+  if (!field.fields.empty()) out += "," + json_list(field.fields, shape_of);
+  return out + "]";
+}
+
+void append_values(std::string& out, const Field& field) {
+  out.append(",").append(script_text(capture::printable(field.value)));
+  for (const Field& below : field.fields) append_values(out, below);
+}
+
+Field capture_field(const Seen& seen, const std::vector<capture::Interface>& interfaces) {
+  Field field{"Capture", "", {}, {}};
+  const auto add = [&](std::string name, std::string value) {
+    if (!value.empty()) field.fields.push_back({std::move(name), std::move(value), {}, {}});
+  };
+  add("interface", interfaces[seen.packet.interface].name);
+  if (seen.packet.direction != Direction::unknown)
+    add("direction", seen.packet.direction == Direction::sent ? "sent" : "received");
+  add("bytes", std::to_string(seen.packet.original_bytes));
+  return field;
+}
+
+bool loses(std::string_view comment) {
+  constexpr std::string_view prefix = "fault: ";
+  if (comment.starts_with(prefix)) comment.remove_prefix(prefix.size());
+  return comment.starts_with("lost");
+}
+
+}  // namespace
+
+std::string Frames::read(const FramesOptions& options) {
+  most_ = options.most;
+  ports_ = options.ports;
+  capture::Reading first, second;
+  if (std::string error = first.open(options.path); !error.empty()) return error;
+  for (Seen seen; first.next(seen);) {
+    ++total_;
+    names_.learn(seen);
+    names_.use(seen);
+  }
+  std::string broken = first.error();
+  zero_ = options.zero.value_or(first.first_at());
+  lanes_.emplace(names_.make(first.interfaces()));
+  if (std::string error = second.open(options.path); !error.empty()) return error;
+  for (Seen seen; second.next(seen) && number_.size() < most_;) {
+    interfaces_ = &second.interfaces();
+    add(seen);
+    ++read_;
+  }
+  interfaces_ = nullptr;
+  order_lanes();
+  return broken;
+}
+
+/// A port whose own frames were not captured is known by the address that others have of it.
+const std::string& Frames::title_of(std::size_t lane) const {
+  const Ladder::Lane& shown = lanes_->lanes()[lane];
+  for (const auto& [name, address] : ports_)
+    if (lane < lanes_->port_count() && shown.title != name && shown.subtitle == address) return name;
+  return shown.title;
+}
+
+void Frames::order_lanes() {
+  for (std::size_t i = 0; i < lanes_->lanes().size(); ++i) order_.push_back(i);
+  const auto place_of = [&](std::size_t lane) {
+    const auto is_it = [&](const auto& port) { return port.first == title_of(lane); };
+    const auto place = std::find_if(ports_.begin(), ports_.end(), is_it) - ports_.begin();
+    return lane < lanes_->port_count() ? place : static_cast<std::ptrdiff_t>(ports_.size() + 1);
+  };
+  std::stable_sort(order_.begin(), order_.end(),
+                   [&](std::size_t a, std::size_t b) { return place_of(a) < place_of(b); });
+}
+
+std::optional<std::size_t> Frames::lane_named(std::string_view title) const {
+  for (std::size_t i = 0; i < order_.size(); ++i)
+    if (title_of(order_[i]) == title) return i;
+  return std::nullopt;
+}
+
+/// Seen where it arrives, of a port whose frames are seen where they leave: changed on its way, else it were a copy.
+bool Frames::is_hidden_copy(const Seen& seen) const {
+  return seen.frame.header && seen.packet.direction == Direction::received &&
+         names_.is_captured_as_sent(seen.frame.header->s_id);
+}
+
+bool Frames::begins_sequence(const Seen& seen) {
+  if (!seen.frame.header) return true;
+  const wire::FcHeader& header = *seen.frame.header;
+  if (seen.frame.sof) return *seen.frame.sof != wire::Sof::n3 && *seen.frame.sof != wire::Sof::n2;
+  const std::tuple key{header.s_id.value, header.ox_id.value, header.seq_id.value, seen.frame.by_responder()};
+  const bool begins = !open_.contains(key);
+  if (header.has(wire::f_ctl::end_sequence))
+    open_.erase(key);
+  else
+    open_.insert(key);
+  return begins;
+}
+
+void Frames::add(const Seen& seen) {
+  const std::uint64_t number = seen.packet.number;
+  if (const auto copy = rows_.find(seen.same); seen.same != 0 && copy != rows_.end())
+    return add_copy(seen, copy->second);
+  const auto ends = names_.ends_of(seen);
+  if (!ends || is_hidden_copy(seen)) return;
+  rows_.emplace(number, number_.size());
+  number_.push_back(number);
+  at_.push_back(seen.packet.at - zero_);
+  arrived_.push_back(-1);
+  from_.push_back(static_cast<std::uint32_t>(lanes_->port_of(ends->from)));
+  to_.push_back(static_cast<std::uint32_t>(lanes_->port_of(ends->to)));
+  const bool is_fip = seen.frame.fip.has_value();
+  name_.push_back(texts_(is_fip ? "FIP" : wire::message_name(seen.header, seen.data_field())));
+  text_.push_back(texts_(capture::printable(capture::summary(seen))));
+  kind_.push_back(static_cast<std::uint32_t>(is_fip ? RowKind::Login : kind_of(seen.header, seen.data_field())));
+  size_.push_back(static_cast<std::uint32_t>(seen.packet.original_bytes));
+  flags_.push_back(0);
+  if (begins_sequence(seen)) flags_.back() |= Flag::first;
+  if (!seen.frame.header || seen.frame.header->has(wire::f_ctl::end_sequence)) flags_.back() |= Flag::last;
+  add_belonging(seen);
+  add_remarks(seen, number_.size() - 1);
+  add_fields(seen);
+  add_bytes(seen);
+}
+
+void Frames::add_copy(const Seen& seen, std::size_t row) {
+  if (arrived_[row] < 0 && seen.packet.direction == Direction::received)
+    arrived_[row] = seen.packet.at - zero_ - at_[row];
+  add_remarks(seen, row);
+}
+
+void Frames::add_belonging(const Seen& seen) {
+  const capture::Record* record = seen.record.get();
+  const capture::Connection* connection = record != nullptr ? record->connection_of() : nullptr;
+  connection_.push_back(connection != nullptr ? static_cast<std::uint32_t>(connection->index) : 0);
+  exchange_.push_back(seen.exchange ? static_cast<std::uint32_t>(seen.exchange->index) : 0);
+  message_.push_back(record != nullptr && record->message ? static_cast<std::uint32_t>(record->message->index) : 0);
+  const bool answers = record != nullptr && record->request != 0 && record->request != record->number;
+  request_.push_back(answers ? record->request : 0);
+  answer_time_.push_back(answers && record->time >= record->request_time ? record->time - record->request_time : -1);
+  if (record != nullptr && record->retry_of != 0) flags_.back() |= Flag::retry;
+}
+
+void Frames::add_remarks(const Seen& seen, std::size_t row) {
+  const auto add = [&](std::string_view name, std::string_view text) {
+    std::string remark = "[" + std::to_string(row) + "," + script_text(name) + "," + script_text(text) + "]";
+    const std::size_t latest = remarks_.size() < 8 ? 0 : remarks_.size() - 8;  // the other end sees the same
+    if (std::find(remarks_.begin() + static_cast<std::ptrdiff_t>(latest), remarks_.end(), remark) == remarks_.end())
+      remarks_.push_back(std::move(remark));
+  };
+  for (const std::string& comment : seen.packet.comments) {
+    flags_[row] |= Flag::fault | (loses(comment) ? Flag::lost : 0U);
+    add("", capture::printable(comment));
+  }
+  if (!seen.record) return;
+  for (const capture::Note& note : seen.record->notes) {
+    flags_[row] |= Flag::violation;
+    add(to_string(note.violation), capture::printable(note.sentence()));
+  }
+}
+
+void Frames::add_fields(const Seen& seen) {
+  std::string numbers;
+  const auto add = [&](const Field& field) {
+    std::string line = "[" + std::to_string(shapes_(shape_of(field)));
+    append_values(line, field);
+    numbers.append(numbers.empty() ? "" : ",").append(std::to_string(lists_(line + "]")));
+  };
+  add(capture_field(seen, *interfaces_));
+  for (const Field& field : capture::all_fields(seen)) add(field);
+  lists_of_frames_.push_back(std::move(numbers));
+}
+
+void Frames::add_bytes(const Seen& seen) {
+  const std::size_t keep = bytes_to_keep(seen);
+  const auto begin = seen.packet.data.begin();
+  bytes_.insert(bytes_.end(), begin, begin + static_cast<std::ptrdiff_t>(keep));
+  kept_.push_back(static_cast<std::uint32_t>(keep));
+}
+
+std::string Frames::columns() const {
+  std::vector<std::uint32_t> lane_of(order_.size());
+  for (std::size_t i = 0; i < order_.size(); ++i) lane_of[order_[i]] = static_cast<std::uint32_t>(i);
+  const auto lanes = [&](const std::vector<std::uint32_t>& column) {
+    return json_list(column, [&](std::uint32_t lane) { return std::to_string(lane_of[lane]); });
+  };
+  std::vector<std::int64_t> steps = at_;  // small numbers
+  std::adjacent_difference(at_.begin(), at_.end(), steps.begin());
+  JsonObject object;
+  object.raw("lanes", json_list(order_, [&](std::size_t lane) {
+               const Ladder::Lane& shown = lanes_->lanes()[lane];
+               return "[" + script_text(title_of(lane)) + "," + script_text(shown.subtitle) + "," +
+                      (lane < lanes_->port_count() ? "0" : "1") + "]";
+             }));
+  return object.number("total", static_cast<std::int64_t>(total_))
+      .raw("texts", json_texts(texts_.texts()))
+      .raw("shapes", json_list(shapes_.texts(), [](const std::string& shape) { return shape; }))
+      .raw("number", json_numbers(number_))
+      .raw("step", json_numbers(steps))
+      .raw("took", json_numbers(arrived_))
+      .raw("from", lanes(from_))
+      .raw("to", lanes(to_))
+      .raw("name", json_numbers(name_))
+      .raw("text", json_numbers(text_))
+      .raw("kind", json_numbers(kind_))
+      .raw("connection", json_numbers(connection_))
+      .raw("exchange", json_numbers(exchange_))
+      .raw("message", json_numbers(message_))
+      .raw("size", json_numbers(size_))
+      .raw("kept", json_numbers(kept_))
+      .raw("request", json_numbers(request_))
+      .raw("answer_time", json_numbers(answer_time_))
+      .raw("flags", json_numbers(flags_))
+      .raw("remarks", json_list(remarks_, [](const std::string& remark) { return remark; }))
+      .end();
+}
+
+namespace {
+std::string lines_of(const std::vector<std::string>& texts) {
+  std::string out;
+  for (const std::string& text : texts) out.append(text).append("\n");
+  return out;
+}
+}  // namespace
+
+std::string Frames::field_lists() const { return lines_of(lists_.texts()); }
+std::string Frames::lists_of_frames() const { return lines_of(lists_of_frames_); }
+
+}  // namespace sim::report

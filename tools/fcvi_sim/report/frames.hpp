@@ -1,0 +1,83 @@
+// The frames of a capture as a report has them: each once, in columns.
+#pragma once
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "tools/fcvi_sim/capture/lanes.hpp"
+#include "tools/fcvi_sim/capture/reading.hpp"
+#include "tools/fcvi_sim/report/script_text.hpp"
+
+namespace sim::report {
+
+/// A run knows its ports; a capture's lanes come from its interfaces and addresses.
+struct FramesOptions {
+  std::string path;                       // as capture::Reading::open() has it; read twice
+  std::optional<std::int64_t> zero = {};  // times count from here; else from the first frame
+  std::size_t most = 200'000;             // frames of the report; later ones are counted only
+  /// Of a run's ports: name and address. Their lanes come first, in this order.
+  std::vector<std::pair<std::string, std::string>> ports = {};
+};
+
+class Frames {
+ public:
+  /// Returns what is wrong with the capture; the frames before it are there.
+  std::string read(const FramesOptions& options);
+  [[nodiscard]] bool empty() const { return number_.empty(); }
+  /// Frames of the capture, copies and those beyond the most included.
+  [[nodiscard]] std::uint64_t total() const { return total_; }
+  /// Records that the most frames left no room for.
+  [[nodiscard]] std::uint64_t left_out() const { return total_ - read_; }
+  /// Position among the lanes; none: no frame came from or went to a port with that title.
+  [[nodiscard]] std::optional<std::size_t> lane_named(std::string_view title) const;
+
+  /// Lanes, texts and columns; docs/report.md describes them.
+  [[nodiscard]] std::string columns() const;
+  /// A line each: a list of fields, as "[shape, values...]"; of a frame the numbers of its lists.
+  [[nodiscard]] std::string field_lists() const;
+  [[nodiscard]] std::string lists_of_frames() const;
+  /// The bytes of all frames, one behind the other.
+  [[nodiscard]] std::string bytes() const { return base64(bytes_); }
+
+ private:
+  void add(const capture::Seen& seen);
+  void add_copy(const capture::Seen& seen, std::size_t row);
+  void add_belonging(const capture::Seen& seen);
+  void add_remarks(const capture::Seen& seen, std::size_t row);
+  void add_fields(const capture::Seen& seen);
+  void add_bytes(const capture::Seen& seen);
+  [[nodiscard]] bool is_hidden_copy(const capture::Seen& seen) const;
+  [[nodiscard]] const std::string& title_of(std::size_t lane) const;
+  void order_lanes();
+  [[nodiscard]] bool begins_sequence(const capture::Seen& seen);
+
+  capture::Lanes names_;
+  const std::vector<capture::Interface>* interfaces_ = nullptr;  // while it reads
+  std::optional<Ladder> lanes_;
+  std::vector<std::pair<std::string, std::string>> ports_;  // name, address
+  std::vector<std::size_t> order_;                          // of the lanes of ports
+  std::int64_t zero_ = 0;
+  std::uint64_t total_ = 0, read_ = 0;
+  std::size_t most_ = 0;
+
+  Interner texts_, lists_, shapes_;
+  std::vector<std::uint64_t> number_;
+  std::vector<std::int64_t> at_;       // after zero, ns
+  std::vector<std::int64_t> arrived_;  // how long it took; -1: not known
+  std::vector<std::uint32_t> from_, to_, name_, text_, kind_, connection_, exchange_, message_, size_, kept_;
+  std::vector<std::uint64_t> request_;        // number of the frame that it answers; 0: none
+  std::vector<std::int64_t> answer_time_;     // since that; -1: none
+  std::vector<std::uint32_t> flags_;          // Flag
+  std::vector<std::string> lists_of_frames_;  // "1,5,7"
+  std::vector<std::string> remarks_;          // JSON: [row, "violation", "text"]; of comments the second is empty
+  std::vector<std::uint8_t> bytes_;
+  boost::unordered_flat_map<std::uint64_t, std::size_t> rows_;                   // by number
+  std::set<std::tuple<std::uint32_t, std::uint16_t, std::uint8_t, bool>> open_;  // Sequences without SOF under way
+};
+
+/// Bits of the column "flags".
+enum Flag : std::uint32_t { lost = 1, fault = 2, violation = 4, first = 8, last = 16, retry = 32 };
+
+}  // namespace sim::report

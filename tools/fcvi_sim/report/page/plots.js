@@ -1,0 +1,167 @@
+// Plots over time, by uPlot. All show the same span: drag to look closer, double-click for all.
+const plotsBox = byId("plots");
+const plots = {all: [], from: 0, to: 1, syncing: false, made: false};
+const lineColors = ["--k2", "--k5", "--k3", "--k0", "--k1", "--k4", "--k6", "--k7"];
+const colorOf = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const buckets = 240, mostPoints = 4000;
+
+const inSpan = (i) => frames.at[i] >= plots.from && frames.at[i] <= plots.to;
+
+/// Bytes per second that each lane sent, in equal parts of the span.
+function throughput() {
+  const senders = [...new Set(frames.from)].filter((lane) => !frames.lane[lane].service).sort((a, b) => a - b).slice(0, 8);
+  const span = Math.max(1, plots.to - plots.from), width = span / buckets;
+  const sums = senders.map(() => new Float64Array(buckets)), at = new Map(senders.map((lane, k) => [lane, k]));
+  for (let i = 0; i < frames.count; ++i) {
+    if (!inSpan(i) || !at.has(frames.from[i])) continue;
+    sums[at.get(frames.from[i])][Math.min(buckets - 1, Math.floor((frames.at[i] - plots.from) / width))] += frames.size[i];
+  }
+  const x = Float64Array.from({length: buckets}, (_, k) => (plots.from + (k + 0.5) * width) / 1e9);
+  return {names: senders.map((lane) => frames.lane[lane].title), data: [x, ...sums.map((sum) => sum.map((bytes) => bytes / width * 1e9))]};
+}
+
+/// Points (time, nanoseconds); of too many the longest of each part of the span.
+function thinned(points) {
+  if (points.length <= mostPoints) return points;
+  const longest = new Map(), width = (plots.to - plots.from) / mostPoints;
+  for (const point of points) {
+    const part = Math.floor((point[0] - plots.from) / width);
+    if (!longest.has(part) || longest.get(part)[1] < point[1]) longest.set(part, point);
+  }
+  return [...longest.values()].sort((a, b) => a[0] - b[0]);
+}
+/// Several lists of points as one table, with gaps.
+function table(lists) {
+  const times = [...new Set(lists.flatMap((points) => points.map((point) => point[0])))].sort((a, b) => a - b);
+  const at = new Map(times.map((time, k) => [time, k]));
+  const columns = lists.map((points) => {
+    const column = new Array(times.length).fill(null);
+    for (const [time, value] of points) column[at.get(time)] = value;
+    return column;
+  });
+  return [times.map((time) => time / 1e9), ...columns];
+}
+function flightTimes() {
+  const lists = new Map();
+  for (let i = 0; i < frames.count; ++i) {
+    if (frames.took[i] < 0 || !inSpan(i)) continue;
+    const name = `${frames.lane[frames.from[i]].title} → ${frames.lane[frames.to[i]].title}`;
+    if (!lists.has(name) && lists.size === 8) continue;
+    if (!lists.has(name)) lists.set(name, []);
+    lists.get(name).push([frames.at[i], frames.took[i] / 1e9]);
+  }
+  return {names: [...lists.keys()], data: table([...lists.values()].map(thinned))};
+}
+function answerTimes() {
+  const lists = new Map();
+  for (let i = 0; i < frames.count; ++i) {
+    if (frames.answer_time[i] < 0 || !inSpan(i)) continue;
+    const name = nameFrame(i);
+    if (!lists.has(name) && lists.size === 8) continue;
+    if (!lists.has(name)) lists.set(name, []);
+    lists.get(name).push([frames.at[i], frames.answer_time[i] / 1e9]);
+  }
+  return {names: [...lists.keys()], data: table([...lists.values()].map(thinned))};
+}
+/// What the run measured: each value holds until the next.
+function measured(group) {
+  const series = (head.series || []).filter((one) => one.group === group);
+  const lists = series.map((one) => one.at.map((at, k) => [at, one.value[k]]));
+  const data = table(lists.map((points) => thinned(points)));
+  for (const column of data.slice(1)) for (let k = 1; k < column.length; ++k) if (column[k] === null) column[k] = column[k - 1];
+  return {names: series.map((one) => one.name), data};
+}
+
+const engineering = (unit) => (value) => {
+  if (value === null || value === undefined) return "–";
+  if (value === 0) return "0";
+  const steps = [[1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"]];
+  const [size, prefix] = steps.find(([least]) => Math.abs(value) >= least) || steps[steps.length - 1];
+  return `${Number((value / size).toPrecision(4))} ${prefix}${unit}`;
+};
+const numberText = (value) => (value === null || value === undefined ? "–" : count(value));
+
+const kindsOfPlots = [
+  {id: "throughput", title: "Throughput", said: "bytes of frames that each port sent, a second", make: throughput, format: engineering("B/s"), filled: true},
+  {id: "answers", title: "Latency", said: "from a request to its response", make: answerTimes, format: engineering("s"), points: true},
+  {id: "flight", title: "On the way", said: "from where a frame was sent to where it arrived", make: flightTimes, format: engineering("s"), points: true},
+  ...[...new Set((head.series || []).map((one) => one.group))].map((group) => ({id: `measured-${group.replace(/\W/g, "-")}`, title: group, said: "", make: () => measured(group),
+    format: (head.series.find((one) => one.group === group).unit === "B" ? engineering("B") : numberText), stepped: true})),
+];
+
+function optionsOf(kind, names, width) {
+  const ink = () => colorOf("--dim"), grid = () => colorOf("--line");
+  const path = kind.stepped ? uPlot.paths.stepped({align: 1}) : undefined;
+  const axis = {stroke: ink, grid: {stroke: grid, width: 1}, ticks: {stroke: grid, width: 1}, font: "11px system-ui, sans-serif"};
+  return {
+    width, height: 190, cursor: {sync: {key: "time"}, drag: {x: true, y: false}},
+    scales: {x: {time: false}},
+    axes: [{...axis, values: (_, ticks) => ticks.map((tick) => engineering("s")(tick)), space: 70}, {...axis, size: 68, values: (_, ticks) => ticks.map(kind.format)}],
+    series: [{label: "time", value: (_, value) => engineering("s")(value)}, ...names.map((name, k) => ({
+      label: name, stroke: () => colorOf(lineColors[k % lineColors.length]), width: kind.points ? 0 : 1.5, paths: kind.points ? () => null : path,
+      fill: kind.filled ? () => colorOf(lineColors[k % lineColors.length]) + "22" : undefined,
+      points: {show: kind.points === true, size: 5, fill: () => colorOf(lineColors[k % lineColors.length])}, value: (_, value) => kind.format(value),
+    }))],
+    hooks: {setScale: [(plot, scale) => { if (scale === "x" && !plots.syncing) zoomPlots(plot.scales.x.min * 1e9, plot.scales.x.max * 1e9); }],
+      ready: [(plot) => plot.over.addEventListener("dblclick", () => zoomPlots(plots.first, plots.last))]},
+  };
+}
+
+/// For those who do not see the curves.
+function inWords(kind, names, data) {
+  return names.map((name, k) => {
+    const values = data[k + 1].filter((value) => value !== null);
+    let least = Infinity, most = -Infinity;
+    for (const value of values) { least = Math.min(least, value); most = Math.max(most, value); }
+    return values.length ? `${name}: ${kind.format(least)} to ${kind.format(most)}` : `${name}: nothing`;
+  }).join("; ");
+}
+
+function zoomPlots(from, to) {
+  if (!(to > from) || (from === plots.from && to === plots.to)) return;
+  Object.assign(plots, {from, to, syncing: true});
+  for (const {plot, kind} of plots.all) {
+    const {data} = kind.make();
+    if (data.length === plot.series.length && data[0].length) plot.setData(data, false);
+    plot.batch(() => { plot.setScale("x", {min: from / 1e9, max: to / 1e9}); });
+    plot.setScale("y", {min: null, max: null});
+  }
+  setTimeout(() => { plots.syncing = false; });
+  byId("plots-span").textContent = `${duration(from)} to ${duration(to)}`;
+}
+
+function makePlots() {
+  plots.first = frames.count ? frames.at[0] : 0;
+  plots.last = frames.count ? frames.at[frames.count - 1] : 1;
+  for (const one of head.series || []) if (one.at.length) plots.last = Math.max(plots.last, one.at[one.at.length - 1]);
+  Object.assign(plots, {from: plots.first, to: Math.max(plots.last, plots.first + 1), made: true, all: [], syncing: true});
+  plotsBox.innerHTML = `<p class="dim">Drag over a plot to look closer, double-click for all. Shown: <span id="plots-span">${duration(plots.from)} to ${duration(plots.to)}</span>. ` +
+    `<button class="link" id="busy">where most frames are</button> · <button class="link" id="whole">all</button></p><div class="panels" id="plots-all"></div>`;
+  for (const kind of kindsOfPlots) {
+    const {names, data} = kind.make();
+    if (!names.length || !data[0].length) continue;
+    const panel = document.createElement("div");
+    panel.className = "panel plot";
+    panel.innerHTML = `<h2>${html(kind.title)} <span class="dim">${html(kind.said)}</span></h2><div role="img" id="plot-${kind.id}"></div>`;
+    byId("plots-all").append(panel);
+    const place = byId(`plot-${kind.id}`);
+    place.setAttribute("aria-label", `${kind.title}. ${inWords(kind, names, data)}`);
+    const plot = new uPlot(optionsOf(kind, names, Math.max(260, place.clientWidth)), data, place);
+    plot.setScale("x", {min: plots.from / 1e9, max: plots.to / 1e9});
+    plots.all.push({plot, kind, place});
+  }
+  setTimeout(() => { plots.syncing = false; });
+  if (!plots.all.length) plotsBox.innerHTML = `<div class="panel"><h2>Plots</h2><p class="dim">Nothing to plot.</p></div>`;
+}
+/// The span of the middle nine tenths of all frames.
+function busySpan() {
+  const low = frames.at[Math.floor(frames.count * 0.05)], high = frames.at[Math.floor(frames.count * 0.95)];
+  return [low - (high - low) * 0.05, high + (high - low) * 0.05];
+}
+plotsBox.addEventListener("click", (event) => {
+  if (event.target.id === "busy") zoomPlots(...busySpan());
+  if (event.target.id === "whole") zoomPlots(plots.first, plots.last);
+});
+new ResizeObserver(() => {
+  for (const {plot, place} of plots.all) if (place.clientWidth > 100 && place.clientWidth !== plot.width) plot.setSize({width: place.clientWidth, height: 190});
+}).observe(plotsBox);
