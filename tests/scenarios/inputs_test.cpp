@@ -83,7 +83,7 @@ TEST_F(Inputs, bad_command_lines_exit_2) {
   EXPECT_EQ(fcvi_sim({"fly"}).status, 2);
   EXPECT_EQ(fcvi_sim({"run", scenario, "--seed", "x"}).status, 2);
   EXPECT_EQ(fcvi_sim({"run", scenario, "--set"}).status, 2);
-  EXPECT_EQ(fcvi_sim({"run", scenario, "--report", "x"}).status, 2);
+  EXPECT_EQ(fcvi_sim({"run", scenario, "--report"}).status, 2);
   EXPECT_THAT(fcvi_sim({"run", folder / "none.yaml"}).errors, HasSubstr("none.yaml: cannot read: No such file"));
   EXPECT_THAT(fcvi_sim({"run", scenario, "--file", folder / "none"}).errors,
               HasSubstr("--file " + folder / "none" + ": no such file"));

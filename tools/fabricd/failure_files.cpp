@@ -69,7 +69,7 @@ FailureFiles::FailureFiles(runtime::Scheduler& scheduler, Recorder& recorder, Fa
   recorder_.set_failure_listener(this);
 }
 
-FailureFiles::~FailureFiles() {
+void FailureFiles::finish() {
   recorder_.set_failure_listener(nullptr);
   if (writing_.valid()) tell(writing_.get());
   if (due_.pending()) write_now();

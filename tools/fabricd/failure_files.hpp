@@ -27,11 +27,12 @@ class FailureFiles final : public FailureListener {
   static constexpr runtime::TimeNs quiet = 600 * runtime::second;
 
   FailureFiles(runtime::Scheduler& scheduler, Recorder& recorder, FailureConfig config);
-  /// Returns when what is to be written is written.
-  ~FailureFiles();
+  ~FailureFiles() { finish(); }
   FailureFiles(const FailureFiles&) = delete;
   FailureFiles& operator=(const FailureFiles&) = delete;
 
+  /// Returns when what is to be written is written; what fails from now on is not.
+  void finish();
   void failed(const std::string& what, fc2::FrameHistory::Number frame) override;
   void frame_kept() override {
     if (due_early_ && recorder_.history().is_half_way_out(frame_)) write_now();

@@ -78,6 +78,7 @@ void Service::stop(const std::string& reason) {
   listener_.close(ignored);
   signals_.cancel(ignored);
   fcoe_.stop();
+  failures_.finish();                              // who asked to stop may remove the folder when its connection ends
   boost::asio::post(io_, [this] { io_.stop(); });  // answers that were given just now go out first
 }
 
