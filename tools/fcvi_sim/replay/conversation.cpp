@@ -167,6 +167,7 @@ class Selector {
   std::vector<CapturedFrame> frames_;
   wire::PartialIus sent_ius_, received_ius_;
   std::set<ExchangeKey> answered_;
+  std::map<ExchangeKey, wire::SeqId> sequences_;  // the latest that the port sent
 };
 
 Selector::Role Selector::role_of(const capture::Seen& seen, const Carried& carried) const {
@@ -216,7 +217,11 @@ void Selector::mark(CapturedFrame& frame) {
   const ExchangeKey key{(frame.sent ? header.d_id : header.s_id).value, header.ox_id.value, own};
   frame.begins_exchange = !frame.by_responder() && header.has(wire::f_ctl::first_sequence) && header.seq_cnt.value == 0;
   if (frame.begins_exchange) answered_.erase(key);
-  if (frame.sent && frame.by_responder()) frame.first_answer = answered_.insert(key).second;
+  if (!frame.sent) return;
+  if (frame.by_responder()) frame.first_answer = answered_.insert(key).second;
+  const auto [sequence, is_first] = sequences_.try_emplace(key, header.seq_id);
+  frame.begins_sequence = is_first || frame.begins_exchange || frame.first_answer || sequence->second != header.seq_id;
+  sequence->second = header.seq_id;
 }
 
 void Selector::read_message(CapturedFrame& frame) {

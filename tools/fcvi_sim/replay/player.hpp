@@ -36,6 +36,8 @@ class Player final : private runtime::Event, private fc2::FrameOutput {
   [[nodiscard]] const std::vector<Difference>& differences() const { return differences_; }
   [[nodiscard]] std::size_t frames_compared() const { return compared_; }
   [[nodiscard]] std::size_t frames_handed_over() const { return handed_over_; }
+  /// Where in the conversation it stands: position of the next frame.
+  [[nodiscard]] std::size_t position() const { return next_; }
 
  private:
   // FrameOutput

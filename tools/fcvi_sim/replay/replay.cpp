@@ -2,7 +2,7 @@
 
 #include "settings/units.hpp"
 #include "tools/fcvi_sim/capture/words.hpp"
-#include "tools/fcvi_sim/replay/player.hpp"
+#include "tools/fcvi_sim/replay/order.hpp"
 
 namespace sim::replay {
 namespace {
@@ -47,13 +47,15 @@ ReplayResult replay(const ReplayOptions& options) {
   const ReadConversation read = read_conversation(options.path, options.port);
   result.error = read.error;
   if (!result.error.empty()) return result;
-  const PortTraits traits = traits_of(read.conversation);
+  PortTraits traits = traits_of(read.conversation);
   if (!traits.error.empty()) {
     result.error = options.path + ": " + traits.error;
     return result;
   }
-  const Script script = script_of(read.conversation);
   const auto tolerance = static_cast<capture::Time>(options.tolerance_ms * 1e6);
+  Script script = script_of(read.conversation);
+  traits.provider.ulp_timeout = script.ulp_timeout;
+  script = OrderSearch(read.conversation, traits, tolerance).find(std::move(script));
   Player player(read.conversation, script, traits, {tolerance, options.all});
   player.run();
   for (const Difference& difference : player.differences()) result.text += text_of(difference, options.all_fields);

@@ -1,6 +1,7 @@
 #include "tools/fcvi_sim/replay/script_builder.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "fcvi/conversions.hpp"
 #include "wire/ct/gid_ipp.hpp"
@@ -21,9 +22,10 @@ vi::NetAddress another(vi::NetAddress address) {
   return address;
 }
 
-bool is_flogi_accept(const CapturedFrame& frame) {
-  return frame.header.s_id == wire::well_known::f_port && frame.header.type == wire::Type::els &&
-         wire::els::Login::parse(frame.message).has_value();
+std::optional<wire::els::Login> flogi_accept(const CapturedFrame& frame) {
+  if (frame.header.s_id != wire::well_known::f_port || frame.header.type != wire::Type::els) return std::nullopt;
+  const auto login = wire::els::Login::parse(frame.message);
+  return login ? std::optional(*login) : std::nullopt;
 }
 
 /// What was wrong with a message that ended a connection, as message_response_flag.
@@ -71,7 +73,10 @@ void ScriptBuilder::read_sent(std::size_t at) {
 
 void ScriptBuilder::read_received(std::size_t at) {
   const CapturedFrame& frame = frames_[at];
-  if (is_flogi_accept(frame)) logged_in_ = true;
+  if (const auto login = flogi_accept(frame)) {
+    logged_in_ = true;
+    if (login->r_a_tov_ms() != 0) r_a_tov_ = capture::Time{login->r_a_tov_ms()} * 1'000'000;
+  }
   if (!frame.is_fc_vi() || frame.crc_error) return;
   if (const auto request = wire::fcvi::ConnectRqst::parse(frame.message)) {
     Incoming& incoming = incoming_[{frame.header.s_id.value, request->connection_id.value}];
@@ -80,7 +85,10 @@ void ScriptBuilder::read_received(std::size_t at) {
   }
   if (const auto answer = wire::fcvi::ConnectResp1::parse(frame.message)) return answer_received(at, *answer);
   const auto fields = wire::fcvi::DeviceHeader::parse(frame.header.device_header_size(), frame.data_field());
-  if (fields) message_received(at, *fields);
+  if (!fields) return;
+  if (fields->opcode == Opcode::connect_resp3 || fields->opcode == Opcode::disconnect_rqst)
+    end_try(at, fields->tot_len_or_connection_id);
+  message_received(at, *fields);
 }
 
 // --- before the set-up -------------------------------------------------------------------------------------------
@@ -154,7 +162,7 @@ void ScriptBuilder::request_sent(std::size_t at, const wire::fcvi::ConnectRqst& 
                  fcvi::remote_address(request.payload));
   const std::size_t call = call_of_.at(vi);
   outgoing_[call].last = at;
-  tries_[request.connection_id.value] = {call, at, frame.header.ox_id, {}};
+  tries_[request.connection_id.value] = {call, at, frame.header.ox_id, {}, {}};
   ++outgoing_[call].tries;
   vi_by_setup_[{frame.header.s_id.value, request.connection_id.value}] = vi;
 }
@@ -234,7 +242,7 @@ void ScriptBuilder::resp2_sent(std::size_t at, const wire::fcvi::ConnectResp2& a
   Outgoing& call = outgoing_[found->second.call];
   const bool late = answer.status && answer.status->reason == Reason::connect_timeout;
   if (late && !call.deadline) call.deadline = time_of(at) - 1;
-  if (!call.peer_to_peer || !answer.status) call.decided = true;
+  if (!call.peer_to_peer || answer.handle != wire::FcviHandle::unassigned) call.decided = true;
 }
 
 void ScriptBuilder::abort_sent(std::size_t at) {
@@ -277,6 +285,23 @@ void ScriptBuilder::end_tries() {
   }
 }
 
+void ScriptBuilder::end_try(std::size_t at, std::uint32_t connection_id) {
+  const auto found = tries_.find(connection_id);
+  if (found != tries_.end() && !found->second.ended_at) found->second.ended_at = at;
+}
+
+/// How long a set-up was left open tells FCVI_ULP_TIMEOUT, or that it is longer than that.
+void ScriptBuilder::measure_patience() {
+  constexpr capture::Time margin = 500'000'000;
+  for (const auto& [id, attempt] : tries_) {
+    const std::size_t end = std::min(attempt.aborted_at.value_or(frames_.size() - 1), attempt.ended_at.value_or(frames_.size() - 1));
+    const capture::Time open = time_of(end) - time_of(attempt.at);
+    const bool expired = attempt.aborted_at == end && time_of(end - 1) < time_of(end);
+    if (expired && open > margin && std::abs(open - r_a_tov_) > margin && script_.ulp_timeout == 0) script_.ulp_timeout = open;
+    if (!expired && open > r_a_tov_ + margin) script_.ulp_timeout = std::max(script_.ulp_timeout, open + margin);
+  }
+}
+
 /// A peer asks again as long as its call lasts: silence means that its time was over.
 void ScriptBuilder::end_call(Outgoing& call) {
   constexpr capture::Time patience = 5'000'000'000, search_interval = 10'000'000'000;
@@ -297,6 +322,7 @@ void ScriptBuilder::end_unanswered_request(Incoming& incoming) {
 
 void ScriptBuilder::end_calls() {
   end_tries();
+  measure_patience();
   for (Outgoing& call : outgoing_) end_call(call);
   for (auto& [key, incoming] : incoming_) end_unanswered_request(incoming);
 }

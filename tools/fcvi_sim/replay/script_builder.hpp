@@ -38,7 +38,7 @@ class ScriptBuilder {
   struct Try {
     std::size_t call = 0, at = 0;
     wire::OxId ox_id{};
-    std::optional<std::size_t> aborted_at;
+    std::optional<std::size_t> aborted_at, ended_at;
   };
   /// A question that a call may have begun with.
   struct Search {
@@ -83,6 +83,8 @@ class ScriptBuilder {
   void somebody_waited(std::size_t at);
   void end_calls();
   void end_tries();
+  void measure_patience();
+  void end_try(std::size_t at, std::uint32_t connection_id);
   void end_call(Outgoing& call);
   void end_unanswered_request(Incoming& incoming);
   void lost_searches();
@@ -116,6 +118,7 @@ class ScriptBuilder {
   std::vector<bool> disconnected_;  // by VI
   std::size_t waits_ = 0;
   bool logged_in_ = false;
+  capture::Time r_a_tov_ = 10'000'000'000;
 
   std::map<MessageKey, Message> sent_, read_data_;
   std::map<MessageKey, Arrived> received_;

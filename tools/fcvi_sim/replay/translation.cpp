@@ -11,7 +11,7 @@ using Kind = Translation::Kind;
 using Choice = Translation::Choice;
 using wire::fcvi::Opcode;
 
-constexpr std::size_t header_bytes = wire::FcHeader::size(), ox_id_at = 16, rx_id_at = 18;
+constexpr std::size_t header_bytes = wire::FcHeader::size(), seq_id_at = 12, ox_id_at = 16, rx_id_at = 18;
 constexpr std::size_t handle_at = header_bytes, memory_at = header_bytes + 24, connection_id_at = header_bytes + 28;
 constexpr std::size_t own_handle_at = header_bytes + 32 + 8;  // of CONNECT_RQST and RESP1: in the payload
 constexpr std::uint32_t unassigned_id = 0xFFFF, unassigned = 0xFFFFFFFF;
@@ -31,6 +31,7 @@ class Choices {
   Choices(wire::Bytes frame, bool sent) : frame_(frame), sent_(sent), header_(*wire::FcHeader::parse(frame)) {}
   std::vector<Choice> find() {
     exchange_ids();
+    sequence_id();
     if (header_.type == wire::Type::fc_vi && (static_cast<unsigned>(header_.r_ctl) & 0xF0) == 0) device_header();
     if (header_.r_ctl == wire::RCtl::ba_acc) accepted_abort();
     return std::move(found_);
@@ -39,7 +40,7 @@ class Choices {
  private:
   void add(Kind kind, std::size_t offset, std::size_t size, std::uint32_t none, std::uint32_t scope = 0) {
     if (offset + size > frame_.size() || load(frame_, offset, size) == none) return;
-    found_.push_back({kind, offset, size, scope, false});
+    found_.push_back({kind, offset, size, scope});
   }
   [[nodiscard]] bool port_is_originator() const {
     return sent_ != header_.has(wire::f_ctl::exchange_responder);
@@ -49,6 +50,11 @@ class Choices {
       add(Kind::ox_id, ox_id_at, 2, unassigned_id);
     else
       add(Kind::rx_id, rx_id_at, 2, unassigned_id);
+  }
+  /// Link control answers name the other's Sequence.
+  void sequence_id() {
+    const bool answer = wire::is_link_control(header_.r_ctl);
+    if (sent_ != answer) found_.push_back({Kind::seq_id, seq_id_at, 1, (sent_ ? header_.d_id : header_.s_id).value});
   }
   /// OX_ID and RX_ID stand in the payload, too.
   void accepted_abort() {
@@ -76,6 +82,7 @@ void Choices::device_header() {
   if (sent_ && tells && first) add(Kind::handle, own_handle_at, 4, unassigned);
   const bool reaches = fields->opcode == Opcode::write_rqst || fields->opcode == Opcode::read_rqst;
   if (!sent_ && reaches) add(Kind::memory, memory_at, 4, 0, fields->handle.value);
+  if (sent_ && fields->opcode == Opcode::read_resp) add(Kind::memory, memory_at, 4, 0);
   connection_id(fields->opcode);
 }
 
@@ -95,7 +102,7 @@ std::optional<std::uint32_t> Translation::now_of(const Choice& choice, std::uint
     const auto found = memory_.find(std::uint64_t{choice.scope} << 32 | captured);
     return found == memory_.end() ? std::nullopt : std::optional(found->second);
   }
-  const auto found = to_now_.find(key_of(choice.kind, captured));
+  const auto found = to_now_.find(key_of(choice.kind, choice.scope, captured));
   return found == to_now_.end() ? std::nullopt : std::optional(found->second);
 }
 
@@ -107,27 +114,39 @@ std::vector<std::uint8_t> Translation::to_now(const CapturedFrame& captured) con
   return frame;
 }
 
+/// What the choice was before does not count.
+bool Translation::is_new(const Choice& choice, const CapturedFrame& expected) {
+  switch (choice.kind) {
+    case Kind::ox_id: return expected.begins_exchange;
+    case Kind::rx_id: return expected.first_answer;
+    case Kind::seq_id: return expected.begins_sequence;
+    default: return false;
+  }
+}
+
+std::optional<std::uint32_t> Translation::captured_of(const Choice& choice, std::uint32_t now, const CapturedFrame& expected,
+                                                      const std::vector<Choice>& there, std::vector<Pair>& learned) const {
+  const bool fresh = is_new(choice, expected);
+  const auto known = to_captured_.find(key_of(choice.kind, choice.scope, now));
+  if (!fresh && known != to_captured_.end()) return known->second;
+  const auto same = std::find_if(there.begin(), there.end(), [&](const Choice& other) {
+    return other.kind == choice.kind && other.offset == choice.offset && other.scope == choice.scope;
+  });
+  if (same == there.end() || choice.kind == Kind::memory) return std::nullopt;
+  const std::uint32_t captured = load(expected.bytes, same->offset, same->size);
+  if (!fresh && to_now_.contains(key_of(choice.kind, choice.scope, captured))) return std::nullopt;
+  learned.push_back({choice.kind, choice.scope, captured, now});
+  return captured;
+}
+
 std::vector<std::uint8_t> Translation::to_captured(wire::Bytes now, const CapturedFrame& expected,
                                                    std::vector<Pair>& learned) const {
   std::vector<std::uint8_t> frame(now.begin(), now.end());
   const std::vector<Choice> there = choices_in(expected.bytes, true);
   for (const Choice& choice : choices_in(now, true)) {
     const std::uint32_t value = load(now, choice.offset, choice.size);
-    const auto same = std::find_if(there.begin(), there.end(), [&](const Choice& other) {
-      return other.kind == choice.kind && other.offset == choice.offset;
-    });
-    const bool fresh = (choice.kind == Kind::ox_id && expected.begins_exchange) ||
-                       (choice.kind == Kind::rx_id && expected.first_answer);
-    const auto known = to_captured_.find(key_of(choice.kind, value));
-    if (!fresh && known != to_captured_.end()) {
-      store(frame, choice.offset, choice.size, known->second);
-    } else if (same != there.end()) {
-      const std::uint32_t captured = load(expected.bytes, same->offset, same->size);
-      const bool taken = !fresh && to_now_.contains(key_of(choice.kind, captured));
-      if (taken) continue;
-      store(frame, choice.offset, choice.size, captured);
-      learned.push_back({choice.kind, 0, captured, value});
-    }
+    if (const auto captured = captured_of(choice, value, expected, there, learned))
+      store(frame, choice.offset, choice.size, *captured);
   }
   return frame;
 }
@@ -135,10 +154,11 @@ std::vector<std::uint8_t> Translation::to_captured(wire::Bytes now, const Captur
 void Translation::learn(const Pair& pair) {
   if (pair.kind == Kind::memory) {
     memory_[std::uint64_t{pair.scope} << 32 | pair.captured] = pair.now;
+    to_captured_[key_of(pair.kind, 0, pair.now)] = pair.captured;
     return;
   }
-  to_now_[key_of(pair.kind, pair.captured)] = pair.now;
-  to_captured_[key_of(pair.kind, pair.now)] = pair.captured;
+  to_now_[key_of(pair.kind, pair.scope, pair.captured)] = pair.now;
+  to_captured_[key_of(pair.kind, pair.scope, pair.now)] = pair.captured;
 }
 
 }  // namespace sim::replay
