@@ -64,7 +64,10 @@ class Census {
   void learn_grant(const Carried& carried);
   static bool is_port(wire::FcId id) { return id != wire::well_known::unidentified && !wire::is_of_fabric(id); }
 
-  std::set<std::size_t> receiving_, sending_;
+  /// The interface is at the only port that it sends frames of, not between switches.
+  [[nodiscard]] bool is_of_port(std::size_t interface) const;
+
+  std::set<std::size_t> receiving_, logging_in_;
   std::map<std::size_t, std::vector<wire::FcId>> by_interface_;
   std::vector<wire::FcId> senders_;
   std::map<std::uint32_t, wire::Wwn> names_;
@@ -78,14 +81,13 @@ void Census::add(const capture::Seen& seen) {
   const Direction direction = seen.packet.direction;
   if (!carried) return;
   if (direction == Direction::received) receiving_.insert(interface);
-  if (direction == Direction::sent) sending_.insert(interface);
   const wire::FcHeader& header = carried->header;
   const auto login = login_of(*carried);
-  if (login && !header.has(wire::f_ctl::exchange_responder)) {
-    if (header.s_id == wire::well_known::unidentified)
-      asking_[header.ox_id.value] = login->port_name;
-    else
-      names_[header.s_id.value] = login->port_name;
+  if (login && header.s_id == wire::well_known::unidentified) {
+    asking_[header.ox_id.value] = login->port_name;
+    if (direction == Direction::sent) logging_in_.insert(interface);
+  } else if (login && is_port(header.s_id)) {
+    names_[header.s_id.value] = login->port_name;
   }
   learn_grant(*carried);
   if (!is_port(header.s_id)) return;
@@ -110,6 +112,15 @@ std::optional<wire::FcId> Census::granted(const Carried& carried) const {
   return found == granted_.end() ? std::nullopt : std::optional(found->second);
 }
 
+bool Census::is_of_port(std::size_t interface) const {
+  const auto found = by_interface_.find(interface);
+  if (found == by_interface_.end() || found->second.empty()) return false;
+  if (logging_in_.contains(interface)) return true;
+  return found->second.size() == 1 && std::none_of(by_interface_.begin(), by_interface_.end(), [&](const auto& other) {
+    return other.first != interface && contains(other.second, found->second.front());
+  });
+}
+
 std::vector<CapturedPort> Census::ports(const std::vector<capture::Interface>& interfaces) const {
   std::vector<CapturedPort> all;
   std::vector<wire::FcId> told;
@@ -119,10 +130,10 @@ std::vector<CapturedPort> Census::ports(const std::vector<capture::Interface>& i
     return port;
   };
   for (std::size_t i = 0; i < interfaces.size(); ++i) {
-    const auto found = by_interface_.find(i);
-    if (interfaces[i].name.empty() || found == by_interface_.end() || found->second.size() != 1) continue;
-    all.push_back(named({interfaces[i].name, i, found->second, {}}));
-    told.insert(told.end(), found->second.begin(), found->second.end());
+    if (interfaces[i].name.empty() || !is_of_port(i)) continue;
+    const std::vector<wire::FcId>& ids = by_interface_.at(i);
+    all.push_back(named({interfaces[i].name, i, ids, {}}));
+    told.insert(told.end(), ids.begin(), ids.end());
   }
   for (const wire::FcId id : senders_)
     if (!contains(told, id)) all.push_back(named({{}, {}, {id}, {}}));

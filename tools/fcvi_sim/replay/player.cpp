@@ -51,7 +51,7 @@ Player::~Player() { host_.port().link_down(); }
 
 void Player::run() {
   set_gate();
-  host_.port().link_up(*this);
+  connect();
   scheduler_.schedule(*this, scheduler_.now());
   while (!over_ && scheduler_.run_next(runtime::never)) user_.tend();
 }
@@ -128,7 +128,14 @@ void Player::hand_over(const CapturedFrame& captured) {
 
 void Player::reconnect() {
   host_.port().link_interrupted();
-  host_.port().link_up(*this);
+  connect();
+}
+
+void Player::connect() {
+  if (traits_.own_id)
+    host_.port().link_up_without_fabric(*this, *traits_.own_id);
+  else
+    host_.port().link_up(*this);
 }
 
 /// Open while a frame of the port is due, and where none is for so long that one would be wrong.

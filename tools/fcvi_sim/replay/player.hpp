@@ -43,6 +43,7 @@ class Player final : private runtime::Event, private fc2::FrameOutput {
   // FrameOutput
   void send(fc2::FramePtr frame) override;
   [[nodiscard]] std::uint16_t own_bb_credit() const override { return traits_.bb_credit; }
+  [[nodiscard]] bool alternate_bb_credit() const override { return traits_.alternate_bb_credit; }
   // Event
   void fire(runtime::TimeNs now) override { advance(now); }
 
@@ -52,6 +53,7 @@ class Player final : private runtime::Event, private fc2::FrameOutput {
   void call_user();
   void hand_over(const CapturedFrame& frame);
   void reconnect();
+  void connect();
   void set_gate();
   void skip_matched();
   void note(Difference difference);

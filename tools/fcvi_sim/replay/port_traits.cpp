@@ -35,6 +35,7 @@ class Survey {
   void add_fc_vi(const CapturedFrame& frame);
   void measure_iu(const CapturedFrame& frame);
   void add_address(const wire::IpAddress& address);
+  void add_first_address(const wire::IpAddress& address);
 
   PortTraits& traits_;
   bool has_handle_ = false, has_connection_id_ = false;
@@ -50,15 +51,21 @@ void Survey::add_login(const els::Login& login) {
   traits_.port.port_name = login.port_name;
   traits_.port.node_name = login.node_name;
   traits_.port.receive_data_field_bytes = login.receive_data_field_size;
-  if (login.command == els::Command::flogi && traits_.bb_credit == 0) traits_.bb_credit = login.bb_credit;
+  traits_.alternate_bb_credit = login.has(els::feature::alternate_bb_credit);
+  if (traits_.bb_credit == 0) traits_.bb_credit = login.bb_credit;
   if (!login.class_2.valid()) return;
   traits_.port.end_to_end_credit = std::max(traits_.port.end_to_end_credit, login.class_2.end_to_end_credit);
   traits_.port.ack_0 = (login.class_2.recipient_control & els::class_control::recipient_ack_0) != 0;
 }
 
 void Survey::add_els(const CapturedFrame& frame) {
-  if (const auto login = els::Login::parse(frame.message); login && login->command != els::Command::ls_acc) add_login(*login);
-  if (const auto farp = els::FarpReply::parse(frame.message)) add_address(farp->responding_ip);
+  if (const auto login = els::Login::parse(frame.message); login) add_login(*login);
+  if (const auto farp = els::FarpReply::parse(frame.message)) {
+    add_address(farp->responding_ip);
+    traits_.port.port_name = farp->responding_port_name;
+    traits_.port.node_name = farp->responding_node_name;
+  }
+  if (const auto farp = els::FarpRequest::parse(frame.message)) add_first_address(farp->requesting_ip);
   const std::string_view name = wire::message_name(frame.message_header, frame.message);
   if (name == "SCR") traits_.resolver.register_state_changes = true;
 }
@@ -73,6 +80,12 @@ void Survey::add_ct(const CapturedFrame& frame) {
 void Survey::add_address(const wire::IpAddress& address) {
   auto& own = traits_.resolver.own_addresses;
   if (std::find(own.begin(), own.end(), address) == own.end()) own.push_back(address);
+}
+
+/// The one that a port asks with is its first.
+void Survey::add_first_address(const wire::IpAddress& address) {
+  auto& own = traits_.resolver.own_addresses;
+  if (std::find(own.begin(), own.end(), address) == own.end()) own.insert(own.begin(), address);
 }
 
 void Survey::add_connect(const wire::fcvi::ConnectPayload& payload) {
@@ -119,11 +132,14 @@ void Survey::finish() {
   provider.more_addresses.assign(traits_.resolver.own_addresses.begin() + 1, traits_.resolver.own_addresses.end());
 }
 
+/// Such have no domain.
+bool is_without_fabric(wire::FcId id) { return id.domain() == 0 && id != wire::well_known::unidentified; }
+
 std::string why_not(const Conversation& conversation, const CapturedFrame* first) {
   const std::string port = conversation.port.to_string();
   if (first == nullptr) return "port " + port + " sent no frame";
   const std::string_view name = wire::message_name(first->message_header, first->message);
-  if (name == "FLOGI") return {};
+  if (name == "FLOGI" || is_without_fabric(first->header.s_id)) return {};
   return "the first frame that port " + port + " sent, " + std::to_string(first->number) + ", is " +
          std::string(name) + ": a replay needs the capture from its fabric login (FLOGI) on";
 }
@@ -138,6 +154,7 @@ PortTraits traits_of(const Conversation& conversation) {
   if (!traits.error.empty()) return traits;
   traits.port.name = conversation.port.to_string();
   traits.port.first_ox_id = first->header.ox_id.value;
+  if (is_without_fabric(first->header.s_id)) traits.own_id = first->header.s_id;
   Survey survey(traits);
   for (const CapturedFrame& frame : conversation.frames)
     if (frame.sent) survey.add(frame);

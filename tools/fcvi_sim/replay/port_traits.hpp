@@ -14,6 +14,9 @@ struct PortTraits {
   farp::ResolverConfig resolver = {};
   fcvi::ProviderConfig provider = {};
   std::uint16_t bb_credit = 0;
+  bool alternate_bb_credit = false;
+  /// Of a port without a fabric (VN2VN, private loop): the N_Port_ID that it has from the beginning.
+  std::optional<wire::FcId> own_id = {};
   std::string error;  // why it cannot be played: the capture begins too late, or the port has no fabric
 };
 

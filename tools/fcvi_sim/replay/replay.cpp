@@ -54,6 +54,10 @@ ReplayResult replay(const ReplayOptions& options) {
   }
   const auto tolerance = static_cast<capture::Time>(options.tolerance_ms * 1e6);
   Script script = script_of(read.conversation);
+  if (!script.error.empty()) {
+    result.error = options.path + ": " + script.error;
+    return result;
+  }
   traits.provider.ulp_timeout = script.ulp_timeout;
   script = OrderSearch(read.conversation, traits, tolerance).find(std::move(script));
   Player player(read.conversation, script, traits, {tolerance, options.all});

@@ -93,6 +93,7 @@ class ScriptBuilder {
   void message_sent(std::size_t at, const wire::fcvi::DeviceHeader& fields);
   void response_sent(std::size_t at, const wire::fcvi::DeviceHeader& fields);
   void message_received(std::size_t at, const wire::fcvi::DeviceHeader& fields);
+  void unknown_connection(std::size_t at, const wire::fcvi::DeviceHeader& fields);
   void add_data(Message& message, std::size_t at) const;
   void refuse_message(std::size_t vi, std::uint32_t id, std::uint8_t causes);
   void finish_messages();

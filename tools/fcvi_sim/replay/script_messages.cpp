@@ -37,7 +37,7 @@ Script script_of(const Conversation& conversation) { return ScriptBuilder(conver
 void ScriptBuilder::message_sent(std::size_t at, const DeviceHeader& fields) {
   const CapturedFrame& frame = frames_[at];
   const auto vi = vi_at(frame.header, fields.handle);
-  if (!vi) return;
+  if (!vi) return unknown_connection(at, fields);
   if (frame.sof && wire::class_of_service(*frame.sof) == 2) script_.vis[*vi].options.class_2 = true;
   if (!is_request(fields.opcode)) return response_sent(at, fields);
   const auto [message, is_new] = sent_.try_emplace({*vi, fields.msg_id.value});
@@ -46,6 +46,14 @@ void ScriptBuilder::message_sent(std::size_t at, const DeviceHeader& fields) {
     message->second.bytes.resize(fields.tot_len_or_connection_id);
   }
   if (fields.opcode != Opcode::read_rqst) add_data(message->second, at);
+}
+
+/// Of the first set-up on it is a stray, as captures of faults have them.
+void ScriptBuilder::unknown_connection(std::size_t at, const DeviceHeader& fields) {
+  if (!script_.error.empty() || !by_own_handle_.empty() || !incoming_.empty()) return;
+  script_.error = "frame " + std::to_string(frames_[at].number) + " is of a connection (FCVI_HANDLE " +
+                  wire::to_string(fields.handle) +
+                  ") whose set-up was not captured: a replay needs the capture from before it on";
 }
 
 /// The data of a frame, where it belongs.
@@ -82,7 +90,7 @@ void ScriptBuilder::refuse_message(std::size_t vi, std::uint32_t id, std::uint8_
 void ScriptBuilder::message_received(std::size_t at, const DeviceHeader& fields) {
   if (!is_request(fields.opcode)) return;
   const auto vi = by_own_handle_.find(fields.handle.value);
-  if (vi == by_own_handle_.end()) return;
+  if (vi == by_own_handle_.end()) return unknown_connection(at, fields);
   received_.try_emplace({vi->second, fields.msg_id.value}, Arrived{at, fields});
 }
 
