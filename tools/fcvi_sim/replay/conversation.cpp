@@ -7,6 +7,7 @@
 
 #include "tools/fcvi_sim/capture/reading.hpp"
 #include "tools/fcvi_sim/capture/twice.hpp"
+#include "wire/ct/rsnn_nn.hpp"
 #include "wire/els/login.hpp"
 #include "wire/fip/descriptors.hpp"
 #include "wire/partial_ius.hpp"
@@ -53,7 +54,11 @@ class Census {
   [[nodiscard]] std::vector<CapturedPort> ports(const std::vector<capture::Interface>& interfaces) const;
   /// It saw frames that its port received.
   [[nodiscard]] bool receives(std::size_t interface) const { return receiving_.contains(interface); }
-  /// By the Exchange of the FLOGI: interface or -1, OX_ID; see grant_key().
+  /// That interface shows what its port receives from there.
+  [[nodiscard]] bool arrives(std::size_t interface, wire::FcId sender) const {
+    return arrivals_.contains({interface, sender.value});
+  }
+  /// To the FLOGI.
   [[nodiscard]] std::optional<wire::FcId> granted(const Carried& carried) const;
 
  private:
@@ -68,6 +73,8 @@ class Census {
   [[nodiscard]] bool is_of_port(std::size_t interface) const;
 
   std::set<std::size_t> receiving_, logging_in_;
+  std::set<std::pair<std::size_t, std::uint32_t>> arrivals_;
+  std::map<std::size_t, std::string> node_names_;  // symbolic ones, by interface
   std::map<std::size_t, std::vector<wire::FcId>> by_interface_;
   std::vector<wire::FcId> senders_;
   std::map<std::uint32_t, wire::Wwn> names_;
@@ -80,7 +87,13 @@ void Census::add(const capture::Seen& seen) {
   const std::size_t interface = seen.packet.interface;
   const Direction direction = seen.packet.direction;
   if (!carried) return;
-  if (direction == Direction::received) receiving_.insert(interface);
+  if (direction == Direction::received) {
+    receiving_.insert(interface);
+    arrivals_.insert({interface, carried->header.s_id.value});
+  }
+  if (direction == Direction::sent && carried->header.type == wire::Type::ct)
+    if (auto name = wire::ct::RsnnNn::parse(data_field_of(carried->bytes, carried->header)))
+      node_names_[interface] = name->symbolic_name;
   const wire::FcHeader& header = carried->header;
   const auto login = login_of(*carried);
   if (login && header.s_id == wire::well_known::unidentified) {
@@ -132,16 +145,18 @@ std::vector<CapturedPort> Census::ports(const std::vector<capture::Interface>& i
   for (std::size_t i = 0; i < interfaces.size(); ++i) {
     if (interfaces[i].name.empty() || !is_of_port(i)) continue;
     const std::vector<wire::FcId>& ids = by_interface_.at(i);
-    all.push_back(named({interfaces[i].name, i, ids, {}}));
+    CapturedPort port{interfaces[i].name, {}, i, ids, {}};
+    if (const auto name = node_names_.find(i); name != node_names_.end()) port.node = name->second;
+    all.push_back(named(std::move(port)));
     told.insert(told.end(), ids.begin(), ids.end());
   }
   for (const wire::FcId id : senders_)
-    if (!contains(told, id)) all.push_back(named({{}, {}, {id}, {}}));
+    if (!contains(told, id)) all.push_back(named({{}, {}, {}, {id}, {}}));
   return all;
 }
 
 bool is_called(const CapturedPort& port, const std::string& name) {
-  if (port.name == name || (port.port_name && wire::to_string(*port.port_name) == name)) return true;
+  if (port.name == name || port.node == name || (port.port_name && wire::to_string(*port.port_name) == name)) return true;
   return std::any_of(port.ids.begin(), port.ids.end(), [&](wire::FcId id) {
     std::string text = wire::to_string(id), upper = name;
     std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return std::toupper(c); });
@@ -151,7 +166,8 @@ bool is_called(const CapturedPort& port, const std::string& name) {
 
 std::string unknown_port(const std::string& path, const std::string& name, const std::vector<CapturedPort>& ports) {
   if (ports.empty()) return path + ": no port sent a frame in this capture";
-  std::string text = path + ": no port '" + name + "'; it has";
+  const bool several = std::any_of(ports.begin(), ports.end(), [&](const CapturedPort& port) { return is_called(port, name); });
+  std::string text = path + (several ? ": several ports are '" : ": no port '") + name + "'; it has";
   for (std::size_t i = 0; i < ports.size(); ++i) text.append(i == 0 ? " " : ", ").append(ports[i].to_string());
   return text;
 }
@@ -167,6 +183,7 @@ class Selector {
  private:
   enum class Role : std::uint8_t { none, sent, received };
   [[nodiscard]] Role role_of(const capture::Seen& seen, const Carried& carried) const;
+  [[nodiscard]] bool comes_from_afar(const capture::Seen& seen, const Carried& carried) const;
   [[nodiscard]] Role role_by_address(const capture::Seen& seen, const Carried& carried) const;
   void mark(CapturedFrame& frame);
   void read_message(CapturedFrame& frame);
@@ -183,8 +200,19 @@ class Selector {
 
 Selector::Role Selector::role_of(const capture::Seen& seen, const Carried& carried) const {
   if (!by_direction_) return role_by_address(seen, carried);
-  if (seen.packet.interface != *port_.interface) return Role::none;
-  return seen.packet.direction == Direction::sent ? Role::sent : Role::received;
+  if (seen.packet.interface == *port_.interface)
+    return seen.packet.direction == Direction::sent ? Role::sent : Role::received;
+  return comes_from_afar(seen, carried) ? Role::received : Role::none;
+}
+
+/// A capture that has each frame once shows it where it was sent.
+bool Selector::comes_from_afar(const capture::Seen& seen, const Carried& carried) const {
+  const wire::FcHeader& header = carried.header;
+  const bool to_port = contains(port_.ids, header.d_id) || header.d_id == wire::well_known::broadcast;
+  if (!to_port || seen.packet.direction != Direction::sent || census_.arrives(*port_.interface, header.s_id)) return false;
+  return std::none_of(seen.packet.comments.begin(), seen.packet.comments.end(), [](const std::string& comment) {
+    return comment.starts_with("discarded") || comment.starts_with("lost");
+  });
 }
 
 /// Of a frame that was captured at both ends only the port's own end counts.
@@ -259,6 +287,7 @@ std::string CapturedPort::to_string() const {
   std::string text = name.empty() ? std::string() : "'" + name + "'";
   for (const wire::FcId id : ids) text.append(text.empty() ? "" : " ").append(wire::to_string(id));
   if (port_name) text += " (" + wire::to_string(*port_name) + ")";
+  if (!node.empty()) text += " of node '" + node + "'";
   return text;
 }
 
@@ -273,8 +302,9 @@ ReadConversation read_conversation(const std::string& path, const std::string& p
     return result;
   }
   const std::vector<CapturedPort> ports = census.ports(first.interfaces());
-  const auto found = std::find_if(ports.begin(), ports.end(), [&](const CapturedPort& one) { return is_called(one, port); });
-  if (found == ports.end()) {
+  const auto is_meant = [&](const CapturedPort& one) { return is_called(one, port); };
+  const auto found = std::find_if(ports.begin(), ports.end(), is_meant);
+  if (std::count_if(ports.begin(), ports.end(), is_meant) != 1) {
     result.error = unknown_port(path, port, ports);
     return result;
   }

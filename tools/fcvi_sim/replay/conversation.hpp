@@ -37,6 +37,7 @@ struct CapturedFrame {
 /// Who is in a capture: by the name of its interface, by the N_Port_IDs that it had, by its Port_Name.
 struct CapturedPort {
   std::string name;  // of the interface; empty: it has none of its own
+  std::string node;  // as it registered itself (RSNN_NN); may be empty
   std::optional<std::size_t> interface;
   std::vector<wire::FcId> ids;
   std::optional<wire::Wwn> port_name;
@@ -53,7 +54,8 @@ struct ReadConversation {
   std::string error;  // what is wrong with the file, or with `port`: then it lists those that there are
 };
 
-/// Reads the capture twice; "-" is standard input. `port`: name of an interface, N_Port_ID ("010200") or Port_Name.
+/// Reads the capture twice; "-" is standard input. `port`: name of an interface or of a node, N_Port_ID ("010200") or
+/// Port_Name.
 ReadConversation read_conversation(const std::string& path, const std::string& port);
 
 }  // namespace sim::replay

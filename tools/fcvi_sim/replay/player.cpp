@@ -105,6 +105,8 @@ void Player::call_user() {
               host_.leave();
             else if constexpr (std::is_same_v<What, call::LinkBreak>)
               reconnect();
+            else if constexpr (std::is_same_v<What, call::List>)
+              host_.list_ports(what.wanted);
             else
               user_.call(what);
           },

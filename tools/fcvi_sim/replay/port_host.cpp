@@ -4,7 +4,7 @@ namespace sim::replay {
 
 PortHost::PortHost(runtime::Scheduler& scheduler, fc2::FramePool& pool, const PortTraits& traits)
     : port_(scheduler, pool, traits.port), resolver_(port_, traits.resolver),
-      provider_(port_, resolver_, traits.provider) {
+      provider_(port_, resolver_, traits.provider), directory_(port_) {
   resolver_.set_ready_listener(*this);
 }
 
@@ -13,6 +13,8 @@ bool PortHost::leave() {
   port_.log_out_of_fabric();
   return true;
 }
+
+void PortHost::list_ports(std::set<std::string> wanted) { directory_.list(listings_.emplace_back(std::move(wanted))); }
 
 void PortHost::address_ready() {
   if (listener_ != nullptr) listener_->transport_ready();

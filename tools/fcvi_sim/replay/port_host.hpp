@@ -1,5 +1,9 @@
 // The real implementation of a captured port: N_Port, resolver and FC-VI provider.
 #pragma once
+#include <list>
+#include <set>
+
+#include "farp/directory.hpp"
 #include "fc2_fabric/node/n_port.hpp"
 #include "fcvi/provider.hpp"
 #include "tools/fcvi_sim/host/host_transport.hpp"
@@ -13,6 +17,9 @@ class PortHost final : public HostTransport, private farp::ReadyListener {
 
   [[nodiscard]] fc2::NPort& port() { return port_; }
   [[nodiscard]] fcvi::Provider& provider() { return provider_; }
+
+  /// Lists the ports of the fabric, with the addresses of these nodes.
+  void list_ports(std::set<std::string> wanted);
 
   // HostTransport
   [[nodiscard]] const std::string& name() const override { return port_.config().name; }
@@ -28,11 +35,20 @@ class PortHost final : public HostTransport, private farp::ReadyListener {
   }
 
  private:
+  struct Listing final : farp::DirectoryListener {
+    explicit Listing(std::set<std::string> names) : wanted(std::move(names)) {}
+    void directory_listed(std::span<const farp::DirectoryEntry>) override {}
+    void directory_failed(farp::DirectoryFailure) override {}
+    [[nodiscard]] bool wants_addresses_of(const std::string& name) const override { return wanted.contains(name); }
+    const std::set<std::string> wanted;
+  };
   void address_ready() override;
 
   fc2::NPort port_;
   farp::Resolver resolver_;
   fcvi::Provider provider_;
+  std::list<Listing> listings_;
+  farp::Directory directory_;
   TransportListener* listener_ = nullptr;
 };
 

@@ -2,6 +2,7 @@
 // asked for connections, accepted, posted, disconnected.
 #pragma once
 #include <map>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -67,12 +68,16 @@ struct Fill {
 struct Disconnect {
   std::size_t vi = 0;
 };
-struct LogOut {};    // of the fabric
+/// Lists the ports of the fabric.
+struct List {
+  std::set<std::string> wanted;  // names of the nodes whose addresses it asks for
+};
+struct LogOut {};     // of the fabric
 struct LinkBreak {};  // the link goes and comes
 }  // namespace call
 
 using Call = std::variant<call::Wait, call::Withdraw, call::Connect, call::Accept, call::Reject, call::Post, call::Fill,
-                          call::Disconnect, call::LogOut, call::LinkBreak>;
+                          call::Disconnect, call::List, call::LogOut, call::LinkBreak>;
 
 struct Script {
   std::vector<ViSpec> vis;

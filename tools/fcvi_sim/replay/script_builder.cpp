@@ -44,6 +44,7 @@ std::uint8_t causes_of(Reason reason) {
 
 Script ScriptBuilder::build() {
   for (std::size_t at = 0; at < frames_.size(); ++at) {
+    listings_.add(at, frames_[at]);
     if (frames_[at].sent)
       read_sent(at);
     else
@@ -51,6 +52,7 @@ Script ScriptBuilder::build() {
   }
   end_calls();
   lost_searches();
+  for (Listings::Listing& listing : listings_.take()) put(listing.at, call::List{std::move(listing.wanted)});
   finish_messages();
   return std::move(script_);
 }

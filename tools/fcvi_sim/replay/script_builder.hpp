@@ -3,6 +3,7 @@
 #include <optional>
 #include <tuple>
 
+#include "tools/fcvi_sim/replay/listings.hpp"
 #include "tools/fcvi_sim/replay/script.hpp"
 #include "wire/fcvi/connect_resp1.hpp"
 #include "wire/fcvi/connect_resp2.hpp"
@@ -119,6 +120,7 @@ class ScriptBuilder {
   std::vector<bool> disconnected_;  // by VI
   std::size_t waits_ = 0;
   bool logged_in_ = false;
+  Listings listings_;
   capture::Time r_a_tov_ = 10'000'000'000;
 
   std::map<MessageKey, Message> sent_, read_data_;
