@@ -18,7 +18,8 @@ using capture::Direction;
 
 bool contains(const std::vector<wire::FcId>& ids, wire::FcId id) { return std::find(ids.begin(), ids.end(), id) != ids.end(); }
 
-/// A Fibre Channel frame of a packet: its own, or the one within a FIP message (FLOGI, LOGO and their answers).
+/// A Fibre Channel frame of a packet: its own, or the one within a FIP message (FLOGI, LOGO and their answers). What
+/// VN2VN ports say so to each other is FIP's, and no N_Port's.
 struct Carried {
   std::vector<std::uint8_t> bytes;
   wire::FcHeader header;
@@ -32,7 +33,8 @@ std::optional<Carried> carried_by(const capture::Seen& seen) {
   const auto* frame = seen.frame.fip->find<wire::fip::EncapsulatedFrame>();
   if (frame == nullptr) return std::nullopt;
   const auto header = wire::FcHeader::parse(frame->fc_frame);
-  if (!header) return std::nullopt;
+  const auto is_of_fabric = [](wire::FcId id) { return id == wire::well_known::f_port; };
+  if (!header || !(is_of_fabric(header->s_id) || is_of_fabric(header->d_id))) return std::nullopt;
   return Carried{frame->fc_frame, *header, true};
 }
 
@@ -195,7 +197,7 @@ class Selector {
   std::vector<CapturedFrame> frames_;
   wire::PartialIus sent_ius_, received_ius_;
   std::set<ExchangeKey> answered_;
-  std::map<ExchangeKey, wire::SeqId> sequences_;  // the latest that the port sent
+  std::map<std::pair<ExchangeKey, bool>, wire::SeqId> sequences_;  // the latest that the port sent or received
 };
 
 Selector::Role Selector::role_of(const capture::Seen& seen, const Carried& carried) const {
@@ -256,9 +258,8 @@ void Selector::mark(CapturedFrame& frame) {
   const ExchangeKey key{(frame.sent ? header.d_id : header.s_id).value, header.ox_id.value, own};
   frame.begins_exchange = !frame.by_responder() && header.has(wire::f_ctl::first_sequence) && header.seq_cnt.value == 0;
   if (frame.begins_exchange) answered_.erase(key);
-  if (!frame.sent) return;
-  if (frame.by_responder()) frame.first_answer = answered_.insert(key).second;
-  const auto [sequence, is_first] = sequences_.try_emplace(key, header.seq_id);
+  if (frame.sent && frame.by_responder()) frame.first_answer = answered_.insert(key).second;
+  const auto [sequence, is_first] = sequences_.try_emplace({key, frame.sent}, header.seq_id);
   frame.begins_sequence = is_first || frame.begins_exchange || frame.first_answer || sequence->second != header.seq_id;
   sequence->second = header.seq_id;
 }

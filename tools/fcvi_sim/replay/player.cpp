@@ -38,6 +38,12 @@ std::string_view name_of(wire::Bytes frame) {
   return wire::message_name(*wire::FcHeader::parse(frame), frame.subspan(wire::FcHeader::size()));
 }
 
+/// Where the capture has none: class 3, but for frames that no other class has.
+wire::Sof likely_sof(const CapturedFrame& frame) {
+  if (wire::is_link_control(frame.header.r_ctl)) return wire::Sof::n2;
+  return frame.begins_sequence ? wire::Sof::i3 : wire::Sof::n3;
+}
+
 }  // namespace
 
 Player::Player(const Conversation& conversation, const Script& script, const PortTraits& traits, Options options)
@@ -47,13 +53,17 @@ Player::Player(const Conversation& conversation, const Script& script, const Por
     if (conversation.frames[i].sent) awaited_.push_back(i);
 }
 
-Player::~Player() { host_.port().link_down(); }
+Player::~Player() {
+  if (connected_) host_.port().link_down();
+}
 
 void Player::run() {
   set_gate();
-  connect();
   scheduler_.schedule(*this, scheduler_.now());
-  while (!over_ && scheduler_.run_next(runtime::never)) user_.tend();
+  while (!over_ && scheduler_.run_next(runtime::never)) {
+    user_.tend();
+    watch_queue();
+  }
 }
 
 // --- the course of the conversation ------------------------------------------------------------------------------
@@ -74,9 +84,10 @@ bool Player::step(runtime::TimeNs now) {
     scheduler_.schedule(*this, time_of(next_));
     return false;
   }
+  if (!connected_ && (frame.sent || traits_.own_id)) connect();
   call_user();
   if (frame.sent && !came_.contains(next_)) return await_frame(now);
-  if (!frame.sent) hand_over(frame);
+  if (!frame.sent && connected_) hand_over(frame);
   came_.erase(next_++);
   return !over_;
 }
@@ -119,9 +130,8 @@ void Player::hand_over(const CapturedFrame& captured) {
   fc2::FramePtr frame = pool_.take();
   frame->size_bytes = static_cast<std::uint16_t>(std::min(bytes.size(), frame->bytes.size()));
   std::copy_n(bytes.begin(), frame->size_bytes, frame->bytes.begin());
-  const bool class_2 = wire::is_link_control(captured.header.r_ctl);
-  frame->sof = captured.sof.value_or(class_2 ? wire::Sof::n2 : wire::Sof::i3);
-  frame->eof = captured.eof.value_or(wire::Eof::n);
+  frame->sof = captured.sof.value_or(likely_sof(captured));
+  frame->eof = captured.eof.value_or(captured.header.has(wire::f_ctl::end_sequence) ? wire::Eof::t : wire::Eof::n);
   frame->crc_error = captured.crc_error;
   frame->arrival = scheduler_.now();
   ++handed_over_;
@@ -134,6 +144,7 @@ void Player::reconnect() {
 }
 
 void Player::connect() {
+  connected_ = true;
   if (traits_.own_id)
     host_.port().link_up_without_fabric(*this, *traits_.own_id);
   else
@@ -168,9 +179,15 @@ void Player::send(fc2::FramePtr frame) {
   if (over_) return;
   const std::span<const std::uint8_t> content = frame->content();
   const SentFrame now{{content.begin(), content.end()}, frame->sof};
-  if (!match(now)) no_match(now);
+  const runtime::TimeNs ready = ready_.empty() ? scheduler_.now() : ready_.front();
+  if (!ready_.empty()) ready_.pop_front();
+  if (!match(now)) no_match(now, ready);
   set_gate();
   if (!over_) scheduler_.schedule(*this, scheduler_.now());
+}
+
+void Player::watch_queue() {
+  while (ready_.size() < host_.port().waiting_frames()) ready_.push_back(scheduler_.now());
 }
 
 bool Player::match(const SentFrame& now) {
@@ -229,18 +246,25 @@ std::size_t Player::best_candidate(const SentFrame& now) const {
   return awaited_[first_awaited_];
 }
 
-void Player::no_match(const SentFrame& now) {
-  const bool ended = first_awaited_ == awaited_.size();
-  const std::size_t at = ended ? 0 : best_candidate(now);
-  const CapturedFrame* captured = ended ? nullptr : &conversation_.frames[at];
-  const bool early = captured != nullptr && time_of(at) > scheduler_.now() + options_.tolerance;
-  if (captured == nullptr || early || name_of(captured->bytes) != name_of(now.bytes))
-    return note({Difference::Kind::extra, captured, now, captured_time(), {}});
+void Player::no_match(const SentFrame& now, runtime::TimeNs ready) {
+  if (first_awaited_ == awaited_.size()) return note_extra(now, ready);
+  const std::size_t at = best_candidate(now);
+  const CapturedFrame* captured = &conversation_.frames[at];
+  const bool early = time_of(at) > scheduler_.now() + options_.tolerance;
+  if (early || name_of(captured->bytes) != name_of(now.bytes)) return note_extra(now, ready);
   std::vector<Translation::Pair> learned;
   const SentFrame as_captured{translation_.to_captured(now.bytes, *captured, learned), now.sof};
   for (const Translation::Pair& pair : learned) translation_.learn(pair);
   note({Difference::Kind::changed, captured, as_captured, captured_time(), replay::differences(*captured, as_captured)});
   accept(at);
+}
+
+/// What comes when all is over may have been captured, had the capture gone on.
+void Player::note_extra(const SentFrame& now, runtime::TimeNs ready) {
+  if (time_of(conversation_.frames.size() - 1) <= ready) return;
+  const auto following = std::find_if(awaited_.begin(), awaited_.end(), [&](std::size_t at) { return time_of(at) >= ready; });
+  const CapturedFrame* captured = following == awaited_.end() ? nullptr : &conversation_.frames[*following];
+  note({Difference::Kind::extra, captured, now, ready - start_, {}});
 }
 
 void Player::note(Difference difference) {

@@ -4,7 +4,7 @@
 // sent before. The link takes a frame of the port no earlier than it was captured, so that what the port has to send at
 // one time leaves at the pace of its own link then.
 #pragma once
-#include <functional>
+#include <deque>
 #include <set>
 
 #include "fc2_fabric/frame/frame_output.hpp"
@@ -57,10 +57,13 @@ class Player final : private runtime::Event, private fc2::FrameOutput {
   void set_gate();
   void skip_matched();
   void note(Difference difference);
+  void note_extra(const SentFrame& now, runtime::TimeNs ready);
+  /// Takes note of when frames began to wait for the link.
+  void watch_queue();
 
-  bool match(const SentFrame& now);
+  bool match(const SentFrame& now);  // with a captured one
   bool matches(std::size_t at, const SentFrame& now);
-  void no_match(const SentFrame& now);
+  void no_match(const SentFrame& now, runtime::TimeNs ready);
   [[nodiscard]] std::optional<std::size_t> find_match(const SentFrame& now);
   [[nodiscard]] bool may_pass(std::size_t at) const;
   [[nodiscard]] std::size_t best_candidate(const SentFrame& now) const;
@@ -85,9 +88,10 @@ class Player final : private runtime::Event, private fc2::FrameOutput {
   std::vector<std::size_t> awaited_;  // frames that the port is to send, in order
   std::size_t first_awaited_ = 0;     // of those
   std::set<std::size_t> came_;        // frames that came out of turn
+  std::deque<runtime::TimeNs> ready_;  // since when the port's frames wait, in order
   std::vector<Difference> differences_;
   std::size_t compared_ = 0, handed_over_ = 0;
-  bool over_ = false;
+  bool connected_ = false, over_ = false;
 };
 
 }  // namespace sim::replay

@@ -71,7 +71,6 @@ void Survey::add_els(const CapturedFrame& frame) {
 }
 
 void Survey::add_ct(const CapturedFrame& frame) {
-  traits_.resolver.use_name_server = true;
   if (const auto ripp = wire::ct::RippId::parse(frame.message)) add_address(ripp->ip_address);
   if (const auto name = wire::ct::RsnnNn::parse(frame.message)) traits_.resolver.symbolic_node_name = name->symbolic_name;
   if (const auto name = wire::ct::RspnId::parse(frame.message)) traits_.resolver.symbolic_port_name = name->symbolic_name;
@@ -119,6 +118,7 @@ void Survey::measure_iu(const CapturedFrame& frame) {
 }
 
 void Survey::add(const CapturedFrame& frame) {
+  if (frame.header.d_id == wire::well_known::name_server) traits_.resolver.use_name_server = true;
   if (frame.is_fc_vi()) return add_fc_vi(frame);
   if (frame.message.empty()) return;
   if (frame.header.type == wire::Type::els) add_els(frame);

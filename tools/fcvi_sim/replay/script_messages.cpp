@@ -50,7 +50,8 @@ void ScriptBuilder::message_sent(std::size_t at, const DeviceHeader& fields) {
 
 /// Of the first set-up on it is a stray, as captures of faults have them.
 void ScriptBuilder::unknown_connection(std::size_t at, const DeviceHeader& fields) {
-  if (!script_.error.empty() || !by_own_handle_.empty() || !incoming_.empty()) return;
+  const bool is_message = static_cast<unsigned>(fields.opcode) < static_cast<unsigned>(Opcode::connect_rqst);
+  if (!is_message || !script_.error.empty() || !by_own_handle_.empty() || !incoming_.empty()) return;
   script_.error = "frame " + std::to_string(frames_[at].number) + " is of a connection (FCVI_HANDLE " +
                   wire::to_string(fields.handle) +
                   ") whose set-up was not captured: a replay needs the capture from before it on";

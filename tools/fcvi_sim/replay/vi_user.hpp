@@ -66,11 +66,11 @@ class ViUser {
   PortHost& host_;
   const Script& script_;
   Translation& translation_;
-  Node node_;
-  std::vector<User> users_;
   std::map<std::size_t, WaitOperation> waits_;
   std::deque<Operation> operations_;
   std::deque<ConnectOperation> connects_;
+  Node node_;  // its end ends the calls
+  std::vector<User> users_;
 };
 
 }  // namespace sim::replay
