@@ -9,17 +9,21 @@ const CLI::App* add_command(CLI::App& app, ReplayOptions& options) {
       "replay", "play the other side of a captured conversation to the real implementation, and compare its answers");
   command->add_option("CAPTURE", options.path, "as for decode; - is standard input, to its end")->required();
   command
-      ->add_option("--as", options.port,
-                   "the port that the implementation plays: the name of its interface in the capture, its N_Port_ID or its "
-                   "Port_Name")
+      ->add_option(
+          "--as", options.port,
+          "the port that the implementation plays: the name of its interface in the capture, its N_Port_ID or its "
+          "Port_Name")
       ->type_name("PORT")
       ->required();
   command->add_flag("--all", options.all, "go on after the first difference");
   command->add_flag("-v,--verbose", options.all_fields, "with all fields of the frames that differ");
-  command->add_option("--tolerance", options.tolerance_ms, "milliseconds that a frame may come late or early, 500 by default")
+  command
+      ->add_option("--tolerance", options.tolerance_ms,
+                   "milliseconds that a frame may come late or early, 500 by default")
       ->check(CLI::Range(0.0, 60'000.0))
       ->type_name("MS");
-  command->footer("Exit status: 0 no difference, 1 one or more, 2 bad input: an unknown port names those that there are.");
+  command->footer(
+      "Exit status: 0 no difference, 1 one or more, 2 bad input: an unknown port names those that there are.");
   return command;
 }
 

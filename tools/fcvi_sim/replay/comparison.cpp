@@ -44,13 +44,16 @@ void append_bytes(std::vector<FieldDifference>& list, wire::Bytes captured, wire
   const auto first = static_cast<std::size_t>(
       std::mismatch(captured.begin(), captured.begin() + static_cast<std::ptrdiff_t>(both), now.begin()).first -
       captured.begin());
-  const auto text = [first](wire::Bytes bytes) { return first < bytes.size() ? wire::text::hex_h(bytes[first], 2) : std::string(); };
+  const auto text = [first](wire::Bytes bytes) {
+    return first < bytes.size() ? wire::text::hex_h(bytes[first], 2) : std::string();
+  };
   list.push_back({"byte " + std::to_string(first) + " of the frame", text(captured), text(now)});
 }
 
 void append_fields(std::vector<FieldDifference>& list, std::vector<Leaf> captured, const std::vector<Leaf>& now) {
   for (const Leaf& leaf : now) {
-    const auto same = std::find_if(captured.begin(), captured.end(), [&](const Leaf& one) { return one.name == leaf.name; });
+    const auto same =
+        std::find_if(captured.begin(), captured.end(), [&](const Leaf& one) { return one.name == leaf.name; });
     if (same == captured.end()) {
       list.push_back({leaf.name, "", leaf.value});
       continue;
@@ -90,7 +93,8 @@ std::string words_of(wire::Bytes frame) {
 
 std::string fields_of(wire::Bytes frame, std::string_view indent) {
   std::string text;
-  for (const Leaf& leaf : leaves_of(frame)) text.append(indent).append(leaf.name).append(" ").append(leaf.value).append("\n");
+  for (const Leaf& leaf : leaves_of(frame))
+    text.append(indent).append(leaf.name).append(" ").append(leaf.value).append("\n");
   return text;
 }
 

@@ -16,7 +16,9 @@ namespace sim::replay {
 namespace {
 using capture::Direction;
 
-bool contains(const std::vector<wire::FcId>& ids, wire::FcId id) { return std::find(ids.begin(), ids.end(), id) != ids.end(); }
+bool contains(const std::vector<wire::FcId>& ids, wire::FcId id) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
 
 /// A Fibre Channel frame of a packet: its own, or the one within a FIP message (FLOGI, LOGO and their answers). What
 /// VN2VN ports say so to each other is FIP's, and no N_Port's.
@@ -80,7 +82,7 @@ class Census {
   std::map<std::size_t, std::vector<wire::FcId>> by_interface_;
   std::vector<wire::FcId> senders_;
   std::map<std::uint32_t, wire::Wwn> names_;
-  std::map<std::uint16_t, wire::Wwn> asking_;  // FLOGI's OX_ID: who asks
+  std::map<std::uint16_t, wire::Wwn> asking_;    // FLOGI's OX_ID: who asks
   std::map<std::uint64_t, wire::FcId> granted_;  // by Port_Name
 };
 
@@ -132,8 +134,8 @@ bool Census::is_of_port(std::size_t interface) const {
   if (found == by_interface_.end() || found->second.empty()) return false;
   if (logging_in_.contains(interface)) return true;
   return found->second.size() == 1 && std::none_of(by_interface_.begin(), by_interface_.end(), [&](const auto& other) {
-    return other.first != interface && contains(other.second, found->second.front());
-  });
+           return other.first != interface && contains(other.second, found->second.front());
+         });
 }
 
 std::vector<CapturedPort> Census::ports(const std::vector<capture::Interface>& interfaces) const {
@@ -158,7 +160,8 @@ std::vector<CapturedPort> Census::ports(const std::vector<capture::Interface>& i
 }
 
 bool is_called(const CapturedPort& port, const std::string& name) {
-  if (port.name == name || port.node == name || (port.port_name && wire::to_string(*port.port_name) == name)) return true;
+  if (port.name == name || port.node == name || (port.port_name && wire::to_string(*port.port_name) == name))
+    return true;
   return std::any_of(port.ids.begin(), port.ids.end(), [&](wire::FcId id) {
     std::string text = wire::to_string(id), upper = name;
     std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return std::toupper(c); });
@@ -168,7 +171,8 @@ bool is_called(const CapturedPort& port, const std::string& name) {
 
 std::string unknown_port(const std::string& path, const std::string& name, const std::vector<CapturedPort>& ports) {
   if (ports.empty()) return path + ": no port sent a frame in this capture";
-  const bool several = std::any_of(ports.begin(), ports.end(), [&](const CapturedPort& port) { return is_called(port, name); });
+  const bool several =
+      std::any_of(ports.begin(), ports.end(), [&](const CapturedPort& port) { return is_called(port, name); });
   std::string text = path + (several ? ": several ports are '" : ": no port '") + name + "'; it has";
   for (std::size_t i = 0; i < ports.size(); ++i) text.append(i == 0 ? " " : ", ").append(ports[i].to_string());
   return text;
@@ -211,7 +215,8 @@ Selector::Role Selector::role_of(const capture::Seen& seen, const Carried& carri
 bool Selector::comes_from_afar(const capture::Seen& seen, const Carried& carried) const {
   const wire::FcHeader& header = carried.header;
   const bool to_port = contains(port_.ids, header.d_id) || header.d_id == wire::well_known::broadcast;
-  if (!to_port || seen.packet.direction != Direction::sent || census_.arrives(*port_.interface, header.s_id)) return false;
+  if (!to_port || seen.packet.direction != Direction::sent || census_.arrives(*port_.interface, header.s_id))
+    return false;
   return std::none_of(seen.packet.comments.begin(), seen.packet.comments.end(), [](const std::string& comment) {
     return comment.starts_with("discarded") || comment.starts_with("lost");
   });
@@ -220,13 +225,15 @@ bool Selector::comes_from_afar(const capture::Seen& seen, const Carried& carried
 /// Of a frame that was captured at both ends only the port's own end counts.
 Selector::Role Selector::role_by_address(const capture::Seen& seen, const Carried& carried) const {
   const wire::FcHeader& header = carried.header;
-  const auto asks = [&] { return header.s_id == wire::well_known::unidentified ? census_.granted(carried) : std::nullopt; };
+  const auto asks = [&] {
+    return header.s_id == wire::well_known::unidentified ? census_.granted(carried) : std::nullopt;
+  };
   const auto id = asks();
   const bool repeated = seen.same != 0;
   if (contains(port_.ids, header.s_id) || (id && contains(port_.ids, *id))) return repeated ? Role::none : Role::sent;
   if (!contains(port_.ids, header.d_id)) return Role::none;
-  const bool elsewhere = seen.packet.direction == Direction::received && port_.interface &&
-                         seen.packet.interface != *port_.interface;
+  const bool elsewhere =
+      seen.packet.direction == Direction::received && port_.interface && seen.packet.interface != *port_.interface;
   return elsewhere || repeated ? Role::none : Role::received;
 }
 

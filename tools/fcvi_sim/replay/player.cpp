@@ -255,14 +255,16 @@ void Player::no_match(const SentFrame& now, runtime::TimeNs ready) {
   std::vector<Translation::Pair> learned;
   const SentFrame as_captured{translation_.to_captured(now.bytes, *captured, learned), now.sof};
   for (const Translation::Pair& pair : learned) translation_.learn(pair);
-  note({Difference::Kind::changed, captured, as_captured, captured_time(), replay::differences(*captured, as_captured)});
+  note(
+      {Difference::Kind::changed, captured, as_captured, captured_time(), replay::differences(*captured, as_captured)});
   accept(at);
 }
 
 /// What comes when all is over may have been captured, had the capture gone on.
 void Player::note_extra(const SentFrame& now, runtime::TimeNs ready) {
   if (time_of(conversation_.frames.size() - 1) <= ready) return;
-  const auto following = std::find_if(awaited_.begin(), awaited_.end(), [&](std::size_t at) { return time_of(at) >= ready; });
+  const auto following =
+      std::find_if(awaited_.begin(), awaited_.end(), [&](std::size_t at) { return time_of(at) >= ready; });
   const CapturedFrame* captured = following == awaited_.end() ? nullptr : &conversation_.frames[*following];
   note({Difference::Kind::extra, captured, now, ready - start_, {}});
 }

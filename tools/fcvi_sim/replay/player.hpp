@@ -16,9 +16,9 @@ namespace sim::replay {
 struct Difference {
   enum class Kind : std::uint8_t { changed, missing, extra };
   Kind kind{};
-  const CapturedFrame* captured = nullptr;  // of `extra`: the one that was awaited
-  SentFrame now = {};                       // not of `missing`
-  capture::Time at = 0;                     // when it came now, or was missed; as the capture counts
+  const CapturedFrame* captured = nullptr;   // of `extra`: the one that was awaited
+  SentFrame now = {};                        // not of `missing`
+  capture::Time at = 0;                      // when it came now, or was missed; as the capture counts
   std::vector<FieldDifference> fields = {};  // of `changed`
 };
 
@@ -83,11 +83,11 @@ class Player final : private runtime::Event, private fc2::FrameOutput {
   Translation translation_;
   PortHost host_;
   ViUser user_;
-  std::size_t next_ = 0;      // frame of the conversation
-  std::size_t called_ = 0;    // the user's calls before that one were made
-  std::vector<std::size_t> awaited_;  // frames that the port is to send, in order
-  std::size_t first_awaited_ = 0;     // of those
-  std::set<std::size_t> came_;        // frames that came out of turn
+  std::size_t next_ = 0;               // frame of the conversation
+  std::size_t called_ = 0;             // the user's calls before that one were made
+  std::vector<std::size_t> awaited_;   // frames that the port is to send, in order
+  std::size_t first_awaited_ = 0;      // of those
+  std::set<std::size_t> came_;         // frames that came out of turn
   std::deque<runtime::TimeNs> ready_;  // since when the port's frames wait, in order
   std::vector<Difference> differences_;
   std::size_t compared_ = 0, handed_over_ = 0;

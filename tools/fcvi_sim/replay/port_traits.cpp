@@ -72,8 +72,10 @@ void Survey::add_els(const CapturedFrame& frame) {
 
 void Survey::add_ct(const CapturedFrame& frame) {
   if (const auto ripp = wire::ct::RippId::parse(frame.message)) add_address(ripp->ip_address);
-  if (const auto name = wire::ct::RsnnNn::parse(frame.message)) traits_.resolver.symbolic_node_name = name->symbolic_name;
-  if (const auto name = wire::ct::RspnId::parse(frame.message)) traits_.resolver.symbolic_port_name = name->symbolic_name;
+  if (const auto name = wire::ct::RsnnNn::parse(frame.message))
+    traits_.resolver.symbolic_node_name = name->symbolic_name;
+  if (const auto name = wire::ct::RspnId::parse(frame.message))
+    traits_.resolver.symbolic_port_name = name->symbolic_name;
 }
 
 void Survey::add_address(const wire::IpAddress& address) {
@@ -140,8 +142,8 @@ std::string why_not(const Conversation& conversation, const CapturedFrame* first
   if (first == nullptr) return "port " + port + " sent no frame";
   const std::string_view name = wire::message_name(first->message_header, first->message);
   if (name == "FLOGI" || is_without_fabric(first->header.s_id)) return {};
-  return "the first frame that port " + port + " sent, " + std::to_string(first->number) + ", is " +
-         std::string(name) + ": a replay needs the capture from its fabric login (FLOGI) on";
+  return "the first frame that port " + port + " sent, " + std::to_string(first->number) + ", is " + std::string(name) +
+         ": a replay needs the capture from its fabric login (FLOGI) on";
 }
 
 }  // namespace

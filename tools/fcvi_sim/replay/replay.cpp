@@ -36,9 +36,7 @@ std::string text_of(const Difference& difference, bool all_fields) {
   return text;
 }
 
-std::string frames(std::size_t count) {
-  return settings::format_count(count) + (count == 1 ? " frame" : " frames");
-}
+std::string frames(std::size_t count) { return settings::format_count(count) + (count == 1 ? " frame" : " frames"); }
 
 }  // namespace
 
@@ -66,7 +64,8 @@ ReplayResult replay(const ReplayOptions& options) {
   result.same = player.differences().empty();
   if (result.same)
     result.text = "no difference: " + frames(player.frames_compared()) + " of port " +
-                  read.conversation.port.to_string() + " as captured, " + frames(player.frames_handed_over()) + " to it\n";
+                  read.conversation.port.to_string() + " as captured, " + frames(player.frames_handed_over()) +
+                  " to it\n";
   return result;
 }
 

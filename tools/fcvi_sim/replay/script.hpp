@@ -84,7 +84,7 @@ struct Script {
   /// By position among the conversation's frames: what happens just before that frame, in order.
   std::multimap<std::size_t, Call> calls;
   runtime::TimeNs ulp_timeout = 0;  // FCVI_ULP_TIMEOUT, where the port has another than R_A_TOV; 0: it has not
-  std::string error;  // the capture begins amid a connection
+  std::string error;                // the capture begins amid a connection
 };
 
 Script script_of(const Conversation& conversation);

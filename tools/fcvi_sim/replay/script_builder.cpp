@@ -282,7 +282,8 @@ void ScriptBuilder::end_tries() {
   for (const auto& [id, attempt] : tries_) {
     Outgoing& call = outgoing_[attempt.call];
     if (!attempt.aborted_at || call.tries > 1 || call.peer_to_peer || call.decided || call.deadline) continue;
-    const bool nothing_came = *attempt.aborted_at > 0 && time_of(*attempt.aborted_at - 1) < time_of(*attempt.aborted_at);
+    const bool nothing_came =
+        *attempt.aborted_at > 0 && time_of(*attempt.aborted_at - 1) < time_of(*attempt.aborted_at);
     if (nothing_came) call.deadline = time_of(*attempt.aborted_at) - 1;
   }
 }
@@ -296,10 +297,12 @@ void ScriptBuilder::end_try(std::size_t at, std::uint32_t connection_id) {
 void ScriptBuilder::measure_patience() {
   constexpr capture::Time margin = 500'000'000;
   for (const auto& [id, attempt] : tries_) {
-    const std::size_t end = std::min(attempt.aborted_at.value_or(frames_.size() - 1), attempt.ended_at.value_or(frames_.size() - 1));
+    const std::size_t end =
+        std::min(attempt.aborted_at.value_or(frames_.size() - 1), attempt.ended_at.value_or(frames_.size() - 1));
     const capture::Time open = time_of(end) - time_of(attempt.at);
     const bool expired = attempt.aborted_at == end && time_of(end - 1) < time_of(end);
-    if (expired && open > margin && std::abs(open - r_a_tov_) > margin && script_.ulp_timeout == 0) script_.ulp_timeout = open;
+    if (expired && open > margin && std::abs(open - r_a_tov_) > margin && script_.ulp_timeout == 0)
+      script_.ulp_timeout = open;
     if (!expired && open > r_a_tov_ + margin) script_.ulp_timeout = std::max(script_.ulp_timeout, open + margin);
   }
 }
@@ -335,7 +338,8 @@ void ScriptBuilder::lost_searches() {
     if (search.used || !search.host) continue;
     begin_of_call(search.at, *search.host, {});
     script_.vis.emplace_back();
-    put(search.at, call::Connect{script_.vis.size() - 1, {}, vi::NetAddress::make(*search.host, {}), false, runtime::never});
+    put(search.at,
+        call::Connect{script_.vis.size() - 1, {}, vi::NetAddress::make(*search.host, {}), false, runtime::never});
   }
 }
 

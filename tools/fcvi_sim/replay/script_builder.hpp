@@ -111,7 +111,8 @@ class ScriptBuilder {
   Script script_;
   std::map<std::uint32_t, std::size_t> by_own_handle_;  // VIs
   std::map<PeerId, std::size_t> by_peer_handle_;
-  std::map<PeerId, std::size_t> vi_by_setup_;  // FCVI_CONNECTION_ID of the peer, or of the port: then with its own N_Port_ID
+  std::map<PeerId, std::size_t>
+      vi_by_setup_;  // FCVI_CONNECTION_ID of the peer, or of the port: then with its own N_Port_ID
   std::map<PeerId, Incoming> incoming_;
   std::map<std::uint32_t, Try> tries_;  // by FCVI_CONNECTION_ID
   std::vector<Outgoing> outgoing_;

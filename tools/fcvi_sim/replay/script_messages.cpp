@@ -135,7 +135,8 @@ void ScriptBuilder::reach(std::size_t vi, const DeviceHeader& fields) {
   auto found = std::find_if(memory.begin(), memory.end(),
                             [&](const MemorySpec& one) { return one.handle == fields.rmt_va_handle; });
   const std::uint64_t end = fields.rmt_va + fields.tot_len_or_connection_id;
-  if (found == memory.end()) found = memory.insert(memory.end(), {fields.rmt_va_handle, fields.rmt_va, end, false, false});
+  if (found == memory.end())
+    found = memory.insert(memory.end(), {fields.rmt_va_handle, fields.rmt_va, end, false, false});
   found->begin = std::min(found->begin, fields.rmt_va);
   found->end = std::max(found->end, end);
   (fields.opcode == Opcode::write_rqst ? found->write : found->read) = true;

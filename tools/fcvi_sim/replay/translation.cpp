@@ -42,9 +42,7 @@ class Choices {
     if (offset + size > frame_.size() || load(frame_, offset, size) == none) return;
     found_.push_back({kind, offset, size, scope});
   }
-  [[nodiscard]] bool port_is_originator() const {
-    return sent_ != header_.has(wire::f_ctl::exchange_responder);
-  }
+  [[nodiscard]] bool port_is_originator() const { return sent_ != header_.has(wire::f_ctl::exchange_responder); }
   void exchange_ids() {
     if (port_is_originator())
       add(Kind::ox_id, ox_id_at, 2, unassigned_id);
@@ -124,8 +122,9 @@ bool Translation::is_new(const Choice& choice, const CapturedFrame& expected) {
   }
 }
 
-std::optional<std::uint32_t> Translation::captured_of(const Choice& choice, std::uint32_t now, const CapturedFrame& expected,
-                                                      const std::vector<Choice>& there, std::vector<Pair>& learned) const {
+std::optional<std::uint32_t> Translation::captured_of(const Choice& choice, std::uint32_t now,
+                                                      const CapturedFrame& expected, const std::vector<Choice>& there,
+                                                      std::vector<Pair>& learned) const {
   const bool fresh = is_new(choice, expected);
   const auto known = to_captured_.find(key_of(choice.kind, choice.scope, now));
   if (!fresh && known != to_captured_.end()) return known->second;

@@ -42,7 +42,8 @@ class Translation {
   }
   static bool is_new(const Choice& choice, const CapturedFrame& expected);
   [[nodiscard]] std::optional<std::uint32_t> captured_of(const Choice& choice, std::uint32_t now,
-                                                         const CapturedFrame& expected, const std::vector<Choice>& there,
+                                                         const CapturedFrame& expected,
+                                                         const std::vector<Choice>& there,
                                                          std::vector<Pair>& learned) const;
   [[nodiscard]] std::optional<std::uint32_t> now_of(const Choice& choice, std::uint32_t captured) const;
 

@@ -108,7 +108,8 @@ void ViUser::call(const call::Accept& accept) {
 }
 
 void ViUser::call(const call::Reject& reject) {
-  if (WaitOperation* wait = matched(reject.wait)) host_.provider().connect_reject(wait->token, operations_.emplace_back());
+  if (WaitOperation* wait = matched(reject.wait))
+    host_.provider().connect_reject(wait->token, operations_.emplace_back());
 }
 
 void ViUser::call(const call::Post& post) {

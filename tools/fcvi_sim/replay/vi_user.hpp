@@ -50,9 +50,9 @@ class ViUser {
   struct User {
     const ViSpec* spec = nullptr;
     std::unique_ptr<Endpoint> endpoint;
-    Region inbox;                    // of all receives: nobody looks at what came
+    Region inbox;  // of all receives: nobody looks at what came
     std::size_t receives_posted = 0;
-    std::deque<Region> sends;        // posted, oldest first
+    std::deque<Region> sends;  // posted, oldest first
     std::vector<Memory> memory;
   };
   User& user(std::size_t vi);
