@@ -9,6 +9,8 @@
 
 #include <boost/unordered/unordered_flat_set.hpp>
 
+#include "fc2_fabric/switch/switch_config.hpp"
+
 namespace sim::explore {
 namespace {
 
