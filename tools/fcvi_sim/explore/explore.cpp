@@ -9,8 +9,6 @@
 
 #include <boost/unordered/unordered_flat_set.hpp>
 
-#include "fc2_fabric/switch/switch_config.hpp"
-
 namespace sim::explore {
 namespace {
 

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "fc2_fabric/link/loop.hpp"
-#include "fc2_fabric/switch/switch_config.hpp"
 #include "settings/reader.hpp"
 #include "settings/units.hpp"
 #include "tools/fcvi_sim/scenario/parts_loader.hpp"

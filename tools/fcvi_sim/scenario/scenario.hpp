@@ -8,6 +8,7 @@
 
 #include "fc2_fabric/link/channel.hpp"
 #include "fc2_fabric/switch/fabric_config.hpp"
+#include "fc2_fabric/switch/switch_config.hpp"
 #include "tools/faults/rules.hpp"
 #include "tools/fcvi_sim/scenario/port_event.hpp"
 #include "tools/fcvi_sim/scenario/workload.hpp"

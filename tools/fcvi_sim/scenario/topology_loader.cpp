@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "fc2_fabric/switch/switch_config.hpp"
 #include "settings/reader.hpp"
 #include "settings/units.hpp"
 #include "tools/fcvi_sim/scenario/parts_loader.hpp"
