@@ -7,23 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "fc2_fabric/switch/fabric_config.hpp"
 #include "fc2_fabric/switch/inter_switch_link.hpp"
-#include "fc2_fabric/switch/routing_table.hpp"
 #include "fc2_fabric/switch/switch.hpp"
 
 namespace fc2 {
-
-/// What happens to two fabrics with the same Domain_ID when an ISL joins them (FC-SW).
-enum class DomainConflict : std::uint8_t {
-  Reassign,  // the side whose principal switch loses gets other Domain_IDs: its N_Ports must log in anew
-  Isolate,   // the ISL is isolated: there remain two fabrics
-};
-
-struct FabricConfig {
-  TimeNs reconfiguration_delay = 10 * millisecond;  // from a change of switches or ISLs to new Domain_IDs and paths
-  Multipath multipath = Multipath::PortPair;        // others make it an out-of-order fabric, and FLOGI's accept says so
-  DomainConflict domain_conflict = DomainConflict::Reassign;
-};
 
 class Fabric final : private TopologyListener, private Event {
  public:

@@ -5,19 +5,12 @@
 #include <vector>
 
 #include "fc2_fabric/frame/frame.hpp"
+#include "fc2_fabric/switch/fabric_config.hpp"
+#include "fc2_fabric/switch/switch_config.hpp"
 #include "wire/types.hpp"
 
 namespace fc2 {
 class EPort;
-
-inline constexpr std::uint8_t max_domain = 239;  // FC-SW: EFh
-
-/// Which of several paths of equal cost a frame takes.
-enum class Multipath : std::uint8_t {
-  PortPair,  // the same for all frames of a pair of ports: they arrive in order (FC-VI 3.1.12)
-  Exchange,  // the same for all frames of an exchange: exchanges may overtake each other
-  Frame,     // in turn: frames may overtake each other
-};
 
 class RoutingTable {
  public:

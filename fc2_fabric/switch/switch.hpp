@@ -13,7 +13,6 @@
 
 #include "fc2_fabric/link/channel.hpp"
 #include "fc2_fabric/frame/counters.hpp"
-#include "fc2_fabric/node/n_port.hpp"
 #include "fc2_fabric/switch/routing_table.hpp"
 #include "fc2_fabric/switch/switch_services.hpp"
 
@@ -24,6 +23,7 @@ class FabricService;
 class FPort;
 class Link;
 class Loop;
+class NPort;
 class NameServer;
 class SharedLink;
 class SwitchPort;

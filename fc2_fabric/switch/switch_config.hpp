@@ -8,6 +8,8 @@
 
 namespace fc2 {
 
+inline constexpr std::uint8_t max_domain = 239;  // FC-SW: EFh
+
 struct SwitchConfig {
   std::string name = "switch";
   std::uint8_t domain = 1;      // 1 to 239; in a Fabric: preferred, another one where it is taken

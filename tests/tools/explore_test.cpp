@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "fc2_fabric/node/remote_port.hpp"
+#include "fc2_fabric/link/link.hpp"
 #include "tools/fcvi_sim/explore/explore.hpp"
 #include "tools/fcvi_sim/explore/report.hpp"
 #include "tools/fcvi_sim/network/fc_network.hpp"

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "tests/support/made_frame.hpp"
+#include "tools/fcvi_sim/scenario/scenario.hpp"
 #include "wire/fcvi/send_resp.hpp"
 #include "wire/fcvi/send_rqst.hpp"
 

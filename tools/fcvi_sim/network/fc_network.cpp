@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "fc2_fabric/link/link.hpp"
+
 namespace sim {
 
 class FcNetwork::LogoutWatch final : public fc2::PortListener {

@@ -1,5 +1,6 @@
 #include "tools/fcvi_sim/picture/ladder.hpp"
 
+#include "tools/fcvi_sim/scenario/scenario.hpp"
 #include "wire/describe.hpp"
 #include "wire/fcvi/device_header.hpp"
 

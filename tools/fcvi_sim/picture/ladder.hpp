@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "runtime/scheduler.hpp"
-#include "tools/fcvi_sim/scenario/scenario.hpp"
 #include "wire/fc_header.hpp"
 
 namespace sim {
+struct Scenario;
 
 /// The subject of a row; decides its colour.
 enum class RowKind : std::uint8_t { Login, Naming, Setup, Data, Response, Teardown, Abort, Other };

@@ -185,6 +185,8 @@ class Selector {
       : port_(port), census_(census), by_direction_(port.interface && census.receives(*port.interface)) {}
   void add(const capture::Seen& seen);
   [[nodiscard]] std::vector<CapturedFrame> take() { return std::move(frames_); }
+  /// Why they are not all; empty: they are.
+  [[nodiscard]] const std::string& error() const { return error_; }
 
  private:
   enum class Role : std::uint8_t { none, sent, received };
@@ -198,6 +200,7 @@ class Selector {
   const CapturedPort& port_;
   const Census& census_;
   const bool by_direction_;
+  std::string error_;
   std::vector<CapturedFrame> frames_;
   wire::PartialIus sent_ius_, received_ius_;
   std::set<ExchangeKey> answered_;
@@ -242,6 +245,10 @@ void Selector::add(const capture::Seen& seen) {
   if (!carried) return;
   const Role role = role_of(seen, *carried);
   if (role == Role::none) return;
+  for (const std::string& comment : seen.packet.comments)
+    if (error_.empty() && comment.find("way mark") != std::string::npos)
+      error_ = "frame " + std::to_string(seen.packet.number) + " says that message data went another way (" + comment +
+               "): they cannot be compared";
   CapturedFrame frame;
   frame.number = seen.packet.number;
   frame.at = seen.since_first;
@@ -320,6 +327,7 @@ ReadConversation read_conversation(const std::string& path, const std::string& p
   Selector selector(*found, census);
   capture::Reading second;
   result.error = read_all(second, file.path(), [&](const capture::Seen& seen) { selector.add(seen); });
+  if (result.error.empty() && !selector.error().empty()) result.error = path + ": " + selector.error();
   result.conversation.frames = selector.take();
   return result;
 }

@@ -6,9 +6,9 @@
 
 namespace sim::replay {
 
-/// A capture tells when the user's call showed on the wire, not whether a frame that came at about that time came before
-/// or behind the call. Where the conversation does not go on as captured, calls are tried before such frames, and stay
-/// there if it goes further so. The first difference that is left is one in every order that was tried.
+/// A capture tells when the user's call showed on the wire, not whether a frame that came at about that time came
+/// before or behind the call. Where the conversation does not go on as captured, calls are tried before such frames,
+/// and stay there if it goes further so. The first difference that is left is one in every order that was tried.
 class OrderSearch {
  public:
   /// All references outlive it.

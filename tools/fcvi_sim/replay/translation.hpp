@@ -27,7 +27,8 @@ class Translation {
   /// Where the port's choices stand in a frame that it sent or received.
   static std::vector<Choice> choices_in(wire::Bytes frame, bool sent);
 
-  /// A frame that the port sends now as it would be in the capture, should it be `expected`; what is new is in `learned`.
+  /// A frame that the port sends now as it would be in the capture, should it be `expected`; what is new is in
+  /// `learned`.
   [[nodiscard]] std::vector<std::uint8_t> to_captured(wire::Bytes now, const CapturedFrame& expected,
                                                       std::vector<Pair>& learned) const;
   /// A captured frame as the port is to receive it now.

@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "fc2_fabric/link/channel.hpp"
-#include "fc2_fabric/switch/fabric.hpp"
+#include "fc2_fabric/switch/fabric_config.hpp"
+#include "fc2_fabric/switch/switch_config.hpp"
 #include "tools/faults/rules.hpp"
 #include "tools/fcvi_sim/scenario/port_event.hpp"
 #include "tools/fcvi_sim/scenario/workload.hpp"
