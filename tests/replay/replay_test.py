@@ -244,6 +244,19 @@ class Replay(unittest.TestCase):
         self.assertRegex(self.refused(capture.write(self.file("no_set_up.pcapng")), capture.names[0]),
                          r"frame \d+ is of a connection \(FCVI_HANDLE [0-9A-F]{8}h\) whose set-up was not captured")
 
+    def test_a_message_of_four_gigabytes(self):
+        """By a damaged FCVI_TOT_LEN."""
+        capture = self.edited("figure-2-send.yaml")
+        for port in capture.names:
+            for number, packet in enumerate(capture.packets, 1):
+                fc = packet.fc()
+                if packet.sent and packet.interface == capture.interface(port) and fc[TYPE] == FC_VI and fc[OPCODE] == 0:
+                    capture.packets[number - 1] = packet.patched(FC_HEADER + 28, b"\xff\xff\xff\xff")
+                    text = self.refused(capture.write(self.file("long.pcapng")), port)
+                    self.assertIn(f"frame {number} needs 4294967295 bytes of memory", text)
+                    return
+        self.fail("no SEND_RQST")
+
     def test_no_capture(self):
         self.file("cut.pcapng").write_bytes(self.capture_of("figure-2-send.yaml").read_bytes()[:-20])
         self.assertIn("cut.pcapng", self.refused(self.file("cut.pcapng"), "010100"))

@@ -9,10 +9,10 @@ const CLI::App* add_command(CLI::App& app, ReplayOptions& options) {
       "replay", "play the other side of a captured conversation to the real implementation, and compare its answers");
   command->add_option("CAPTURE", options.path, "as for decode; - is standard input, to its end")->required();
   command
-      ->add_option(
-          "--as", options.port,
-          "the port that the implementation plays: the name of its interface in the capture, its N_Port_ID or its "
-          "Port_Name")
+      ->add_option("--as", options.port,
+                   "the port that the implementation plays: the name of its interface in the capture or of its node, "
+                   "its N_Port_ID or its "
+                   "Port_Name")
       ->type_name("PORT")
       ->required();
   command->add_flag("--all", options.all, "go on after the first difference");

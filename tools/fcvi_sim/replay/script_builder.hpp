@@ -94,6 +94,7 @@ class ScriptBuilder {
   void message_sent(std::size_t at, const wire::fcvi::DeviceHeader& fields);
   void response_sent(std::size_t at, const wire::fcvi::DeviceHeader& fields);
   void message_received(std::size_t at, const wire::fcvi::DeviceHeader& fields);
+  bool is_too_long(std::size_t at, std::uint64_t bytes);
   void unknown_connection(std::size_t at, const wire::fcvi::DeviceHeader& fields);
   void add_data(Message& message, std::size_t at) const;
   void refuse_message(std::size_t vi, std::uint32_t id, std::uint8_t causes);
@@ -101,7 +102,7 @@ class ScriptBuilder {
   void finish_sent(Message& message);
   void finish_received(std::size_t vi, const Arrived& message, std::uint8_t causes);
   void finish_read(MessageKey key, Message& data);
-  void reach(std::size_t vi, const wire::fcvi::DeviceHeader& fields);
+  void reach(std::size_t at, std::size_t vi, const wire::fcvi::DeviceHeader& fields);
 
   [[nodiscard]] capture::Time time_of(std::size_t at) const { return frames_[at].at; }
   void put(std::size_t at, Call call) { script_.calls.emplace(at, std::move(call)); }

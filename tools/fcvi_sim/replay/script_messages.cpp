@@ -40,12 +40,22 @@ void ScriptBuilder::message_sent(std::size_t at, const DeviceHeader& fields) {
   if (!vi) return unknown_connection(at, fields);
   if (frame.sof && wire::class_of_service(*frame.sof) == 2) script_.vis[*vi].options.class_2 = true;
   if (!is_request(fields.opcode)) return response_sent(at, fields);
+  if (is_too_long(at, fields.tot_len_or_connection_id)) return;
   const auto [message, is_new] = sent_.try_emplace({*vi, fields.msg_id.value});
   if (is_new) {
     message->second = {at, fields, *vi, {}};
     message->second.bytes.resize(fields.tot_len_or_connection_id);
   }
   if (fields.opcode != Opcode::read_rqst) add_data(message->second, at);
+}
+
+/// Memory for it would have to be made, whether it is what the port had or a damaged frame.
+bool ScriptBuilder::is_too_long(std::size_t at, std::uint64_t bytes) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 30;
+  if (bytes > most && script_.error.empty())
+    script_.error = "frame " + std::to_string(frames_[at].number) + " needs " + std::to_string(bytes) +
+                    " bytes of memory, more than a replay has (1 GiB)";
+  return bytes > most;
 }
 
 /// Of the first set-up on it is a stray, as captures of faults have them.
@@ -60,7 +70,7 @@ void ScriptBuilder::unknown_connection(std::size_t at, const DeviceHeader& field
 /// The data of a frame, where it belongs.
 void ScriptBuilder::add_data(Message& message, std::size_t at) const {
   const CapturedFrame& frame = frames_[at];
-  const wire::Bytes data = frame.data_field().subspan(message.fields.size());
+  const wire::Bytes field = frame.data_field(), data = field.subspan(std::min(field.size(), message.fields.size()));
   const std::uint64_t offset = frame.header.parameter;
   if (offset > message.bytes.size()) return;
   std::copy_n(data.begin(), std::min(data.size(), message.bytes.size() - offset),
@@ -92,6 +102,7 @@ void ScriptBuilder::message_received(std::size_t at, const DeviceHeader& fields)
   if (!is_request(fields.opcode)) return;
   const auto vi = by_own_handle_.find(fields.handle.value);
   if (vi == by_own_handle_.end()) return unknown_connection(at, fields);
+  if (is_too_long(at, fields.tot_len_or_connection_id)) return;
   received_.try_emplace({vi->second, fields.msg_id.value}, Arrived{at, fields});
 }
 
@@ -127,18 +138,20 @@ void ScriptBuilder::finish_received(std::size_t vi, const Arrived& message, std:
     const std::uint32_t needed = data_in_it ? length : 0;
     script_.vis[vi].receives.push_back((causes & flag::desc_err) != 0 && needed > 0 ? needed - 1 : needed);
   }
-  if (fields.opcode != Opcode::send_rqst && (causes & flag::prot_err) == 0) reach(vi, fields);
+  if (fields.opcode != Opcode::send_rqst && (causes & flag::prot_err) == 0) reach(message.at, vi, fields);
 }
 
-void ScriptBuilder::reach(std::size_t vi, const DeviceHeader& fields) {
+void ScriptBuilder::reach(std::size_t at, std::size_t vi, const DeviceHeader& fields) {
   auto& memory = script_.vis[vi].memory;
   auto found = std::find_if(memory.begin(), memory.end(),
                             [&](const MemorySpec& one) { return one.handle == fields.rmt_va_handle; });
   const std::uint64_t end = fields.rmt_va + fields.tot_len_or_connection_id;
   if (found == memory.end())
     found = memory.insert(memory.end(), {fields.rmt_va_handle, fields.rmt_va, end, false, false});
-  found->begin = std::min(found->begin, fields.rmt_va);
-  found->end = std::max(found->end, end);
+  const std::uint64_t first = std::min(found->begin, fields.rmt_va), last = std::max(found->end, end);
+  if (last < first || is_too_long(at, last - first)) return;
+  found->begin = first;
+  found->end = last;
   (fields.opcode == Opcode::write_rqst ? found->write : found->read) = true;
 }
 
