@@ -16,9 +16,9 @@ class PortListener {
  public:
   /// The port is online, n_port_id() is valid: the fabric login completed, or there is no fabric (NPort::has_fabric).
   virtual void fabric_logged_in() = 0;
-  /// Once, until it succeeds or the link goes: the port asks on, R_A_TOV after each failure. Also where the N_Port at
-  /// the far end has our Port_Name, so that neither assigns addresses; not where it has another and no fabric is needed
-  /// (FC-LS).
+  /// The fabric login failed. Told once; the port goes on asking, R_A_TOV after each failure, until it succeeds or the
+  /// link goes. Two N_Ports that are connected directly (FC-LS) fail so where both have one Port_Name: neither may
+  /// assign the addresses. Where their names differ they need no fabric, and nothing fails.
   virtual void fabric_login_failed() = 0;
   virtual void remote_port_logged_in(RemotePort& port) = 0;
   virtual void remote_port_login_failed(RemotePort& port) = 0;

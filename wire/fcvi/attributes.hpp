@@ -16,7 +16,8 @@ inline constexpr std::uint8_t all = enable_rdma_write | enable_rdma_read;
 }  // namespace attribute_flag
 
 /// FCVI_ATTRIBUTES (FC-VI Table 16), 32 bytes. Table 16 fills words 0 to 6; Tables 13 and 14 give the field
-/// eight words, so that the last is reserved. word | 31-16    | 15-8                 | 7-0
+/// eight words, so that the last is reserved.
+/// word | 31-16    | 15-8                 | 7-0
 ///  0   | reserved | FCVI_RELIABILITY_LVL | FCVI_ATTR_FLAGS
 ///  1   | FCVI_MAX_TRANS_SIZE, bytes
 ///  2-6 | FCVI_QOS
