@@ -8,6 +8,7 @@ usage: data_test.py FCVI_SIM SOURCE_DIR
 import base64
 import json
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -53,7 +54,29 @@ class Data:
         return out
 
 
+def sent_by_a_service_at(capture: bytes, message: bytes) -> bytes:
+    """The capture, with a frame of the login server marked as seen where it left: the first that has those bytes."""
+    at = 0
+    while at < len(capture):
+        kind, size = struct.unpack_from("<II", capture, at)
+        if kind == 6 and message in capture[at:at + size]:
+            flags = capture.index(b"\x02\x00\x04\x00\x01\x00\x00\x00", at, at + size) + 4  # epb_flags: received
+            return capture[:flags] + b"\x02" + capture[flags + 1:]
+        at += size
+    raise AssertionError(f"no frame with {message.hex()}")
+
+
 class ReportData(unittest.TestCase):
+    def decode(self, capture: Path) -> list:
+        lines = subprocess.run([SIMULATOR, "decode", "--json", capture], capture_output=True, text=True, check=True).stdout
+        return [json.loads(line) for line in lines.splitlines()]
+
+    def report(self, capture: Path, *options, expect=0) -> Data:
+        page = self.place / "of_capture.html"
+        result = subprocess.run([SIMULATOR, "report", capture, "-o", page, *options], capture_output=True, text=True, check=False)
+        self.assertEqual(result.returncode, expect, result.stderr)
+        return Data(page)
+
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.place = Path(self.folder.name)
@@ -110,6 +133,42 @@ class ReportData(unittest.TestCase):
             collect("", decoded[number]["fields"])
             self.assertEqual({k: sorted(v) for k, v in leaves.items()}, {k: sorted(filter(None, v)) for k, v in wanted.items() if any(v)}, number)
             self.assertEqual(data.frames["texts"][data.frames["text"][i]], decoded[number]["summary"])
+
+    def test_each_record_is_a_row_or_a_copy(self):
+        """Of every figure and of a network with switches: no record is left out, no violation that decode finds, and no comment."""
+        capture = self.place / "c.pcapng"
+        names = sorted(path.relative_to(SOURCE / "tools/scenarios") for path in (SOURCE / "tools/scenarios/fc-vi").glob("figure-*.yaml"))
+        names += [Path("first_connection.yaml"), Path("farp.yaml"), Path("peer_to_peer.yaml"), Path("two_paths.yaml")]
+        repeated = 0
+        for name in names:
+            with self.subTest(name=name):
+                data, records = self.run_scenario(name, "--capture", capture), self.decode(capture)
+                self.assertEqual(data.frames["total"], len(records))
+                self.assertEqual(len(data) + data.frames["copies"], len(records))
+                self.assertEqual(data.frames["without_header"] + data.head["left_out"], 0)
+                violations = {violation["name"] for record in records for violation in record.get("violations", [])}
+                self.assertEqual({violation for _, violation, _ in data.frames["remarks"] if violation}, violations)
+                comments = {comment for record in records for comment in record.get("comments", [])}
+                self.assertEqual({text for _, violation, text in data.frames["remarks"] if not violation}, comments)
+                repeated += "repeated_answer" in violations
+        self.assertGreater(repeated, 0)
+
+    def test_frames_of_services_are_not_taken_for_copies(self):
+        """As in a capture of FCoE: one answer of the fabric is seen where it leaves, the others only where they arrive."""
+        whole = self.place / "c.pcapng"
+        self.run_scenario("first_connection.yaml", "--capture", whole)
+        records = self.decode(whole)
+        mixed = self.place / "mixed.pcapng"
+        mixed.write_bytes(sent_by_a_service_at(whole.read_bytes(), bytes.fromhex("00fffffc01")))
+        services = [record for record in records if record["s_id"] == "FFFFFC"]
+        self.assertGreater(len(services), 4)
+        data = self.report(mixed)
+        self.assertEqual(len(data) + data.frames["copies"], len(records))
+        shown = set(data.frames["number"])
+        self.assertLessEqual({record["frame"] for record in services}, shown)
+        drawn = subprocess.run([SIMULATOR, "ladder", mixed, "--text"], capture_output=True, text=True, check=True).stdout
+        of_whole = subprocess.run([SIMULATOR, "ladder", whole, "--text"], capture_output=True, text=True, check=True).stdout
+        self.assertEqual(sum("LS_ACC to PLOGI" in line for line in drawn.splitlines()), sum("LS_ACC to PLOGI" in line for line in of_whole.splitlines()))
 
     def test_places_hold_the_values(self):
         """A field shown as a hexadecimal or decimal number has that number in its bytes and bits."""

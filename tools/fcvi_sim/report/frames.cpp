@@ -114,12 +114,6 @@ std::optional<std::size_t> Frames::lane_named(std::string_view title) const {
   return std::nullopt;
 }
 
-/// Seen where it arrives, of a port whose frames are seen where they leave: changed on its way, else it were a copy.
-bool Frames::is_hidden_copy(const Seen& seen) const {
-  return seen.frame.header && seen.packet.direction == Direction::received &&
-         names_.is_captured_as_sent(seen.frame.header->s_id);
-}
-
 bool Frames::begins_sequence(const Seen& seen) {
   if (!seen.frame.header) return true;
   const wire::FcHeader& header = *seen.frame.header;
@@ -134,13 +128,14 @@ bool Frames::begins_sequence(const Seen& seen) {
 }
 
 void Frames::add(const Seen& seen) {
-  const std::uint64_t number = seen.packet.number;
-  if (const auto copy = rows_.find(seen.same); seen.same != 0 && copy != rows_.end())
-    return add_copy(seen, copy->second);
   const auto ends = names_.ends_of(seen);
-  if (!ends || is_hidden_copy(seen)) return;
-  rows_.emplace(number, number_.size());
-  number_.push_back(number);
+  if (!ends) {
+    ++without_header_;
+    return;
+  }
+  if (const auto row = rows_.row_of(seen)) return add_copy(seen, *row);
+  rows_.add(seen, number_.size());
+  number_.push_back(seen.packet.number);
   at_.push_back(seen.packet.at - zero_);
   arrived_.push_back(-1);
   from_.push_back(static_cast<std::uint32_t>(lanes_->port_of(ends->from)));
@@ -160,6 +155,7 @@ void Frames::add(const Seen& seen) {
 }
 
 void Frames::add_copy(const Seen& seen, std::size_t row) {
+  ++copies_;
   if (arrived_[row] < 0 && seen.packet.direction == Direction::received)
     arrived_[row] = seen.packet.at - zero_ - at_[row];
   add_remarks(seen, row);
@@ -229,6 +225,8 @@ std::string Frames::columns() const {
                       (lane < lanes_->port_count() ? "0" : "1") + "]";
              }));
   return object.number("total", static_cast<std::int64_t>(total_))
+      .number("copies", static_cast<std::int64_t>(copies_))
+      .number("without_header", static_cast<std::int64_t>(without_header_))
       .raw("texts", json_texts(texts_.texts()))
       .raw("shapes", json_list(shapes_.texts(), [](const std::string& shape) { return shape; }))
       .raw("number", json_numbers(number_))

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 
+#include "tools/fcvi_sim/capture/copies.hpp"
 #include "tools/fcvi_sim/capture/lanes.hpp"
 #include "tools/fcvi_sim/capture/reading.hpp"
 #include "tools/fcvi_sim/report/script_text.hpp"
@@ -28,6 +29,10 @@ class Frames {
   [[nodiscard]] bool empty() const { return number_.empty(); }
   /// Frames of the capture, copies and those beyond the most included.
   [[nodiscard]] std::uint64_t total() const { return total_; }
+  /// Records that show a frame that another one shows.
+  [[nodiscard]] std::uint64_t copies() const { return copies_; }
+  /// Records without the header of a frame: neither Fibre Channel nor FIP, or cut before its end.
+  [[nodiscard]] std::uint64_t without_header() const { return without_header_; }
   /// Records that the most frames left no room for.
   [[nodiscard]] std::uint64_t left_out() const { return total_ - read_; }
   /// Position among the lanes; none: no frame came from or went to a port with that title.
@@ -48,7 +53,6 @@ class Frames {
   void add_remarks(const capture::Seen& seen, std::size_t row);
   void add_fields(const capture::Seen& seen);
   void add_bytes(const capture::Seen& seen);
-  [[nodiscard]] bool is_hidden_copy(const capture::Seen& seen) const;
   [[nodiscard]] const std::string& title_of(std::size_t lane) const;
   void order_lanes();
   [[nodiscard]] bool begins_sequence(const capture::Seen& seen);
@@ -59,7 +63,7 @@ class Frames {
   std::vector<std::pair<std::string, std::string>> ports_;  // name, address
   std::vector<std::size_t> order_;                          // of the lanes of ports
   std::int64_t zero_ = 0;
-  std::uint64_t total_ = 0, read_ = 0;
+  std::uint64_t total_ = 0, read_ = 0, copies_ = 0, without_header_ = 0;
   std::size_t most_ = 0;
 
   Interner texts_, lists_, shapes_;
@@ -73,7 +77,7 @@ class Frames {
   std::vector<std::string> lists_of_frames_;  // "1,5,7"
   std::vector<std::string> remarks_;          // JSON: [row, "violation", "text"]; of comments the second is empty
   std::vector<std::uint8_t> bytes_;
-  boost::unordered_flat_map<std::uint64_t, std::size_t> rows_;                   // by number
+  capture::Copies rows_;
   std::set<std::tuple<std::uint32_t, std::uint16_t, std::uint8_t, bool>> open_;  // Sequences without SOF under way
 };
 

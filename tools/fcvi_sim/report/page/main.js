@@ -14,7 +14,7 @@ function cardsHtml() {
   connections.delete(0);
   const card = (value, words, query, bad) => query !== undefined && value !== "0"
     ? `<button class="card${bad ? " bad" : ""}" data-query="${query}"><b>${value}</b><span>${words}</span></button>` : `<div class="card"><b>${value}</b><span>${words}</span></div>`;
-  return `<div class="cards">${card(count(frames.count), "frames", "")}${card(bytesText(bytes), "on the wire")}${card(duration(last), "from first to last")}` +
+  return `<div class="cards">${card(count(frames.count), frames.copies ? `frames, in ${count(frames.count + frames.copies)} records` : "frames", "")}${card(bytesText(bytes), "on the wire")}${card(duration(last), "from first to last")}` +
     card(count(connections.size), "connections") + card(count(withFault), `frames with a fault${lostFrames ? `, ${count(lostFrames)} lost` : ""}`, "is:fault", true) +
     card(count(violations), "frames against the standard", "is:violation", true) + `</div>`;
 }
