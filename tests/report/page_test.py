@@ -41,6 +41,9 @@ class ReportPage(unittest.TestCase):
                         "--capture", place / "lost.pcapng"], check=True, stdout=subprocess.DEVNULL)
         subprocess.run([SIMULATOR, "run", scenarios / "first_connection.yaml", "--report", cls.transfer], check=True,
                        stdout=subprocess.DEVNULL)
+        cls.class_2 = place / "class_2.html"
+        subprocess.run([SIMULATOR, "run", scenarios / "fc-vi/figure-B.1-class-2-reliable.yaml", "--report", cls.class_2], check=True,
+                       stdout=subprocess.DEVNULL)
         subprocess.run([SIMULATOR, "report", place / "lost.pcapng", "-o", cls.capture], check=True, stdout=subprocess.DEVNULL)
         cls.page = chromium.Page(cls.lost)
 
@@ -115,6 +118,17 @@ class ReportPage(unittest.TestCase):
         self.page.wait("return document.getElementById('filter-said').innerText.includes('not understood')", "says so")
         self.page.run("const f = document.getElementById('filter'); f.value = ''; f.dispatchEvent(new Event('input'))")
         self.page.wait(f"return document.querySelectorAll('.row').length >= {everything}", "all rows again")
+
+    def test_acknowledgements_are_folded_and_no_aborts(self):
+        """Class 2: ACK_1 frames have a kind of their own and are folded with the data that they acknowledge."""
+        with chromium.Page(self.class_2) as page:
+            page.run("document.getElementById('tab-ladder').click()")
+            self.assertIn("ack", [chip.split()[0] for chip in page.texts("#kinds [data-kind]")])
+            page.run("const f = document.getElementById('filter'); f.value = 'kind:abort'; f.dispatchEvent(new Event('input'))")
+            page.wait("return document.getElementById('filter-said').innerText.includes(' of ')", "filtered")
+            self.assertFalse(any("ACK_1" in row for row in page.texts(".row")))
+            page.run("const f = document.getElementById('filter'); f.value = 'kind:ack'; f.dispatchEvent(new Event('input'))")
+            page.wait("return [...document.querySelectorAll('.row.fold')].some((row) => row.innerText.includes('ACK_1'))", "folded")
 
     def test_search_jumps(self):
         """Enter in the search goes to the next frame with the word, and again to the one after it."""

@@ -10,7 +10,7 @@ const ladder = {
   chosen: 0, zoom: 4, foldsLong: true, hiddenKinds: new Set(), query: parseQuery(""), search: null, laneX: [], laneStates: [],
 };
 
-const isPlain = (i) => (kinds[frames.kind[i]] === "data" || kinds[frames.kind[i]] === "response") &&
+const isPlain = (i) => ["data", "response", "ack"].includes(kinds[frames.kind[i]]) &&
   !(frames.flags[i] & (flag.lost | flag.fault | flag.violation | flag.retry));
 
 function visibleFrames() {

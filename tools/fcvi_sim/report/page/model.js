@@ -6,7 +6,7 @@ const html = (text) => String(text).replace(/[&<>"']/g, (c) => escapes[c]);
 const count = (number) => number.toLocaleString("en-US").replace(/,/g, " ");
 const isNarrow = () => window.innerWidth <= 760;
 
-const kinds = ["login", "naming", "setup", "data", "response", "teardown", "abort", "other"];
+const kinds = ["login", "naming", "setup", "data", "response", "teardown", "abort", "ack", "other"];
 const flag = {lost: 1, fault: 2, violation: 4, first: 8, last: 16, retry: 32};
 
 const head = JSON.parse(textOf("head"));
