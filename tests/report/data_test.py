@@ -135,7 +135,7 @@ class ReportData(unittest.TestCase):
             self.assertEqual(data.frames["texts"][data.frames["text"][i]], decoded[number]["summary"])
 
     def test_each_record_is_a_row_or_a_copy(self):
-        """Of every figure and of a network with switches: no record is left out, no violation that decode finds, and no comment."""
+        """Of every figure and more: no record is left out, no violation that decode finds, and no comment. All expectations are told."""
         capture = self.place / "c.pcapng"
         names = sorted(path.relative_to(SOURCE / "tools/scenarios") for path in (SOURCE / "tools/scenarios/fc-vi").glob("figure-*.yaml"))
         names += [Path("first_connection.yaml"), Path("farp.yaml"), Path("peer_to_peer.yaml"), Path("two_paths.yaml")]
@@ -146,6 +146,7 @@ class ReportData(unittest.TestCase):
                 self.assertEqual(data.frames["total"], len(records))
                 self.assertEqual(len(data) + data.frames["copies"], len(records))
                 self.assertEqual(data.frames["without_header"] + data.head["left_out"], 0)
+                self.assertEqual(sum(verdict["conditions"] for verdict in data.head["verdicts"]), data.head["checked"])
                 violations = {violation["name"] for record in records for violation in record.get("violations", [])}
                 self.assertEqual({violation for _, violation, _ in data.frames["remarks"] if violation}, violations)
                 comments = {comment for record in records for comment in record.get("comments", [])}

@@ -85,6 +85,7 @@ class ReportPage(unittest.TestCase):
         """The lost CONNECT_RQST is in the summary; its link shows the frame, marked as lost."""
         self.view("summary")
         self.assertIn("all 21 expectations held", self.page.text("#verdict"))
+        self.assertRegex(self.page.text("#summary details summary"), r"^21 that held, in \d+ rows$")
         self.page.run("document.querySelector('#summary td [data-frame]').click()")
         self.assertIn("FCVI_CONNECT_RQST", self.page.text("#detail h2"))
         self.assertIn("lost", self.page.text("#detail .remark"))

@@ -12,6 +12,7 @@ std::string verdicts_of(const Run& run) {
         .text("what", verdict.what)
         .text("expected", verdict.expected)
         .text("got", verdict.got)
+        .number("conditions", static_cast<std::int64_t>(verdict.conditions))
         .end();
   });
 }

@@ -19,6 +19,12 @@ function cardsHtml() {
     card(count(violations), "frames against the standard", "is:violation", true) + `</div>`;
 }
 
+/// Some rows judge several conditions: the numbers of the head count those.
+function heldWords(held) {
+  const conditions = held.reduce((sum, verdict) => sum + verdict.conditions, 0);
+  return `${count(conditions)} that held${conditions === held.length ? "" : `, in ${count(held.length)} rows`}`;
+}
+
 function verdictsHtml() {
   if (head.source !== "run") return `<div class="panel"><h2>Expectations</h2><p class="dim">A capture has no expectations and tells no states: <code>fcvi-sim run SCENARIO --report F.html</code> shows a run with both.</p></div>`;
   const row = (verdict) => `<tr><td><span class="sign ${verdict.held ? "good" : "bad"}">${verdict.held ? "✓" : "✗"}</span>${html(verdict.what)}</td><td>${html(verdict.expected)}</td><td class="${verdict.held ? "" : "got"}">${html(verdict.got)}</td></tr>`;
@@ -26,7 +32,7 @@ function verdictsHtml() {
   const failed = head.verdicts.filter((verdict) => !verdict.held), held = head.verdicts.filter((verdict) => verdict.held);
   const said = failed.length ? `${count(head.failed)} of ${count(head.checked)} failed` : `all ${count(head.checked)} held`;
   return `<div class="panel${failed.length ? " bad" : ""}"><h2>Expectations <span class="dim">${said}</span></h2>${failed.length ? tableOf(failed.slice(0, 1000)) : ""}` +
-    (held.length ? `<details><summary>${count(held.length)} that held</summary>${tableOf(held.slice(0, 2000))}</details>` : "") + `</div>`;
+    (held.length ? `<details><summary>${heldWords(held)}</summary>${tableOf(held.slice(0, 2000))}</details>` : "") + `</div>`;
 }
 
 function faultsHtml() {
