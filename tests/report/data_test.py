@@ -7,6 +7,7 @@ usage: data_test.py FCVI_SIM SOURCE_DIR
 
 import base64
 import json
+import os
 import re
 import struct
 import subprocess
@@ -64,6 +65,42 @@ def sent_by_a_service_at(capture: bytes, message: bytes) -> bytes:
             return capture[:flags] + b"\x02" + capture[flags + 1:]
         at += size
     raise AssertionError(f"no frame with {message.hex()}")
+
+
+def with_comments(capture: bytes, comments: dict) -> bytes:
+    """The capture, with a comment at each record that `comments` names by its number, instead of its own."""
+    out, at, record = b"", 0, 0
+    while at < len(capture):
+        kind, size = struct.unpack_from("<II", capture, at)
+        block = capture[at:at + size]
+        record += kind == 6
+        if kind == 6 and record in comments:
+            kept = struct.unpack_from("<I", block, 20)[0]
+            body = block[8:28 + kept + -kept % 4]
+            text = comments[record].encode()
+            body += struct.pack("<HH", 1, len(text)) + text + bytes(-len(text) % 4) + bytes(4)
+            block = struct.pack("<II", 6, len(body) + 12) + body + struct.pack("<I", len(body) + 12)
+        out, at = out + block, at + size
+    return out
+
+
+def snapped(capture: bytes, records: list, length: int) -> bytes:
+    """The capture, with those records cut to that many bytes."""
+    out, at, record = b"", 0, 0
+    while at < len(capture):
+        kind, size = struct.unpack_from("<II", capture, at)
+        block = capture[at:at + size]
+        record += kind == 6
+        if kind == 6 and record in records:
+            kept = struct.unpack_from("<I", block, 20)[0]
+            options = block[28 + kept + -kept % 4:-4]
+            body = block[8:20] + struct.pack("<I", length) + block[24:28 + length] + bytes(-length % 4) + options
+            block = struct.pack("<II", 6, len(body) + 12) + body + struct.pack("<I", len(body) + 12)
+        out, at = out + block, at + size
+    return out
+
+
+LOST, FAULT, NOTE = 1, 2, 64
 
 
 class ReportData(unittest.TestCase):
@@ -148,9 +185,9 @@ class ReportData(unittest.TestCase):
                 self.assertEqual(data.frames["without_header"] + data.head["left_out"], 0)
                 self.assertEqual(sum(verdict["conditions"] for verdict in data.head["verdicts"]), data.head["checked"])
                 violations = {violation["name"] for record in records for violation in record.get("violations", [])}
-                self.assertEqual({violation for _, violation, _ in data.frames["remarks"] if violation}, violations)
+                self.assertEqual({remark[1] for remark in data.frames["remarks"]} - {"fault", "note"}, violations)
                 comments = {comment for record in records for comment in record.get("comments", [])}
-                self.assertEqual({text for _, violation, text in data.frames["remarks"] if not violation}, comments)
+                self.assertEqual({remark[2] for remark in data.frames["remarks"] if remark[1] in ("fault", "note")}, comments)
                 repeated += "repeated_answer" in violations
         self.assertGreater(repeated, 0)
 
@@ -170,6 +207,32 @@ class ReportData(unittest.TestCase):
         drawn = subprocess.run([SIMULATOR, "ladder", mixed, "--text"], capture_output=True, text=True, check=True).stdout
         of_whole = subprocess.run([SIMULATOR, "ladder", whole, "--text"], capture_output=True, text=True, check=True).stdout
         self.assertEqual(sum("LS_ACC to PLOGI" in line for line in drawn.splitlines()), sum("LS_ACC to PLOGI" in line for line in of_whole.splitlines()))
+
+    def test_each_fault_has_its_own_frames(self):
+        """Three faults with the same words: each tells the frames that it hit, and no frame of another."""
+        data = self.run_scenario("fc-vi/figure-B.1-class-2-reliable.yaml")
+        rules = data.head["faults"]
+        self.assertGreater(len(rules), len({rule["note"] for rule in rules}))
+        hit = [[remark[0] for remark in data.frames["remarks"] if remark[1] == "fault" and remark[3] == k] for k in range(len(rules))]
+        for rule, frames in zip(rules, hit):
+            self.assertTrue(0 < len(frames) <= rule["times"], (rule, len(frames)))
+        self.assertEqual(sum(map(len, hit)), sum(remark[1] == "fault" for remark in data.frames["remarks"]))
+        self.assertEqual(len({frozenset(frames) for frames in hit}), len(rules))
+
+    def test_comments_of_a_live_capture(self):
+        """What fcvi-fabricd says of a frame: discarded and lost are faults, and the frame did not arrive; all else is a note."""
+        whole = self.place / "c.pcapng"
+        self.run_scenario("first_connection.yaml", "--capture", whole)
+        first = [record["frame"] for record in self.decode(whole) if record["s_id"] == "010100" and record["direction"] == "sent"][:5]
+        comments = dict(zip(first, ("delayed: waited 1.500 ms until bob took it", "discarded by the fabric, unroutable: no port has its D_ID; delayed",
+                                    "lost: the link of bob went down", "losttoo", "way mark: message data are not here")))
+        commented = self.place / "commented.pcapng"
+        commented.write_bytes(with_comments(whole.read_bytes(), comments))
+        data = self.report(commented)
+        flags = [data.frames["flags"][data.frames["number"].index(number)] & (LOST | FAULT | NOTE) for number in first]
+        self.assertEqual(flags, [NOTE, LOST | FAULT, LOST | FAULT, NOTE, NOTE])
+        drawn = subprocess.run([SIMULATOR, "ladder", commented, "--text"], capture_output=True, text=True, check=True).stdout
+        self.assertEqual(sum("x─" in line or "─x" in line for line in drawn.splitlines()), 2)
 
     def test_places_hold_the_values(self):
         """A field shown as a hexadecimal or decimal number has that number in its bytes and bits."""
@@ -236,6 +299,38 @@ class ReportData(unittest.TestCase):
         data = Data(self.place / "cut.html")
         self.assertGreater(len(data), 0)
         self.assertTrue(data.head["broken"])
+
+    def test_capture_from_a_pipe_and_page_to_standard_output(self):
+        """A named pipe is read once, as a file is; -o - prints the page and nothing else."""
+        capture, pipe = self.place / "c.pcapng", self.place / "pipe" / "c.pcapng"
+        self.run_scenario("first_connection.yaml", "--capture", capture)
+        page = self.report(capture).page
+        pipe.parent.mkdir()
+        os.mkfifo(pipe)
+        command = [SIMULATOR, "report", pipe, "-o", "-"]
+        with subprocess.Popen(["cp", capture, pipe]) as writer:
+            try:
+                piped = subprocess.run(command, capture_output=True, check=True, timeout=60, cwd=self.place).stdout
+                self.assertEqual(writer.wait(), 0)
+            finally:
+                writer.kill()
+        self.assertEqual(piped.decode(), page)
+        self.assertFalse((self.place / "-").exists())
+
+    def test_records_without_a_header_are_counted(self):
+        """Frames that a snap length cut within their header: the page tells how many, and without any other there is none."""
+        capture, cut = self.place / "c.pcapng", self.place / "cut.pcapng"
+        self.run_scenario("first_connection.yaml", "--capture", capture)
+        whole = capture.read_bytes()
+        every = [record["frame"] for record in self.decode(capture)]
+        cut.write_bytes(snapped(whole, every[:5], 40))
+        data = self.report(cut)
+        self.assertEqual(data.frames["without_header"], 5)
+        self.assertEqual(len(data) + data.frames["copies"] + 5, len(every))
+        cut.write_bytes(snapped(whole, every, 40))
+        result = subprocess.run([SIMULATOR, "report", cut, "-o", self.place / "none.html"], capture_output=True, text=True, check=False)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn(f"{len(every)} records are neither", result.stderr)
 
     def test_most_frames(self):
         """--frames leaves later frames out, and the page can tell how many records there are."""

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 
+#include "tools/fcvi_sim/capture/comment.hpp"
 #include "tools/fcvi_sim/capture/copies.hpp"
 #include "tools/fcvi_sim/capture/filters.hpp"
 #include "tools/fcvi_sim/capture/lanes.hpp"
@@ -78,14 +79,10 @@ bool Drawer::begins_sequence(const Seen& seen) {
   return begins;
 }
 
-/// What a comment says of a fault, as the simulator's captures have it.
+/// What comments say.
 void Drawer::note_faults(const Seen& seen) {
-  constexpr std::string_view prefix = "fault: ";
-  for (const std::string& comment : seen.packet.comments) {
-    const std::string_view note =
-        comment.starts_with(prefix) ? std::string_view(comment).substr(prefix.size()) : comment;
-    ladder_.fault(*seen.frame.header, printable(note), note.starts_with("lost"));
-  }
+  for (const std::string& comment : seen.packet.comments)
+    ladder_.fault(*seen.frame.header, printable(words_of(comment)), told_by(comment) == Tells::lost);
 }
 
 void Drawer::frame(const Seen& seen) {

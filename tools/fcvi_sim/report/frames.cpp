@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "tools/fcvi_sim/capture/comment.hpp"
 #include "tools/fcvi_sim/capture/printer.hpp"
 #include "tools/fcvi_sim/capture/words.hpp"
 #include "wire/describe.hpp"
@@ -57,10 +58,13 @@ Field capture_field(const Seen& seen, const std::vector<capture::Interface>& int
   return field;
 }
 
-bool loses(std::string_view comment) {
-  constexpr std::string_view prefix = "fault: ";
-  if (comment.starts_with(prefix)) comment.remove_prefix(prefix.size());
-  return comment.starts_with("lost");
+std::uint32_t flags_for(capture::Tells tells) {
+  switch (tells) {
+    case capture::Tells::lost: return Flag::fault | Flag::lost;
+    case capture::Tells::fault: return Flag::fault;
+    case capture::Tells::note: break;
+  }
+  return Flag::note;
 }
 
 }  // namespace
@@ -68,6 +72,7 @@ bool loses(std::string_view comment) {
 std::string Frames::read(const FramesOptions& options) {
   most_ = options.most;
   ports_ = options.ports;
+  hits_ = options.hits;
   capture::Reading first, second;
   if (std::string error = first.open(options.path); !error.empty()) return error;
   for (Seen seen; first.next(seen);) {
@@ -173,21 +178,29 @@ void Frames::add_belonging(const Seen& seen) {
   if (record != nullptr && record->retry_of != 0) flags_.back() |= Flag::retry;
 }
 
+/// ",2": the fault of the run that befell the frame of that record.
+std::string Frames::rule_of(std::uint64_t number) const {
+  const auto hit = std::lower_bound(hits_.begin(), hits_.end(), number,
+                                    [](const FaultHit& one, std::uint64_t record) { return one.record < record; });
+  return hit == hits_.end() || hit->record != number ? "" : "," + std::to_string(hit->rule);
+}
+
 void Frames::add_remarks(const Seen& seen, std::size_t row) {
-  const auto add = [&](std::string_view name, std::string_view text) {
-    std::string remark = "[" + std::to_string(row) + "," + script_text(name) + "," + script_text(text) + "]";
+  const auto add = [&](std::string_view name, std::string_view text, const std::string& rule) {
+    std::string remark = "[" + std::to_string(row) + "," + script_text(name) + "," + script_text(text) + rule + "]";
     const std::size_t latest = remarks_.size() < 8 ? 0 : remarks_.size() - 8;  // the other end sees the same
     if (std::find(remarks_.begin() + static_cast<std::ptrdiff_t>(latest), remarks_.end(), remark) == remarks_.end())
       remarks_.push_back(std::move(remark));
   };
   for (const std::string& comment : seen.packet.comments) {
-    flags_[row] |= Flag::fault | (loses(comment) ? Flag::lost : 0U);
-    add("", capture::printable(comment));
+    const capture::Tells tells = capture::told_by(comment);
+    flags_[row] |= flags_for(tells);
+    add(to_string(tells), capture::printable(comment), rule_of(seen.packet.number));
   }
   if (!seen.record) return;
   for (const capture::Note& note : seen.record->notes) {
     flags_[row] |= Flag::violation;
-    add(to_string(note.violation), capture::printable(note.sentence()));
+    add(to_string(note.violation), capture::printable(note.sentence()), "");
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "tools/fcvi_sim/capture/lanes.hpp"
 #include "tools/fcvi_sim/capture/reading.hpp"
 #include "tools/fcvi_sim/report/script_text.hpp"
+#include "tools/fcvi_sim/run/record.hpp"
 
 namespace sim::report {
 
@@ -20,6 +22,7 @@ struct FramesOptions {
   std::size_t most = 200'000;             // frames of the report; later ones are counted only
   /// Of a run's ports: name and address. Their lanes come first, in this order.
   std::vector<std::pair<std::string, std::string>> ports = {};
+  std::span<const FaultHit> hits = {};  // of a run, in the order of its records
 };
 
 class Frames {
@@ -51,6 +54,7 @@ class Frames {
   void add_copy(const capture::Seen& seen, std::size_t row);
   void add_belonging(const capture::Seen& seen);
   void add_remarks(const capture::Seen& seen, std::size_t row);
+  [[nodiscard]] std::string rule_of(std::uint64_t number) const;
   void add_fields(const capture::Seen& seen);
   void add_bytes(const capture::Seen& seen);
   [[nodiscard]] const std::string& title_of(std::size_t lane) const;
@@ -61,7 +65,8 @@ class Frames {
   const std::vector<capture::Interface>* interfaces_ = nullptr;  // while it reads
   std::optional<Ladder> lanes_;
   std::vector<std::pair<std::string, std::string>> ports_;  // name, address
-  std::vector<std::size_t> order_;                          // of the lanes of ports
+  std::span<const FaultHit> hits_;
+  std::vector<std::size_t> order_;  // of the lanes of ports
   std::int64_t zero_ = 0;
   std::uint64_t total_ = 0, read_ = 0, copies_ = 0, without_header_ = 0;
   std::size_t most_ = 0;
@@ -75,13 +80,13 @@ class Frames {
   std::vector<std::int64_t> answer_time_;     // since that; -1: none
   std::vector<std::uint32_t> flags_;          // Flag
   std::vector<std::string> lists_of_frames_;  // "1,5,7"
-  std::vector<std::string> remarks_;          // JSON: [row, "violation", "text"]; of comments the second is empty
+  std::vector<std::string> remarks_;          // JSON: [row, "violation" or "fault" or "note", "text", rule]
   std::vector<std::uint8_t> bytes_;
   capture::Copies rows_;
   std::set<std::tuple<std::uint32_t, std::uint16_t, std::uint8_t, bool>> open_;  // Sequences without SOF under way
 };
 
 /// Bits of the column "flags".
-enum Flag : std::uint32_t { lost = 1, fault = 2, violation = 4, first = 8, last = 16, retry = 32 };
+enum Flag : std::uint32_t { lost = 1, fault = 2, violation = 4, first = 8, last = 16, retry = 32, note = 64 };
 
 }  // namespace sim::report

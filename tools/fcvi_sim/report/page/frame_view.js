@@ -57,7 +57,7 @@ function showFrame(i) {
   shown.fields = flattened(fieldsOf(i), 0, []);
   const from = frames.lane[frames.from[i]].title, to = frames.lane[frames.to[i]].title;
   const took = frames.took[i] >= 0 ? `, arrived ${duration(frames.took[i])} later` : "";
-  const said = remarksOf(i).map((remark) => `<p class="remark">${remark.name ? `<b>${html(remark.name)}</b> ` : ""}${html(remark.text)}</p>`).join("");
+  const said = remarksOf(i).map((remark) => `<p class="remark${remark.what === "note" ? " note" : ""}">${remark.name ? `<b>${html(remark.name)}</b> ` : ""}${html(remark.text)}</p>`).join("");
   detail.innerHTML = `<div class="head"><h2><span class="k${frames.kind[i]}">${html(textFrame(i))}</span><button class="tool close" aria-label="Close">×</button></h2>` +
     `<p>Frame ${frames.number[i]} · ${clock(frames.at[i]).join(" ")} s · ${html(from)} → ${html(to)}${took} · ${count(frames.size[i])} bytes</p>${said}${jumpsHtml(i)}</div>` +
     `<div class="parts"><ul class="tree" role="tree" aria-label="Fields">${treeHtml(shown.fields)}</ul>` +

@@ -196,11 +196,11 @@ function partsOf(at, height) {
     return {class: `state ${stateClass(change.to)}`, time: clockHtml(change.at), label: `${change.port}, connection ${change.connection}: ${words}`,
       text: `<span><b>${html(change.port)}</b> ${html(words)} · ${html(change.connection)}${row ? " · " + html(row.clause) : ""}</span>`, svg: stateMark(change, height)};
   }
-  const said = remarksOf(item).map((remark) => remark.name || remark.text);
+  const said = remarksOf(item).map((remark) => remark.name || remark.text), tone = isUnusual(item) ? "bad" : "note";
   const from = frames.lane[frames.from[item]].title, to = frames.lane[frames.to[item]].title;
   return {class: `k${frames.kind[item]}${ladder.search && ladder.search(item) ? " match" : ""}`, time: clockHtml(frames.at[item]),
     label: `Frame ${frames.number[item]}, ${from} to ${to}: ${textFrame(item)}${said.length ? ", " + said.join(", ") : ""}`,
-    text: `<span>${html(textFrame(item))}</span>${said.length ? `<span class="bad">${html(said.join(", "))}</span>` : ""}`, svg: arrow(item, height)};
+    text: `<span>${html(textFrame(item))}</span>${said.length ? `<span class="${tone}">${html(said.join(", "))}</span>` : ""}`, svg: arrow(item, height)};
 }
 
 function foldMark(height) {
@@ -338,9 +338,13 @@ byId("filter").addEventListener("keydown", (event) => {
 
 function countMatches() {
   if (!ladder.search) { byId("matches").textContent = ""; return; }
-  let n = 0;
-  for (const i of ladder.visible) if (ladder.search(i)) ++n;
-  byId("matches").textContent = n ? `${count(n)} found` : "none";
+  let all = 0, hidden = 0;
+  for (let i = 0; i < frames.count; ++i) {
+    if (!ladder.search(i)) continue;
+    ++all;
+    if (ladder.place[i] < 0) ++hidden;
+  }
+  byId("matches").textContent = `${all > hidden ? `${count(all - hidden)} found` : "none"}${hidden ? `, ${count(hidden)} filtered out` : ""}`;
 }
 function setSearch(text) {
   const word = text.trim().toLowerCase();
