@@ -131,6 +131,26 @@ class ReportPage(unittest.TestCase):
             page.run("const f = document.getElementById('filter'); f.value = 'kind:ack'; f.dispatchEvent(new Event('input'))")
             page.wait("return [...document.querySelectorAll('.row.fold')].some((row) => row.innerText.includes('ACK_1'))", "folded")
 
+    def test_filter_takes_only_its_own_words(self):
+        """Words that every object of JavaScript has are no terms and no flags."""
+        self.view("ladder")
+        for text, said in (("constructor:x", "0 of "), ("is:constructor", "not understood: is:constructor"), ("toString:1", "0 of "), ("is:valueOf", "not understood")):
+            self.page.run("const f = document.getElementById('filter'); f.value = arguments[0]; f.dispatchEvent(new Event('input'))", text)
+            self.page.wait(f"return document.getElementById('filter-said').innerText.includes('{said}')", f"{text}: {said}")
+            self.page.run("const f = document.getElementById('filter'); f.value = ''; f.dispatchEvent(new Event('input'))")
+            self.page.wait("return !/ of |not/.test(document.getElementById('filter-said').innerText)", "no filter")
+
+    def test_search_tells_of_matches_that_a_filter_hides(self):
+        """A word that is only in frames that do not pass the filter: none, and how many there are."""
+        self.view("ladder")
+        search = "const s = document.getElementById('search'); s.value = arguments[0]; s.dispatchEvent(new Event('input')); return document.getElementById('matches').innerText"
+        everywhere = self.page.run(search, "FLOGI")
+        self.assertRegex(everywhere, r"^\d+ found$")
+        self.page.run("const f = document.getElementById('filter'); f.value = 'kind:setup'; f.dispatchEvent(new Event('input'))")
+        self.page.wait("return document.getElementById('filter-said').innerText.includes(' of ')", "filtered")
+        self.assertEqual(self.page.run(search, "FLOGI"), f"none, {everywhere.split()[0]} filtered out")
+        self.assertEqual(self.page.run(search, "nowhere at all"), "none")
+
     def test_search_jumps(self):
         """Enter in the search goes to the next frame with the word, and again to the one after it."""
         from selenium.webdriver.common.keys import Keys
@@ -162,6 +182,57 @@ class ReportPage(unittest.TestCase):
         self.assertTrue(any("connect_originator" in row and "FC-VI" in row for row in rows), rows[:5])
         self.page.run("document.querySelector('.seg').dispatchEvent(new MouseEvent('click', {bubbles: true}))")
         self.assertIn("→", self.page.text(".row.chosen"))
+
+    def test_nothing_beside_the_ladder_before_a_choice(self):
+        """The ladder has the whole width, and state rows their event and clause, until a row is chosen; Escape gives it back."""
+        from selenium.webdriver.common.keys import Keys
+        self.view("ladder")
+        width = "return document.getElementById('ladder-list').offsetWidth"
+        self.assertEqual(self.page.run(width), 1280)
+        whole = self.page.run("""
+            const lines = [...document.querySelectorAll('.row.state .x > span')];
+            return lines.length > 3 && lines.every((line) => line.scrollWidth <= line.clientWidth)""")
+        self.assertTrue(whole, "a line of a state row is cut")
+        self.assertTrue(any("FC-VI" in row for row in self.page.texts(".row.state")))
+        self.click_row("FCVI_CONNECT_RQST")
+        self.assertLess(self.page.run(width), 900)
+        self.page.keys(Keys.ESCAPE)
+        self.assertEqual(self.page.run(width), 1280)
+
+    def test_rows_that_fired_fit_a_phone(self):
+        """Event and clause of each row are on the screen of a phone, without scrolling sideways."""
+        with chromium.Page(self.lost, phone=True) as page:
+            page.run("document.getElementById('tab-states').click()")
+            cells = page.run("""
+                return [...document.querySelectorAll('#changes tbody tr')].slice(0, 20).flatMap((row) => ['event', 'clause'].map((head) => {
+                  const cell = row.querySelector(`[data-head="${head}"]`), box = cell.getBoundingClientRect();
+                  return [cell.innerText.length, box.left, box.right, cell.scrollWidth - cell.clientWidth];
+                }))""")
+            self.assertGreater(len(cells), 10)
+            for length, left, right, over in cells:
+                self.assertTrue(length > 0 and left >= 0 and right <= 400 and over <= 0, (length, left, right, over))
+
+    def test_plots_begin_where_the_frames_are(self):
+        """24 ms of traffic in a run of seconds: the plots show those, and keys and buttons move what they show."""
+        from selenium.webdriver.common.keys import Keys
+        with chromium.Page(self.class_2) as page:
+            span = "return document.getElementById('plots-span').innerText"
+            page.keys("4")
+            begun = page.run(span)
+            self.assertIn(", of ", begun)
+            page.keys("+")
+            closer = page.run(span)
+            self.assertNotEqual(closer, begun)
+            page.keys(Keys.RIGHT)
+            self.assertNotEqual(page.run(span), closer)
+            page.keys(Keys.HOME)
+            self.assertNotIn(", of ", page.run(span))
+            page.keys(Keys.END)
+            self.assertEqual(page.run(span), begun)
+            page.run("document.querySelector('[data-move=whole]').click()")
+            self.assertNotIn(", of ", page.run(span))
+            self.assertIn("never changed", page.text("#constant"))
+            self.assertEqual(page.console(), [])
 
     def test_keyboard_alone_suffices(self):
         """From the summary to a frame's field and back, to a filter, another view and the help, without a pointer."""

@@ -63,7 +63,6 @@ function showFrame(i) {
     `<div class="parts"><ul class="tree" role="tree" aria-label="Fields">${treeHtml(shown.fields)}</ul>` +
     `<div class="hex-box"><div class="hex-said" role="status"><span>Point at a field to see its bytes, at a byte to see its field.</span></div>` +
     `<div class="hex" aria-label="Bytes" role="img">${hexHtml(shown.bytes, frames.size[i])}</div></div></div>`;
-  detail.classList.add("open");
 }
 
 function showFold(text) {
@@ -144,11 +143,15 @@ detail.addEventListener("keydown", (event) => {
   const at = event.target.dataset.k === undefined ? -1 : Number(event.target.dataset.k);
   const steps = {ArrowDown: 1, ArrowUp: -1, PageDown: 12, PageUp: -12, Home: -1e6, End: 1e6};
   if (at >= 0 && event.key in steps) focusField(at + steps[event.key]);
-  else if (event.key === "Escape" || (at >= 0 && event.key === "ArrowLeft")) closeDetail();
+  else if (event.key === "Escape" || (at >= 0 && event.key === "ArrowLeft")) leaveDetail();
   else return;
   event.preventDefault();
   event.stopPropagation();
 });
+/// On a phone it covers the ladder.
+function leaveDetail() {
+  if (isNarrow()) closeDetail(); else byId("ladder-list").focus();
+}
 function closeDetail() {
   detail.classList.remove("open");
   byId("ladder-list").focus();

@@ -185,11 +185,11 @@ function partner() {
   if (other >= 0) chooseFrame(other);
 }
 const keys = {
-  "1": () => showView("summary"), "2": () => { showView("ladder"); list.focus(); }, "3": () => showView("states"), "4": () => showView("plots"),
+  "1": () => showView("summary"), "2": () => { showView("ladder"); list.focus(); }, "3": () => showView("states"), "4": () => { showView("plots"); plotsBox.focus(); },
   f: () => { showView("ladder"); byId("filter").select(); }, "/": () => { showView("ladder"); byId("search").select(); },
   n: () => ladder.search && jump(1, ladder.search), N: () => ladder.search && jump(-1, ladder.search), a: partner, "!": nextRemark,
   "+": () => zoom(1), "=": () => zoom(1), "-": () => zoom(-1), d: () => setFold(!ladder.foldsLong), t: nextTheme, "?": () => byId("help").showModal(),
-  Escape: () => { if (detail.classList.contains("open") && isNarrow()) closeDetail(); },
+  Escape: () => { if (isOpen()) closeDetail(); },
 };
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || event.target.matches("input,select,textarea") || byId("help").open) return;
