@@ -234,6 +234,23 @@ class ReportPage(unittest.TestCase):
             self.assertIn("never changed", page.text("#constant"))
             self.assertEqual(page.console(), [])
 
+    def test_times_that_go_back_are_told(self):
+        """A capture whose records are not in the order of time: the summary says so; of one that is, it does not."""
+        whole = (Path(self.place.name) / "lost.pcapng").read_bytes()
+        blocks, at = [], 0
+        while at < len(whole):
+            size = int.from_bytes(whole[at + 4:at + 8], "little")
+            blocks.append(whole[at:at + size])
+            at += size
+        mixed, page = Path(self.place.name) / "mixed.pcapng", Path(self.place.name) / "mixed.html"
+        first = next(k for k, block in enumerate(blocks) if block[0] == 6)
+        mixed.write_bytes(b"".join(blocks[:first] + blocks[-1:] + blocks[first:-1]))
+        subprocess.run([SIMULATOR, "report", mixed, "-o", page], check=True, stdout=subprocess.DEVNULL)
+        said = "not in the order of their times: 1 "
+        self.assertNotIn("not in the order", self.page.text("#summary"))
+        self.page.open(page)
+        self.assertIn(said, self.page.text("#summary"))
+
     def test_keyboard_alone_suffices(self):
         """From the summary to a frame's field and back, to a filter, another view and the help, without a pointer."""
         from selenium.webdriver.common.keys import Keys

@@ -113,6 +113,8 @@ function notesHtml() {
   if (head.broken) notes.push(`The capture is broken: ${head.broken}. The page has what comes before.`);
   if (head.not_captured) notes.push(`Not captured where they attach (capture: false): ${head.not_captured}. Their frames are shown where others see them.`);
   if (frames.without_header) notes.push(`${count(frames.without_header)} records are not in the page: they are neither Fibre Channel nor FIP frames, or cut within their header. fcvi-sim decode prints them.`);
+  const back = frames.step.reduce((sum, step) => sum + (step < 0 ? 1 : 0), 0);
+  if (back) notes.push(`The records of the capture are not in the order of their times: ${count(back)} are earlier than the one before. The ladder has them as the capture does.`);
   if (head.left_out) notes.push(`The page has the first ${count(frames.count)} frames; ${count(head.left_out)} later records of the capture are left out (--frames).`);
   return notes.map((note) => `<div class="panel"><p style="margin:0">${html(note)}</p></div>`).join("");
 }
