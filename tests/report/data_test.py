@@ -342,5 +342,5 @@ class ReportData(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    SIMULATOR, SOURCE = sys.argv[1], Path(sys.argv[2])
+    SIMULATOR, SOURCE = str(Path(sys.argv[1]).resolve()), Path(sys.argv[2])
     unittest.main(argv=sys.argv[:1], verbosity=2)
