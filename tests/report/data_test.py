@@ -7,7 +7,9 @@ usage: data_test.py FCVI_SIM SOURCE_DIR
 
 import base64
 import json
+import os
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -53,7 +55,65 @@ class Data:
         return out
 
 
+def sent_by_a_service_at(capture: bytes, message: bytes) -> bytes:
+    """The capture, with a frame of the login server marked as seen where it left: the first that has those bytes."""
+    at = 0
+    while at < len(capture):
+        kind, size = struct.unpack_from("<II", capture, at)
+        if kind == 6 and message in capture[at:at + size]:
+            flags = capture.index(b"\x02\x00\x04\x00\x01\x00\x00\x00", at, at + size) + 4  # epb_flags: received
+            return capture[:flags] + b"\x02" + capture[flags + 1:]
+        at += size
+    raise AssertionError(f"no frame with {message.hex()}")
+
+
+def with_comments(capture: bytes, comments: dict) -> bytes:
+    """The capture, with a comment at each record that `comments` names by its number, instead of its own."""
+    out, at, record = b"", 0, 0
+    while at < len(capture):
+        kind, size = struct.unpack_from("<II", capture, at)
+        block = capture[at:at + size]
+        record += kind == 6
+        if kind == 6 and record in comments:
+            kept = struct.unpack_from("<I", block, 20)[0]
+            body = block[8:28 + kept + -kept % 4]
+            text = comments[record].encode()
+            body += struct.pack("<HH", 1, len(text)) + text + bytes(-len(text) % 4) + bytes(4)
+            block = struct.pack("<II", 6, len(body) + 12) + body + struct.pack("<I", len(body) + 12)
+        out, at = out + block, at + size
+    return out
+
+
+def snapped(capture: bytes, records: list, length: int) -> bytes:
+    """The capture, with those records cut to that many bytes."""
+    out, at, record = b"", 0, 0
+    while at < len(capture):
+        kind, size = struct.unpack_from("<II", capture, at)
+        block = capture[at:at + size]
+        record += kind == 6
+        if kind == 6 and record in records:
+            kept = struct.unpack_from("<I", block, 20)[0]
+            options = block[28 + kept + -kept % 4:-4]
+            body = block[8:20] + struct.pack("<I", length) + block[24:28 + length] + bytes(-length % 4) + options
+            block = struct.pack("<II", 6, len(body) + 12) + body + struct.pack("<I", len(body) + 12)
+        out, at = out + block, at + size
+    return out
+
+
+LOST, FAULT, NOTE = 1, 2, 64
+
+
 class ReportData(unittest.TestCase):
+    def decode(self, capture: Path) -> list:
+        lines = subprocess.run([SIMULATOR, "decode", "--json", capture], capture_output=True, text=True, check=True).stdout
+        return [json.loads(line) for line in lines.splitlines()]
+
+    def report(self, capture: Path, *options, expect=0) -> Data:
+        page = self.place / "of_capture.html"
+        result = subprocess.run([SIMULATOR, "report", capture, "-o", page, *options], capture_output=True, text=True, check=False)
+        self.assertEqual(result.returncode, expect, result.stderr)
+        return Data(page)
+
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.place = Path(self.folder.name)
@@ -110,6 +170,69 @@ class ReportData(unittest.TestCase):
             collect("", decoded[number]["fields"])
             self.assertEqual({k: sorted(v) for k, v in leaves.items()}, {k: sorted(filter(None, v)) for k, v in wanted.items() if any(v)}, number)
             self.assertEqual(data.frames["texts"][data.frames["text"][i]], decoded[number]["summary"])
+
+    def test_each_record_is_a_row_or_a_copy(self):
+        """Of every figure and more: no record is left out, no violation that decode finds, and no comment. All expectations are told."""
+        capture = self.place / "c.pcapng"
+        names = sorted(path.relative_to(SOURCE / "tools/scenarios") for path in (SOURCE / "tools/scenarios/fc-vi").glob("figure-*.yaml"))
+        names += [Path("first_connection.yaml"), Path("farp.yaml"), Path("peer_to_peer.yaml"), Path("two_paths.yaml")]
+        repeated = 0
+        for name in names:
+            with self.subTest(name=name):
+                data, records = self.run_scenario(name, "--capture", capture), self.decode(capture)
+                self.assertEqual(data.frames["total"], len(records))
+                self.assertEqual(len(data) + data.frames["copies"], len(records))
+                self.assertEqual(data.frames["without_header"] + data.head["left_out"], 0)
+                self.assertEqual(sum(verdict["conditions"] for verdict in data.head["verdicts"]), data.head["checked"])
+                violations = {violation["name"] for record in records for violation in record.get("violations", [])}
+                self.assertEqual({remark[1] for remark in data.frames["remarks"]} - {"fault", "note"}, violations)
+                comments = {comment for record in records for comment in record.get("comments", [])}
+                self.assertEqual({remark[2] for remark in data.frames["remarks"] if remark[1] in ("fault", "note")}, comments)
+                repeated += "repeated_answer" in violations
+        self.assertGreater(repeated, 0)
+
+    def test_frames_of_services_are_not_taken_for_copies(self):
+        """As in a capture of FCoE: one answer of the fabric is seen where it leaves, the others only where they arrive."""
+        whole = self.place / "c.pcapng"
+        self.run_scenario("first_connection.yaml", "--capture", whole)
+        records = self.decode(whole)
+        mixed = self.place / "mixed.pcapng"
+        mixed.write_bytes(sent_by_a_service_at(whole.read_bytes(), bytes.fromhex("00fffffc01")))
+        services = [record for record in records if record["s_id"] == "FFFFFC"]
+        self.assertGreater(len(services), 4)
+        data = self.report(mixed)
+        self.assertEqual(len(data) + data.frames["copies"], len(records))
+        shown = set(data.frames["number"])
+        self.assertLessEqual({record["frame"] for record in services}, shown)
+        drawn = subprocess.run([SIMULATOR, "ladder", mixed, "--text"], capture_output=True, text=True, check=True).stdout
+        of_whole = subprocess.run([SIMULATOR, "ladder", whole, "--text"], capture_output=True, text=True, check=True).stdout
+        self.assertEqual(sum("LS_ACC to PLOGI" in line for line in drawn.splitlines()), sum("LS_ACC to PLOGI" in line for line in of_whole.splitlines()))
+
+    def test_each_fault_has_its_own_frames(self):
+        """Three faults with the same words: each tells the frames that it hit, and no frame of another."""
+        data = self.run_scenario("fc-vi/figure-B.1-class-2-reliable.yaml")
+        rules = data.head["faults"]
+        self.assertGreater(len(rules), len({rule["note"] for rule in rules}))
+        hit = [[remark[0] for remark in data.frames["remarks"] if remark[1] == "fault" and remark[3] == k] for k in range(len(rules))]
+        for rule, frames in zip(rules, hit):
+            self.assertTrue(0 < len(frames) <= rule["times"], (rule, len(frames)))
+        self.assertEqual(sum(map(len, hit)), sum(remark[1] == "fault" for remark in data.frames["remarks"]))
+        self.assertEqual(len({frozenset(frames) for frames in hit}), len(rules))
+
+    def test_comments_of_a_live_capture(self):
+        """What fcvi-fabricd says of a frame: discarded and lost are faults, and the frame did not arrive; all else is a note."""
+        whole = self.place / "c.pcapng"
+        self.run_scenario("first_connection.yaml", "--capture", whole)
+        first = [record["frame"] for record in self.decode(whole) if record["s_id"] == "010100" and record["direction"] == "sent"][:5]
+        comments = dict(zip(first, ("delayed: waited 1.500 ms until bob took it", "discarded by the fabric, unroutable: no port has its D_ID; delayed",
+                                    "lost: the link of bob went down", "losttoo", "way mark: message data are not here")))
+        commented = self.place / "commented.pcapng"
+        commented.write_bytes(with_comments(whole.read_bytes(), comments))
+        data = self.report(commented)
+        flags = [data.frames["flags"][data.frames["number"].index(number)] & (LOST | FAULT | NOTE) for number in first]
+        self.assertEqual(flags, [NOTE, LOST | FAULT, LOST | FAULT, NOTE, NOTE])
+        drawn = subprocess.run([SIMULATOR, "ladder", commented, "--text"], capture_output=True, text=True, check=True).stdout
+        self.assertEqual(sum("x─" in line or "─x" in line for line in drawn.splitlines()), 2)
 
     def test_places_hold_the_values(self):
         """A field shown as a hexadecimal or decimal number has that number in its bytes and bits."""
@@ -177,6 +300,38 @@ class ReportData(unittest.TestCase):
         self.assertGreater(len(data), 0)
         self.assertTrue(data.head["broken"])
 
+    def test_capture_from_a_pipe_and_page_to_standard_output(self):
+        """A named pipe is read once, as a file is; -o - prints the page and nothing else."""
+        capture, pipe = self.place / "c.pcapng", self.place / "pipe" / "c.pcapng"
+        self.run_scenario("first_connection.yaml", "--capture", capture)
+        page = self.report(capture).page
+        pipe.parent.mkdir()
+        os.mkfifo(pipe)
+        command = [SIMULATOR, "report", pipe, "-o", "-"]
+        with subprocess.Popen(["cp", capture, pipe]) as writer:
+            try:
+                piped = subprocess.run(command, capture_output=True, check=True, timeout=60, cwd=self.place).stdout
+                self.assertEqual(writer.wait(), 0)
+            finally:
+                writer.kill()
+        self.assertEqual(piped.decode(), page)
+        self.assertFalse((self.place / "-").exists())
+
+    def test_records_without_a_header_are_counted(self):
+        """Frames that a snap length cut within their header: the page tells how many, and without any other there is none."""
+        capture, cut = self.place / "c.pcapng", self.place / "cut.pcapng"
+        self.run_scenario("first_connection.yaml", "--capture", capture)
+        whole = capture.read_bytes()
+        every = [record["frame"] for record in self.decode(capture)]
+        cut.write_bytes(snapped(whole, every[:5], 40))
+        data = self.report(cut)
+        self.assertEqual(data.frames["without_header"], 5)
+        self.assertEqual(len(data) + data.frames["copies"] + 5, len(every))
+        cut.write_bytes(snapped(whole, every, 40))
+        result = subprocess.run([SIMULATOR, "report", cut, "-o", self.place / "none.html"], capture_output=True, text=True, check=False)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn(f"{len(every)} records are neither", result.stderr)
+
     def test_most_frames(self):
         """--frames leaves later frames out, and the page can tell how many records there are."""
         self.run_scenario("first_connection.yaml", "--capture", self.place / "c.pcapng")
@@ -187,5 +342,5 @@ class ReportData(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    SIMULATOR, SOURCE = sys.argv[1], Path(sys.argv[2])
+    SIMULATOR, SOURCE = str(Path(sys.argv[1]).resolve()), Path(sys.argv[2])
     unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -41,6 +41,9 @@ class ReportPage(unittest.TestCase):
                         "--capture", place / "lost.pcapng"], check=True, stdout=subprocess.DEVNULL)
         subprocess.run([SIMULATOR, "run", scenarios / "first_connection.yaml", "--report", cls.transfer], check=True,
                        stdout=subprocess.DEVNULL)
+        cls.class_2 = place / "class_2.html"
+        subprocess.run([SIMULATOR, "run", scenarios / "fc-vi/figure-B.1-class-2-reliable.yaml", "--report", cls.class_2], check=True,
+                       stdout=subprocess.DEVNULL)
         subprocess.run([SIMULATOR, "report", place / "lost.pcapng", "-o", cls.capture], check=True, stdout=subprocess.DEVNULL)
         cls.page = chromium.Page(cls.lost)
 
@@ -82,6 +85,7 @@ class ReportPage(unittest.TestCase):
         """The lost CONNECT_RQST is in the summary; its link shows the frame, marked as lost."""
         self.view("summary")
         self.assertIn("all 21 expectations held", self.page.text("#verdict"))
+        self.assertRegex(self.page.text("#summary details summary"), r"^21 that held, in \d+ rows$")
         self.page.run("document.querySelector('#summary td [data-frame]').click()")
         self.assertIn("FCVI_CONNECT_RQST", self.page.text("#detail h2"))
         self.assertIn("lost", self.page.text("#detail .remark"))
@@ -116,6 +120,37 @@ class ReportPage(unittest.TestCase):
         self.page.run("const f = document.getElementById('filter'); f.value = ''; f.dispatchEvent(new Event('input'))")
         self.page.wait(f"return document.querySelectorAll('.row').length >= {everything}", "all rows again")
 
+    def test_acknowledgements_are_folded_and_no_aborts(self):
+        """Class 2: ACK_1 frames have a kind of their own and are folded with the data that they acknowledge."""
+        with chromium.Page(self.class_2) as page:
+            page.run("document.getElementById('tab-ladder').click()")
+            self.assertIn("ack", [chip.split()[0] for chip in page.texts("#kinds [data-kind]")])
+            page.run("const f = document.getElementById('filter'); f.value = 'kind:abort'; f.dispatchEvent(new Event('input'))")
+            page.wait("return document.getElementById('filter-said').innerText.includes(' of ')", "filtered")
+            self.assertFalse(any("ACK_1" in row for row in page.texts(".row")))
+            page.run("const f = document.getElementById('filter'); f.value = 'kind:ack'; f.dispatchEvent(new Event('input'))")
+            page.wait("return [...document.querySelectorAll('.row.fold')].some((row) => row.innerText.includes('ACK_1'))", "folded")
+
+    def test_filter_takes_only_its_own_words(self):
+        """Words that every object of JavaScript has are no terms and no flags."""
+        self.view("ladder")
+        for text, said in (("constructor:x", "0 of "), ("is:constructor", "not understood: is:constructor"), ("toString:1", "0 of "), ("is:valueOf", "not understood")):
+            self.page.run("const f = document.getElementById('filter'); f.value = arguments[0]; f.dispatchEvent(new Event('input'))", text)
+            self.page.wait(f"return document.getElementById('filter-said').innerText.includes('{said}')", f"{text}: {said}")
+            self.page.run("const f = document.getElementById('filter'); f.value = ''; f.dispatchEvent(new Event('input'))")
+            self.page.wait("return !/ of |not/.test(document.getElementById('filter-said').innerText)", "no filter")
+
+    def test_search_tells_of_matches_that_a_filter_hides(self):
+        """A word that is only in frames that do not pass the filter: none, and how many there are."""
+        self.view("ladder")
+        search = "const s = document.getElementById('search'); s.value = arguments[0]; s.dispatchEvent(new Event('input')); return document.getElementById('matches').innerText"
+        everywhere = self.page.run(search, "FLOGI")
+        self.assertRegex(everywhere, r"^\d+ found$")
+        self.page.run("const f = document.getElementById('filter'); f.value = 'kind:setup'; f.dispatchEvent(new Event('input'))")
+        self.page.wait("return document.getElementById('filter-said').innerText.includes(' of ')", "filtered")
+        self.assertEqual(self.page.run(search, "FLOGI"), f"none, {everywhere.split()[0]} filtered out")
+        self.assertEqual(self.page.run(search, "nowhere at all"), "none")
+
     def test_search_jumps(self):
         """Enter in the search goes to the next frame with the word, and again to the one after it."""
         from selenium.webdriver.common.keys import Keys
@@ -147,6 +182,74 @@ class ReportPage(unittest.TestCase):
         self.assertTrue(any("connect_originator" in row and "FC-VI" in row for row in rows), rows[:5])
         self.page.run("document.querySelector('.seg').dispatchEvent(new MouseEvent('click', {bubbles: true}))")
         self.assertIn("→", self.page.text(".row.chosen"))
+
+    def test_nothing_beside_the_ladder_before_a_choice(self):
+        """The ladder has the whole width, and state rows their event and clause, until a row is chosen; Escape gives it back."""
+        from selenium.webdriver.common.keys import Keys
+        self.view("ladder")
+        width = "return document.getElementById('ladder-list').offsetWidth"
+        self.assertEqual(self.page.run(width), 1280)
+        whole = self.page.run("""
+            const lines = [...document.querySelectorAll('.row.state .x > span')];
+            return lines.length > 3 && lines.every((line) => line.scrollWidth <= line.clientWidth)""")
+        self.assertTrue(whole, "a line of a state row is cut")
+        self.assertTrue(any("FC-VI" in row for row in self.page.texts(".row.state")))
+        self.click_row("FCVI_CONNECT_RQST")
+        self.assertLess(self.page.run(width), 900)
+        self.page.keys(Keys.ESCAPE)
+        self.assertEqual(self.page.run(width), 1280)
+
+    def test_rows_that_fired_fit_a_phone(self):
+        """Event and clause of each row are on the screen of a phone, without scrolling sideways."""
+        with chromium.Page(self.lost, phone=True) as page:
+            page.run("document.getElementById('tab-states').click()")
+            cells = page.run("""
+                return [...document.querySelectorAll('#changes tbody tr')].slice(0, 20).flatMap((row) => ['event', 'clause'].map((head) => {
+                  const cell = row.querySelector(`[data-head="${head}"]`), box = cell.getBoundingClientRect();
+                  return [cell.innerText.length, box.left, box.right, cell.scrollWidth - cell.clientWidth];
+                }))""")
+            self.assertGreater(len(cells), 10)
+            for length, left, right, over in cells:
+                self.assertTrue(length > 0 and left >= 0 and right <= 400 and over <= 0, (length, left, right, over))
+
+    def test_plots_begin_where_the_frames_are(self):
+        """24 ms of traffic in a run of seconds: the plots show those, and keys and buttons move what they show."""
+        from selenium.webdriver.common.keys import Keys
+        with chromium.Page(self.class_2) as page:
+            span = "return document.getElementById('plots-span').innerText"
+            page.keys("4")
+            begun = page.run(span)
+            self.assertIn(", of ", begun)
+            page.keys("+")
+            closer = page.run(span)
+            self.assertNotEqual(closer, begun)
+            page.keys(Keys.RIGHT)
+            self.assertNotEqual(page.run(span), closer)
+            page.keys(Keys.HOME)
+            self.assertNotIn(", of ", page.run(span))
+            page.keys(Keys.END)
+            self.assertEqual(page.run(span), begun)
+            page.run("document.querySelector('[data-move=whole]').click()")
+            self.assertNotIn(", of ", page.run(span))
+            self.assertIn("never changed", page.text("#constant"))
+            self.assertEqual(page.console(), [])
+
+    def test_times_that_go_back_are_told(self):
+        """A capture whose records are not in the order of time: the summary says so; of one that is, it does not."""
+        whole = (Path(self.place.name) / "lost.pcapng").read_bytes()
+        blocks, at = [], 0
+        while at < len(whole):
+            size = int.from_bytes(whole[at + 4:at + 8], "little")
+            blocks.append(whole[at:at + size])
+            at += size
+        mixed, page = Path(self.place.name) / "mixed.pcapng", Path(self.place.name) / "mixed.html"
+        first = next(k for k, block in enumerate(blocks) if block[0] == 6)
+        mixed.write_bytes(b"".join(blocks[:first] + blocks[-1:] + blocks[first:-1]))
+        subprocess.run([SIMULATOR, "report", mixed, "-o", page], check=True, stdout=subprocess.DEVNULL)
+        said = "not in the order of their times: 1 "
+        self.assertNotIn("not in the order", self.page.text("#summary"))
+        self.page.open(page)
+        self.assertIn(said, self.page.text("#summary"))
 
     def test_keyboard_alone_suffices(self):
         """From the summary to a frame's field and back, to a filter, another view and the help, without a pointer."""

@@ -165,6 +165,22 @@ TEST_F(LadderTest, answers_name_their_request) {
   EXPECT_EQ(ladder.rows()[1].from, 2u);
 }
 
+TEST_F(LadderTest, acknowledgements_are_no_aborts) {
+  introduce();
+  wire::FcHeader ack = header(false);
+  for (const auto& [r_ctl, kind] :
+       {std::pair{wire::RCtl::ack_1, RowKind::Acknowledge}, std::pair{wire::RCtl::ack_0, RowKind::Acknowledge},
+        std::pair{wire::RCtl::p_rjt, RowKind::Abort}, std::pair{wire::RCtl::f_bsy_data, RowKind::Abort},
+        std::pair{wire::RCtl::abts, RowKind::Abort}}) {
+    ack.r_ctl = r_ctl;
+    EXPECT_EQ(kind_of(ack, {}), kind) << static_cast<unsigned>(r_ctl);
+  }
+  EXPECT_THAT(to_svg(ladder, "class 3", 0), Not(HasSubstr("acknowledgement")));
+  ack.r_ctl = wire::RCtl::ack_1;
+  ladder.frame({.port = 1, .outbound = true, .first = true, .last = true}, ack, {});
+  EXPECT_THAT(to_svg(ladder, "class 2", 0), HasSubstr("acknowledgement"));
+}
+
 TEST(LadderSvg, text_from_outside_is_escaped) {
   // Port names, workload names and titles may hold anything.
   const Scenario scenario = two_ports("<script>&\"'\x01");

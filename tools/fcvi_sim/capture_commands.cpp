@@ -81,7 +81,7 @@ int run_decode(CommandOptions& options) {
 
 /// The picture, if there is one.
 int write_picture(const std::string& picture, const std::string& output) {
-  if (output.empty()) {
+  if (output.empty() || output == "-") {
     std::fwrite(picture.data(), 1, picture.size(), stdout);
     return written();
   }
@@ -93,7 +93,8 @@ int write_picture(const std::string& picture, const std::string& output) {
 
 int run_ladder(const CommandOptions& options) {
   std::error_code ignored;
-  if (!options.output.empty() && std::filesystem::equivalent(options.output, options.draw.path, ignored))
+  if (!options.output.empty() && options.output != "-" &&
+      std::filesystem::equivalent(options.output, options.draw.path, ignored))
     return refuse(options.output + ": is the capture");
   const DrawResult result = draw(options.draw);
   const int status = result.picture.empty() ? fine : write_picture(result.picture, options.output);

@@ -3,8 +3,9 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <set>
 
+#include "tools/fcvi_sim/capture/comment.hpp"
+#include "tools/fcvi_sim/capture/copies.hpp"
 #include "tools/fcvi_sim/capture/filters.hpp"
 #include "tools/fcvi_sim/capture/lanes.hpp"
 #include "tools/fcvi_sim/capture/printer.hpp"
@@ -59,23 +60,13 @@ class Drawer {
   void frame(const Seen& seen);
 
  private:
-  [[nodiscard]] bool is_twice(const Seen& seen) const;
-  [[nodiscard]] static std::uint64_t number_of(const Seen& seen) {
-    return seen.same != 0 ? seen.same : seen.packet.number;
-  }
   [[nodiscard]] bool begins_sequence(const Seen& seen);
   void note_faults(const Seen& seen);
   Ladder& ladder_;
   const Lanes& lanes_;
-  std::set<std::uint64_t> drawn_;  // numbers of frames where they were seen first
+  Copies drawn_;
   std::map<std::tuple<std::uint32_t, std::uint16_t, std::uint8_t, bool>, bool> open_;  // Sequences under way
 };
-
-/// Drawn already, where it was sent; or going to be.
-bool Drawer::is_twice(const Seen& seen) const {
-  if (drawn_.contains(number_of(seen))) return true;
-  return seen.packet.direction == Direction::received && lanes_.is_captured_as_sent(seen.frame.header->s_id);
-}
 
 /// By SOF; where the capture has none, a Sequence begins with the first frame of its SEQ_ID behind the end of the one
 /// before.
@@ -88,25 +79,22 @@ bool Drawer::begins_sequence(const Seen& seen) {
   return begins;
 }
 
-/// What a comment says of a fault, as the simulator's captures have it.
+/// What comments say.
 void Drawer::note_faults(const Seen& seen) {
-  constexpr std::string_view prefix = "fault: ";
-  for (const std::string& comment : seen.packet.comments) {
-    const std::string_view note =
-        comment.starts_with(prefix) ? std::string_view(comment).substr(prefix.size()) : comment;
-    ladder_.fault(*seen.frame.header, printable(note), note.starts_with("lost"));
-  }
+  for (const std::string& comment : seen.packet.comments)
+    ladder_.fault(*seen.frame.header, printable(words_of(comment)), told_by(comment) == Tells::lost);
 }
 
 void Drawer::frame(const Seen& seen) {
   const auto ends = lanes_.ends_of(seen);
   if (!ends) return;
+  const bool drawn = drawn_.row_of(seen).has_value();
+  if (!drawn) drawn_.add(seen, 0);
   if (seen.frame.fip) {
-    if (!drawn_.insert(number_of(seen)).second) return;
-    return ladder_.message(seen.packet.at, ends->from, ends->to, fip_name(*seen.frame.fip));
+    if (!drawn) ladder_.message(seen.packet.at, ends->from, ends->to, fip_name(*seen.frame.fip));
+    return;
   }
-  if (is_twice(seen)) return note_faults(seen);
-  drawn_.insert(number_of(seen));
+  if (drawn) return note_faults(seen);
   wire::FcHeader header = *seen.frame.header;
   header.s_id = ends->from;
   const bool of_service = wire::is_of_fabric(ends->from);

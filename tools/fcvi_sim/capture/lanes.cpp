@@ -109,16 +109,8 @@ void Lanes::use(const Seen& seen) {
   }
   const auto ends = ends_of(seen);
   if (!ends) return;
-  const wire::FcId s_id = seen.frame.header->s_id;  // unidentified: of any port that logs in
-  if (seen.packet.direction == Direction::sent && s_id != wire::well_known::unidentified)
-    addresses_[s_id.value].drawn_as_sent = true;
   if (ends->from != wire::well_known::unidentified) use_id(ends->from, number);
   use_id(ends->to, number);
-}
-
-bool Lanes::is_captured_as_sent(wire::FcId id) const {
-  const auto found = addresses_.find(id.value);
-  return found != addresses_.end() && found->second.drawn_as_sent;
 }
 
 std::vector<std::pair<wire::FcId, Lanes::Address>> Lanes::used() const {

@@ -28,15 +28,12 @@ class Lanes {
   /// Whose lanes a frame joins: a port that logs in has the N_Port_ID that it is going to get; of FIP, whose MAC
   /// addresses they are. nullopt: neither FC nor FIP.
   [[nodiscard]] std::optional<Ends> ends_of(const Seen& seen) const;
-  /// Frames that the port sends are drawn where it sends them: what others receive from it is there twice.
-  [[nodiscard]] bool is_captured_as_sent(wire::FcId id) const;
   [[nodiscard]] bool has_comments() const { return has_comments_; }
 
  private:
   struct Address {
     std::uint64_t first = 0, last = 0;     // frames that are drawn; 0: none
     std::optional<std::size_t> interface;  // at which it sends
-    bool drawn_as_sent = false;
     std::string ip, port_name;
   };
   void learn_names(const Seen& seen);

@@ -6,10 +6,10 @@
 
 namespace sim::capture {
 
-/// Standard input is put into a temporary file, which goes with this object.
+/// Standard input, a pipe or a device is put into a temporary file, which goes with this object.
 class Twice {
  public:
-  /// "-": standard input, read to its end.
+  /// "-": standard input. It and other streams are read to their end.
   explicit Twice(const std::string& path);
   [[nodiscard]] const std::string& path() const { return path_; }
   /// A message that begins with path(), by the name that the user knows.
@@ -19,7 +19,8 @@ class Twice {
   struct CloseFile {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
-  std::string path_;
+  void keep(int stream);
+  std::string path_, told_;
   std::unique_ptr<std::FILE, CloseFile> file_;
 };
 

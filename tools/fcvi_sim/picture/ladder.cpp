@@ -15,7 +15,10 @@ std::string_view service_name(wire::FcId id) {
   return "unknown port";
 }
 
-bool is_control_kind(RowKind kind) { return kind == RowKind::Data || kind == RowKind::Response; }
+/// Of which there may be many alike, one after the other.
+bool is_control_kind(RowKind kind) {
+  return kind == RowKind::Data || kind == RowKind::Response || kind == RowKind::Acknowledge;
+}
 
 /// A sequence while it is under way, as its frames name it.
 std::uint64_t sequence_key(const wire::FcHeader& header) {

@@ -16,7 +16,7 @@ namespace sim {
 struct Scenario;
 
 /// The subject of a row; decides its colour.
-enum class RowKind : std::uint8_t { Login, Naming, Setup, Data, Response, Teardown, Abort, Other };
+enum class RowKind : std::uint8_t { Login, Naming, Setup, Data, Response, Teardown, Abort, Acknowledge, Other };
 std::string_view to_string(RowKind kind);
 
 /// A frame as the observer passes it on.

@@ -15,10 +15,10 @@ struct Colour {
   RowKind kind;
   std::string_view value;
 };
-constexpr std::array colours{Colour{RowKind::Login, "#6741d9"},    Colour{RowKind::Naming, "#0b7285"},
-                             Colour{RowKind::Setup, "#1864ab"},    Colour{RowKind::Data, "#2b8a3e"},
-                             Colour{RowKind::Response, "#66a80f"}, Colour{RowKind::Teardown, "#c2255c"},
-                             Colour{RowKind::Abort, "#e03131"},    Colour{RowKind::Other, "#495057"}};
+constexpr std::array colours{
+    Colour{RowKind::Login, "#6741d9"}, Colour{RowKind::Naming, "#0b7285"},      Colour{RowKind::Setup, "#1864ab"},
+    Colour{RowKind::Data, "#2b8a3e"},  Colour{RowKind::Response, "#66a80f"},    Colour{RowKind::Teardown, "#c2255c"},
+    Colour{RowKind::Abort, "#e03131"}, Colour{RowKind::Acknowledge, "#868e96"}, Colour{RowKind::Other, "#495057"}};
 
 std::string_view colour_of(RowKind kind) {
   for (const Colour& colour : colours)
@@ -140,10 +140,13 @@ void Writer::head(int top) {
   }
 }
 
+/// Class 2 has acknowledgements; most pictures are of class 3.
 void Writer::legend(int top) {
+  const bool acknowledges = std::any_of(ladder_.rows().begin(), ladder_.rows().end(),
+                                        [](const LadderRow& row) { return row.row_kind == RowKind::Acknowledge; });
   int x = margin;
   for (const Colour& colour : colours) {
-    if (colour.kind == RowKind::Other) continue;
+    if (colour.kind == RowKind::Other || (colour.kind == RowKind::Acknowledge && !acknowledges)) continue;
     char line[160];
     std::snprintf(line, sizeof line,
                   "<line x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\" stroke=\"%s\" stroke-width=\"3\"/>\n", x, top - 4,

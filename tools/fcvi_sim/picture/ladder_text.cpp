@@ -176,12 +176,14 @@ std::string_view to_string(RowKind kind) {
     case RowKind::Response: return "response";
     case RowKind::Teardown: return "disconnect, logout";
     case RowKind::Abort: return "abort, reject";
+    case RowKind::Acknowledge: return "acknowledgement";
     case RowKind::Other: return "other";
   }
   return "?";
 }
 
 RowKind kind_of(const wire::FcHeader& header, wire::Bytes data_field) {
+  if (header.r_ctl == wire::RCtl::ack_1 || header.r_ctl == wire::RCtl::ack_0) return RowKind::Acknowledge;
   const unsigned routing = static_cast<unsigned>(header.r_ctl) >> 4;
   if (routing == 0x8 || routing == 0xC) return RowKind::Abort;
   if (header.type == wire::Type::fc_vi) return fcvi_kind(data_field);

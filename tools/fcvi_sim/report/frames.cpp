@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "tools/fcvi_sim/capture/comment.hpp"
 #include "tools/fcvi_sim/capture/printer.hpp"
 #include "tools/fcvi_sim/capture/words.hpp"
 #include "wire/describe.hpp"
@@ -57,10 +58,13 @@ Field capture_field(const Seen& seen, const std::vector<capture::Interface>& int
   return field;
 }
 
-bool loses(std::string_view comment) {
-  constexpr std::string_view prefix = "fault: ";
-  if (comment.starts_with(prefix)) comment.remove_prefix(prefix.size());
-  return comment.starts_with("lost");
+std::uint32_t flags_for(capture::Tells tells) {
+  switch (tells) {
+    case capture::Tells::lost: return Flag::fault | Flag::lost;
+    case capture::Tells::fault: return Flag::fault;
+    case capture::Tells::note: break;
+  }
+  return Flag::note;
 }
 
 }  // namespace
@@ -68,6 +72,7 @@ bool loses(std::string_view comment) {
 std::string Frames::read(const FramesOptions& options) {
   most_ = options.most;
   ports_ = options.ports;
+  hits_ = options.hits;
   capture::Reading first, second;
   if (std::string error = first.open(options.path); !error.empty()) return error;
   for (Seen seen; first.next(seen);) {
@@ -114,12 +119,6 @@ std::optional<std::size_t> Frames::lane_named(std::string_view title) const {
   return std::nullopt;
 }
 
-/// Seen where it arrives, of a port whose frames are seen where they leave: changed on its way, else it were a copy.
-bool Frames::is_hidden_copy(const Seen& seen) const {
-  return seen.frame.header && seen.packet.direction == Direction::received &&
-         names_.is_captured_as_sent(seen.frame.header->s_id);
-}
-
 bool Frames::begins_sequence(const Seen& seen) {
   if (!seen.frame.header) return true;
   const wire::FcHeader& header = *seen.frame.header;
@@ -134,13 +133,14 @@ bool Frames::begins_sequence(const Seen& seen) {
 }
 
 void Frames::add(const Seen& seen) {
-  const std::uint64_t number = seen.packet.number;
-  if (const auto copy = rows_.find(seen.same); seen.same != 0 && copy != rows_.end())
-    return add_copy(seen, copy->second);
   const auto ends = names_.ends_of(seen);
-  if (!ends || is_hidden_copy(seen)) return;
-  rows_.emplace(number, number_.size());
-  number_.push_back(number);
+  if (!ends) {
+    ++without_header_;
+    return;
+  }
+  if (const auto row = rows_.row_of(seen)) return add_copy(seen, *row);
+  rows_.add(seen, number_.size());
+  number_.push_back(seen.packet.number);
   at_.push_back(seen.packet.at - zero_);
   arrived_.push_back(-1);
   from_.push_back(static_cast<std::uint32_t>(lanes_->port_of(ends->from)));
@@ -160,6 +160,7 @@ void Frames::add(const Seen& seen) {
 }
 
 void Frames::add_copy(const Seen& seen, std::size_t row) {
+  ++copies_;
   if (arrived_[row] < 0 && seen.packet.direction == Direction::received)
     arrived_[row] = seen.packet.at - zero_ - at_[row];
   add_remarks(seen, row);
@@ -177,21 +178,29 @@ void Frames::add_belonging(const Seen& seen) {
   if (record != nullptr && record->retry_of != 0) flags_.back() |= Flag::retry;
 }
 
+/// ",2": the fault of the run that befell the frame of that record.
+std::string Frames::rule_of(std::uint64_t number) const {
+  const auto hit = std::lower_bound(hits_.begin(), hits_.end(), number,
+                                    [](const FaultHit& one, std::uint64_t record) { return one.record < record; });
+  return hit == hits_.end() || hit->record != number ? "" : "," + std::to_string(hit->rule);
+}
+
 void Frames::add_remarks(const Seen& seen, std::size_t row) {
-  const auto add = [&](std::string_view name, std::string_view text) {
-    std::string remark = "[" + std::to_string(row) + "," + script_text(name) + "," + script_text(text) + "]";
+  const auto add = [&](std::string_view name, std::string_view text, const std::string& rule) {
+    std::string remark = "[" + std::to_string(row) + "," + script_text(name) + "," + script_text(text) + rule + "]";
     const std::size_t latest = remarks_.size() < 8 ? 0 : remarks_.size() - 8;  // the other end sees the same
     if (std::find(remarks_.begin() + static_cast<std::ptrdiff_t>(latest), remarks_.end(), remark) == remarks_.end())
       remarks_.push_back(std::move(remark));
   };
   for (const std::string& comment : seen.packet.comments) {
-    flags_[row] |= Flag::fault | (loses(comment) ? Flag::lost : 0U);
-    add("", capture::printable(comment));
+    const capture::Tells tells = capture::told_by(comment);
+    flags_[row] |= flags_for(tells);
+    add(to_string(tells), capture::printable(comment), rule_of(seen.packet.number));
   }
   if (!seen.record) return;
   for (const capture::Note& note : seen.record->notes) {
     flags_[row] |= Flag::violation;
-    add(to_string(note.violation), capture::printable(note.sentence()));
+    add(to_string(note.violation), capture::printable(note.sentence()), "");
   }
 }
 
@@ -229,6 +238,8 @@ std::string Frames::columns() const {
                       (lane < lanes_->port_count() ? "0" : "1") + "]";
              }));
   return object.number("total", static_cast<std::int64_t>(total_))
+      .number("copies", static_cast<std::int64_t>(copies_))
+      .number("without_header", static_cast<std::int64_t>(without_header_))
       .raw("texts", json_texts(texts_.texts()))
       .raw("shapes", json_list(shapes_.texts(), [](const std::string& shape) { return shape; }))
       .raw("number", json_numbers(number_))

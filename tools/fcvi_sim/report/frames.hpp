@@ -2,13 +2,16 @@
 #pragma once
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "tools/fcvi_sim/capture/copies.hpp"
 #include "tools/fcvi_sim/capture/lanes.hpp"
 #include "tools/fcvi_sim/capture/reading.hpp"
 #include "tools/fcvi_sim/report/script_text.hpp"
+#include "tools/fcvi_sim/run/record.hpp"
 
 namespace sim::report {
 
@@ -19,6 +22,7 @@ struct FramesOptions {
   std::size_t most = 200'000;             // frames of the report; later ones are counted only
   /// Of a run's ports: name and address. Their lanes come first, in this order.
   std::vector<std::pair<std::string, std::string>> ports = {};
+  std::span<const FaultHit> hits = {};  // of a run, in the order of its records
 };
 
 class Frames {
@@ -28,6 +32,10 @@ class Frames {
   [[nodiscard]] bool empty() const { return number_.empty(); }
   /// Frames of the capture, copies and those beyond the most included.
   [[nodiscard]] std::uint64_t total() const { return total_; }
+  /// Records that show a frame that another one shows.
+  [[nodiscard]] std::uint64_t copies() const { return copies_; }
+  /// Records without the header of a frame: neither Fibre Channel nor FIP, or cut before its end.
+  [[nodiscard]] std::uint64_t without_header() const { return without_header_; }
   /// Records that the most frames left no room for.
   [[nodiscard]] std::uint64_t left_out() const { return total_ - read_; }
   /// Position among the lanes; none: no frame came from or went to a port with that title.
@@ -46,9 +54,9 @@ class Frames {
   void add_copy(const capture::Seen& seen, std::size_t row);
   void add_belonging(const capture::Seen& seen);
   void add_remarks(const capture::Seen& seen, std::size_t row);
+  [[nodiscard]] std::string rule_of(std::uint64_t number) const;
   void add_fields(const capture::Seen& seen);
   void add_bytes(const capture::Seen& seen);
-  [[nodiscard]] bool is_hidden_copy(const capture::Seen& seen) const;
   [[nodiscard]] const std::string& title_of(std::size_t lane) const;
   void order_lanes();
   [[nodiscard]] bool begins_sequence(const capture::Seen& seen);
@@ -57,9 +65,10 @@ class Frames {
   const std::vector<capture::Interface>* interfaces_ = nullptr;  // while it reads
   std::optional<Ladder> lanes_;
   std::vector<std::pair<std::string, std::string>> ports_;  // name, address
-  std::vector<std::size_t> order_;                          // of the lanes of ports
+  std::span<const FaultHit> hits_;
+  std::vector<std::size_t> order_;  // of the lanes of ports
   std::int64_t zero_ = 0;
-  std::uint64_t total_ = 0, read_ = 0;
+  std::uint64_t total_ = 0, read_ = 0, copies_ = 0, without_header_ = 0;
   std::size_t most_ = 0;
 
   Interner texts_, lists_, shapes_;
@@ -71,13 +80,13 @@ class Frames {
   std::vector<std::int64_t> answer_time_;     // since that; -1: none
   std::vector<std::uint32_t> flags_;          // Flag
   std::vector<std::string> lists_of_frames_;  // "1,5,7"
-  std::vector<std::string> remarks_;          // JSON: [row, "violation", "text"]; of comments the second is empty
+  std::vector<std::string> remarks_;          // JSON: [row, "violation" or "fault" or "note", "text", rule]
   std::vector<std::uint8_t> bytes_;
-  boost::unordered_flat_map<std::uint64_t, std::size_t> rows_;                   // by number
+  capture::Copies rows_;
   std::set<std::tuple<std::uint32_t, std::uint16_t, std::uint8_t, bool>> open_;  // Sequences without SOF under way
 };
 
 /// Bits of the column "flags".
-enum Flag : std::uint32_t { lost = 1, fault = 2, violation = 4, first = 8, last = 16, retry = 32 };
+enum Flag : std::uint32_t { lost = 1, fault = 2, violation = 4, first = 8, last = 16, retry = 32, note = 64 };
 
 }  // namespace sim::report

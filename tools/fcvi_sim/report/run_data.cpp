@@ -1,5 +1,7 @@
 #include "tools/fcvi_sim/report/run_data.hpp"
 
+#include <algorithm>
+
 #include "tools/fcvi_sim/run/summary.hpp"
 
 namespace sim::report {
@@ -12,6 +14,7 @@ std::string verdicts_of(const Run& run) {
         .text("what", verdict.what)
         .text("expected", verdict.expected)
         .text("got", verdict.got)
+        .number("conditions", static_cast<std::int64_t>(verdict.conditions))
         .end();
   });
 }
@@ -66,6 +69,20 @@ std::string rows_of(const Run& run) {
       .end();
 }
 
+std::string constants_of(const Run& run) {
+  std::vector<const Series*> constant;
+  for (const Series& series : run.record.series)
+    if (series.values.size() == 1) constant.push_back(&series);
+  return json_list(constant, [](const Series* series) {
+    return JsonObject()
+        .text("group", series->group)
+        .text("name", series->name)
+        .text("unit", series->unit)
+        .number("value", static_cast<std::int64_t>(series->values.front()))
+        .end();
+  });
+}
+
 /// Those that were ever something else than at the beginning.
 std::string series_of(const Run& run) {
   std::vector<const Series*> changed;
@@ -114,6 +131,8 @@ std::string run_data(const Run& run, const Frames& frames) {
       .raw("ports", port_names(run))
       .raw("rows", rows_of(run))
       .raw("series", series_of(run))
+      .raw("constant", constants_of(run))
+      .number("measured", static_cast<std::int64_t>(std::min(run.scenario.ports.size(), RunRecord::most_measured)))
       .end();
 }
 

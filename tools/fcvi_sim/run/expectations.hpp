@@ -11,11 +11,12 @@ namespace sim {
 struct Verdict {
   bool held = true;
   std::string what, expected, got;
+  std::size_t conditions = 1;  // the IUs that `wire` lists are judged together
 };
 
 struct Verdicts {
-  std::size_t checked = 0;
-  std::vector<Verdict> all;           // in the order of the scenario; what `wire` lists is one of them
+  std::size_t checked = 0;            // conditions of all
+  std::vector<Verdict> all;           // in the order of the scenario
   std::vector<std::string> failures;  // "WHAT: expected X, got Y"
 };
 

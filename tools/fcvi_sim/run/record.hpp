@@ -1,5 +1,6 @@
 // What a run notes for a report besides frames.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,12 @@ struct RowRecord {
   FiredRow row;
 };
 
+/// A fault befell the frame of that record of the capture.
+struct FaultHit {
+  std::uint64_t record = 0;  // from 1
+  std::size_t rule = 0;      // position among the scenario's faults
+};
+
 /// A value that a run measures: each holds until the next.
 struct Series {
   std::string group, name;  // "Buffer credit", "client"
@@ -37,8 +44,10 @@ struct RunRecord {
   std::vector<RowRecord> rows;  // at most most_rows
   std::uint64_t rows_left_out = 0;
   std::vector<Series> series;
+  std::vector<FaultHit> hits;
 
   static constexpr std::size_t most_rows = 100'000;
+  static constexpr std::size_t most_measured = 8;  // ports
 };
 
 }  // namespace sim

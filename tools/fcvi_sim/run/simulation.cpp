@@ -24,11 +24,8 @@ Simulation::Simulation(const Scenario& scenario, const ContentStore& contents, O
   for (std::size_t i = 0; i < scenario.workloads.size(); ++i)
     result_.workloads[i].transfers.resize(scenario.workloads[i].transfers.size());
   for (std::size_t i = 0; i < scenario.ports.size(); ++i) {
-    const PortSpec& spec = scenario.ports[i];
     nodes_.push_back(std::make_unique<Node>(driver_, network_->host(i), i));
-    fc2::FrameTap* capture = nullptr;
-    if (outputs.capture != nullptr && spec.capture) capture = &outputs.capture->add_interface(spec.name);
-    taps_.push_back(&observer_.tap(i, capture));
+    taps_.push_back(&observer_.tap(i, capture_of(scenario.ports[i])));
     attach(i);
   }
   if (outputs.capture != nullptr) {
@@ -188,6 +185,18 @@ void Simulation::RowNote::row_fired(const FiredRow& row) {
     record.rows.push_back({scheduler.now(), port, row});
 }
 
+fc2::FrameTap* Simulation::capture_of(const PortSpec& port) {
+  if (outputs_.capture == nullptr || !port.capture) return nullptr;
+  fc2::FrameTap& interface = outputs_.capture->add_interface(port.name);
+  if (outputs_.record == nullptr) return &interface;
+  return &fault_notes_.emplace_back(*outputs_.record, *outputs_.capture, interface);
+}
+
+void Simulation::FaultNote::frame_passed(runtime::TimeNs at, const fc2::Frame& frame, bool outbound) {
+  next.frame_passed(at, frame, outbound);
+  if (frame.fault != 0) record.hits.push_back({capture.frame_count(), frame.fault - std::size_t{1}});
+}
+
 void Simulation::record_rows() {
   for (std::size_t port = 0; port < nodes_.size(); ++port)
     nodes_[port]->set_row_listener(&row_notes_.emplace_back(*outputs_.record, scheduler_, port));
@@ -195,10 +204,9 @@ void Simulation::record_rows() {
 
 // Only changes; of a run with many ports the first ones.
 void Simulation::measure() {
-  constexpr std::size_t most_ports = 8;
   std::vector<Series>& all = outputs_.record->series;
   std::size_t at = 0;
-  for (std::size_t port = 0; port < std::min(most_ports, nodes_.size()); ++port) {
+  for (std::size_t port = 0; port < std::min(RunRecord::most_measured, nodes_.size()); ++port) {
     for (const HostTransport::Gauge& gauge : network_->gauges(port)) {
       if (at == all.size()) all.push_back({std::string(gauge.what), nodes_[port]->name(), gauge.unit, {}, {}});
       Series& series = all[at++];

@@ -98,7 +98,17 @@ class Simulation final : private PortControl {
     const runtime::Scheduler& scheduler;
     std::size_t port;
   };
-  std::deque<RowNote> row_notes_;     // by port
+  std::deque<RowNote> row_notes_;  // by port
+  /// Takes note of the records of one port that faults befell.
+  struct FaultNote final : fc2::FrameTap {
+    FaultNote(RunRecord& to, const fc2::Capture& of, fc2::FrameTap& through) : record(to), capture(of), next(through) {}
+    void frame_passed(runtime::TimeNs at, const fc2::Frame& frame, bool outbound) override;
+    RunRecord& record;
+    const fc2::Capture& capture;
+    fc2::FrameTap& next;
+  };
+  std::deque<FaultNote> fault_notes_;
+  fc2::FrameTap* capture_of(const PortSpec& port);
   std::vector<fc2::FrameTap*> taps_;  // by port
 };
 

@@ -57,13 +57,12 @@ function showFrame(i) {
   shown.fields = flattened(fieldsOf(i), 0, []);
   const from = frames.lane[frames.from[i]].title, to = frames.lane[frames.to[i]].title;
   const took = frames.took[i] >= 0 ? `, arrived ${duration(frames.took[i])} later` : "";
-  const said = remarksOf(i).map((remark) => `<p class="remark">${remark.name ? `<b>${html(remark.name)}</b> ` : ""}${html(remark.text)}</p>`).join("");
+  const said = remarksOf(i).map((remark) => `<p class="remark${remark.what === "note" ? " note" : ""}">${remark.name ? `<b>${html(remark.name)}</b> ` : ""}${html(remark.text)}</p>`).join("");
   detail.innerHTML = `<div class="head"><h2><span class="k${frames.kind[i]}">${html(textFrame(i))}</span><button class="tool close" aria-label="Close">×</button></h2>` +
     `<p>Frame ${frames.number[i]} · ${clock(frames.at[i]).join(" ")} s · ${html(from)} → ${html(to)}${took} · ${count(frames.size[i])} bytes</p>${said}${jumpsHtml(i)}</div>` +
     `<div class="parts"><ul class="tree" role="tree" aria-label="Fields">${treeHtml(shown.fields)}</ul>` +
     `<div class="hex-box"><div class="hex-said" role="status"><span>Point at a field to see its bytes, at a byte to see its field.</span></div>` +
     `<div class="hex" aria-label="Bytes" role="img">${hexHtml(shown.bytes, frames.size[i])}</div></div></div>`;
-  detail.classList.add("open");
 }
 
 function showFold(text) {
@@ -144,11 +143,15 @@ detail.addEventListener("keydown", (event) => {
   const at = event.target.dataset.k === undefined ? -1 : Number(event.target.dataset.k);
   const steps = {ArrowDown: 1, ArrowUp: -1, PageDown: 12, PageUp: -12, Home: -1e6, End: 1e6};
   if (at >= 0 && event.key in steps) focusField(at + steps[event.key]);
-  else if (event.key === "Escape" || (at >= 0 && event.key === "ArrowLeft")) closeDetail();
+  else if (event.key === "Escape" || (at >= 0 && event.key === "ArrowLeft")) leaveDetail();
   else return;
   event.preventDefault();
   event.stopPropagation();
 });
+/// On a phone it covers the ladder.
+function leaveDetail() {
+  if (isNarrow()) closeDetail(); else byId("ladder-list").focus();
+}
 function closeDetail() {
   detail.classList.remove("open");
   byId("ladder-list").focus();

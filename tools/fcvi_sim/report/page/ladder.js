@@ -3,14 +3,16 @@ const list = byId("ladder-list"), rowsBox = byId("ladder-rows"), lanesBox = byId
 const rowHeights = [3, 6, 12, 20, 26, 34, 46];
 const foldBase = 1 << 29;          // items: frames are i, state changes -(s + 1), folds foldBase + f
 const foldedFrom = 9, shownBefore = 3, shownBehind = 1;  // of a run of plain frames
-const timeWidth = 132, textWidth = 340;
+const timeWidth = 132;
+/// Words need room as much as arrows do.
+const textWidthOf = (width) => Math.max(340, Math.min(640, width * 0.44));
 
 const ladder = {
   items: new Int32Array(0), folds: [], opened: new Set(), visible: [], place: new Int32Array(frames.count),
   chosen: 0, zoom: 4, foldsLong: true, hiddenKinds: new Set(), query: parseQuery(""), search: null, laneX: [], laneStates: [],
 };
 
-const isPlain = (i) => (kinds[frames.kind[i]] === "data" || kinds[frames.kind[i]] === "response") &&
+const isPlain = (i) => ["data", "response", "ack"].includes(kinds[frames.kind[i]]) &&
   !(frames.flags[i] & (flag.lost | flag.fault | flag.violation | flag.retry));
 
 function visibleFrames() {
@@ -135,7 +137,7 @@ function layOutLanes() {
   const used = new Uint8Array(frames.lane.length), width = Math.max(280, list.clientWidth || list.offsetWidth);
   for (const i of ladder.visible) used[frames.from[i]] = used[frames.to[i]] = 1;
   const lanes = frames.lane.map((_, k) => k).filter((k) => used[k]);
-  const compact = width < 620, n = Math.max(1, lanes.length);
+  const compact = width < 620, n = Math.max(1, lanes.length), textWidth = textWidthOf(width);
   const room = compact ? width - 12 : width - timeWidth - textWidth;
   const space = Math.max(compact ? 52 : 62, Math.min(compact ? 400 : 210, room / n));
   Object.assign(ladder, {compact, lanes, left: compact ? 6 : timeWidth, laneWidth: space * n, laneX: []});
@@ -193,14 +195,15 @@ function partsOf(at, height) {
   }
   if (item < 0) {
     const change = states[-item - 1], row = rowOfChange(change), words = `${stateWords(change.from)} → ${stateWords(change.to)}`;
-    return {class: `state ${stateClass(change.to)}`, time: clockHtml(change.at), label: `${change.port}, connection ${change.connection}: ${words}`,
-      text: `<span><b>${html(change.port)}</b> ${html(words)} · ${html(change.connection)}${row ? " · " + html(row.clause) : ""}</span>`, svg: stateMark(change, height)};
+    const words2 = `${row ? `${row.event} · ${row.clause} · ` : ""}${change.connection}`, two = height >= 24;
+    return {class: `state ${stateClass(change.to)}${two ? " two" : ""}`, time: clockHtml(change.at), label: `${change.port}, connection ${change.connection}: ${words}${row ? `, by ${row.event}, ${row.clause}` : ""}`,
+      text: two ? `<span><b>${html(change.port)}</b> ${html(words)}</span><span>${html(words2)}</span>` : `<span><b>${html(change.port)}</b> ${html(words)} · ${html(words2)}</span>`, svg: stateMark(change, height)};
   }
-  const said = remarksOf(item).map((remark) => remark.name || remark.text);
+  const said = remarksOf(item).map((remark) => remark.name || remark.text), tone = isUnusual(item) ? "bad" : "note";
   const from = frames.lane[frames.from[item]].title, to = frames.lane[frames.to[item]].title;
   return {class: `k${frames.kind[item]}${ladder.search && ladder.search(item) ? " match" : ""}`, time: clockHtml(frames.at[item]),
     label: `Frame ${frames.number[item]}, ${from} to ${to}: ${textFrame(item)}${said.length ? ", " + said.join(", ") : ""}`,
-    text: `<span>${html(textFrame(item))}</span>${said.length ? `<span class="bad">${html(said.join(", "))}</span>` : ""}`, svg: arrow(item, height)};
+    text: `<span>${html(textFrame(item))}</span>${said.length ? `<span class="${tone}">${html(said.join(", "))}</span>` : ""}`, svg: arrow(item, height)};
 }
 
 function foldMark(height) {
@@ -247,7 +250,9 @@ new ResizeObserver(() => { if (list.clientWidth) { layOutLanes(); draw(true); } 
 
 // --- choosing ----------------------------------------------------------------------------------------------------
 
-function choose(at, {open = !isNarrow(), center = false} = {}) {
+const isOpen = () => detail.classList.contains("open");
+/// Beside the ladder, what is chosen is shown while the reader has something open.
+function choose(at, {open = isOpen() && !isNarrow(), center = false} = {}) {
   if (!ladder.items.length) return;
   ladder.chosen = Math.max(0, Math.min(ladder.items.length - 1, at));
   const height = rowHeight(), top = ladder.chosen * height;
@@ -260,6 +265,7 @@ function showItem(item) {
   if (item >= foldBase) showFold(`${count(foldText(ladder.folds[item - foldBase]).count)} frames folded`);
   else if (item < 0) showChange(states[-item - 1]);
   else showFrame(item);
+  detail.classList.add("open");
 }
 function openFold(item) {
   const fold = ladder.folds[item - foldBase], frame = ladder.visible[fold.from];
@@ -287,7 +293,6 @@ function activate() {
   if (item === undefined) return;
   if (item >= foldBase) return openFold(item);
   showItem(item);
-  detail.classList.add("open");
   if (item >= 0) focusField(0);
 }
 
@@ -338,9 +343,13 @@ byId("filter").addEventListener("keydown", (event) => {
 
 function countMatches() {
   if (!ladder.search) { byId("matches").textContent = ""; return; }
-  let n = 0;
-  for (const i of ladder.visible) if (ladder.search(i)) ++n;
-  byId("matches").textContent = n ? `${count(n)} found` : "none";
+  let all = 0, hidden = 0;
+  for (let i = 0; i < frames.count; ++i) {
+    if (!ladder.search(i)) continue;
+    ++all;
+    if (ladder.place[i] < 0) ++hidden;
+  }
+  byId("matches").textContent = `${all > hidden ? `${count(all - hidden)} found` : "none"}${hidden ? `, ${count(hidden)} filtered out` : ""}`;
 }
 function setSearch(text) {
   const word = text.trim().toLowerCase();
@@ -356,7 +365,7 @@ function jump(step, test) {
   for (let n = 0; n < visible.length; ++n) {
     if (!inFold || step < 0) at = (at + step + visible.length) % visible.length;
     inFold = false;
-    if (test(visible[at])) return chooseFrame(visible[at], {center: true});
+    if (test(visible[at])) return chooseFrame(visible[at], {open: !isNarrow(), center: true});
   }
 }
 byId("search").addEventListener("input", () => setSearch(byId("search").value));
@@ -411,5 +420,4 @@ function beginLadder() {
   }
   drawKinds();
   rebuild(0);
-  detail.innerHTML = `<div class="head"><h2><span>No frame chosen</span></h2><p>Choose one in the ladder: its fields and its bytes are shown here.</p></div>`;
 }

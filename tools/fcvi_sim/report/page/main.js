@@ -14,9 +14,15 @@ function cardsHtml() {
   connections.delete(0);
   const card = (value, words, query, bad) => query !== undefined && value !== "0"
     ? `<button class="card${bad ? " bad" : ""}" data-query="${query}"><b>${value}</b><span>${words}</span></button>` : `<div class="card"><b>${value}</b><span>${words}</span></div>`;
-  return `<div class="cards">${card(count(frames.count), "frames", "")}${card(bytesText(bytes), "on the wire")}${card(duration(last), "from first to last")}` +
+  return `<div class="cards">${card(count(frames.count), frames.copies ? `frames, in ${count(frames.count + frames.copies)} records` : "frames", "")}${card(bytesText(bytes), "on the wire")}${card(duration(last), "from first to last")}` +
     card(count(connections.size), "connections") + card(count(withFault), `frames with a fault${lostFrames ? `, ${count(lostFrames)} lost` : ""}`, "is:fault", true) +
     card(count(violations), "frames against the standard", "is:violation", true) + `</div>`;
+}
+
+/// Some rows judge several conditions: the numbers of the head count those.
+function heldWords(held) {
+  const conditions = held.reduce((sum, verdict) => sum + verdict.conditions, 0);
+  return `${count(conditions)} that held${conditions === held.length ? "" : `, in ${count(held.length)} rows`}`;
 }
 
 function verdictsHtml() {
@@ -26,28 +32,36 @@ function verdictsHtml() {
   const failed = head.verdicts.filter((verdict) => !verdict.held), held = head.verdicts.filter((verdict) => verdict.held);
   const said = failed.length ? `${count(head.failed)} of ${count(head.checked)} failed` : `all ${count(head.checked)} held`;
   return `<div class="panel${failed.length ? " bad" : ""}"><h2>Expectations <span class="dim">${said}</span></h2>${failed.length ? tableOf(failed.slice(0, 1000)) : ""}` +
-    (held.length ? `<details><summary>${count(held.length)} that held</summary>${tableOf(held.slice(0, 2000))}</details>` : "") + `</div>`;
+    (held.length ? `<details><summary>${heldWords(held)}</summary>${tableOf(held.slice(0, 2000))}</details>` : "") + `</div>`;
+}
+
+function hitsHtml(hits, open) {
+  if (!hits.length) return "";
+  const each = hits.slice(0, 200).map(([i, , text]) => `<tr><td class="n">${frames.number[i]}</td><td><button class="link" data-frame="${i}">${html(textFrame(i))}</button></td><td>${html(text)}</td></tr>`).join("");
+  return `<details${open ? " open" : ""}><summary>${count(hits.length)} ${hits.length === 1 ? "frame" : "frames"}${hits.length > 200 ? ", the first 200" : ""}</summary><div class="scroll"><table><tbody>${each}</tbody></table></div></details>`;
 }
 
 function faultsHtml() {
-  const hits = [];
-  for (const [i, name, text] of frames.remarks) if (!name) hits.push([i, text]);
+  const hits = frames.remarks.filter(([, what]) => what === "fault");
   if (!hits.length && !(head.faults || []).length) return "";
-  const rules = (head.faults || []).map((fault) => {
-    const words = `fault: ${fault.note}`, own = hits.filter(([, text]) => text === words);
+  const rules = (head.faults || []).map((fault, rule) => {
+    const own = hits.filter((hit) => hit[3] === rule);
     const where = fault.of_frames ? own.slice(0, 6).map(([i]) => `<button class="link" data-frame="${i}">frame ${frames.number[i]}</button>`).join(", ") + (own.length > 6 ? " …" : "") : `<span class="dim">a port</span>`;
     return `<tr><td>${html(fault.note)}</td><td class="n">${count(fault.times)}</td><td>${html(fault.expected)}</td><td>${where}</td></tr>`;
   }).join("");
   const rulesTable = rules ? `<div class="scroll"><table><thead><tr><th>fault</th><th class="n">times</th><th>expected</th><th>hit</th></tr></thead><tbody>${rules}</tbody></table></div>` : "";
-  const each = hits.slice(0, 200).map(([i, text]) => `<tr><td class="n">${frames.number[i]}</td><td><button class="link" data-frame="${i}">${html(textFrame(i))}</button></td><td>${html(text)}</td></tr>`).join("");
-  const list = each ? `<details${rules ? "" : " open"}><summary>${count(hits.length)} ${hits.length === 1 ? "frame" : "frames"}${hits.length > 200 ? ", the first 200" : ""}</summary><div class="scroll"><table><tbody>${each}</tbody></table></div></details>` : "";
-  return `<div class="panel"><h2>${head.faults ? "Faults" : "Comments"} <span class="dim">and what they hit</span></h2>${rulesTable}${list}</div>`;
+  return `<div class="panel"><h2>Faults <span class="dim">and what they hit</span></h2>${rulesTable}${hitsHtml(hits, !rules)}</div>`;
+}
+
+function commentsHtml() {
+  const hits = frames.remarks.filter(([, what]) => what === "note");
+  return hits.length ? `<div class="panel"><h2>Comments <span class="dim">that tell of no fault</span></h2>${hitsHtml(hits, hits.length < 20)}</div>` : "";
 }
 
 function violationsHtml() {
   const found = new Map();
   for (const [i, name, text] of frames.remarks) {
-    if (!name) continue;
+    if (isComment(name)) continue;
     if (!found.has(name)) found.set(name, {first: i, text, times: 0});
     ++found.get(name).times;
   }
@@ -80,7 +94,7 @@ function connectionsHtml() {
     entry.last = i;
     ++entry.frames;
     entry.bytes += frames.size[i];
-    entry.remarks += remarks.has(i) ? 1 : 0;
+    entry.remarks += isUnusual(i) ? 1 : 0;
     all.set(index, entry);
   }
   if (!all.size) return "";
@@ -98,6 +112,9 @@ function notesHtml() {
   const notes = [];
   if (head.broken) notes.push(`The capture is broken: ${head.broken}. The page has what comes before.`);
   if (head.not_captured) notes.push(`Not captured where they attach (capture: false): ${head.not_captured}. Their frames are shown where others see them.`);
+  if (frames.without_header) notes.push(`${count(frames.without_header)} records are not in the page: they are neither Fibre Channel nor FIP frames, or cut within their header. fcvi-sim decode prints them.`);
+  const back = frames.step.reduce((sum, step) => sum + (step < 0 ? 1 : 0), 0);
+  if (back) notes.push(`The records of the capture are not in the order of their times: ${count(back)} are earlier than the one before. The ladder has them as the capture does.`);
   if (head.left_out) notes.push(`The page has the first ${count(frames.count)} frames; ${count(head.left_out)} later records of the capture are left out (--frames).`);
   return notes.map((note) => `<div class="panel"><p style="margin:0">${html(note)}</p></div>`).join("");
 }
@@ -109,7 +126,7 @@ function drawSummary() {
   const said = !isRun ? [] : good ? [`✓ all ${count(head.checked)} expectations held`, `✓ ${count(head.checked)}`] : [`✗ ${count(head.failed)} of ${count(head.checked)} failed`, `✗ ${count(head.failed)}`];
   pill.innerHTML = isRun ? `<span class="long">${said[0]}</span><span class="short">${said[1]}</span>` : "capture";
   const text = head.summary ? `<div class="panel"><h2>What the run printed</h2><pre>${html(head.summary.trim())}</pre></div>` : "";
-  byId("summary").innerHTML = cardsHtml() + notesHtml() + verdictsHtml() + connectionsHtml() + `<div class="panels">${faultsHtml()}${violationsHtml()}${messagesHtml()}</div><div style="height:16px"></div>${text}`;
+  byId("summary").innerHTML = cardsHtml() + notesHtml() + verdictsHtml() + connectionsHtml() + `<div class="panels">${faultsHtml()}${commentsHtml()}${violationsHtml()}${messagesHtml()}</div><div style="height:16px"></div>${text}`;
 }
 byId("summary").addEventListener("click", (event) => {
   const target = event.target.closest("[data-frame],[data-query]");
@@ -162,7 +179,7 @@ const nextTheme = () => setTheme(themes[(themes.indexOf(theme) + 1) % themes.len
 byId("theme").addEventListener("click", nextTheme);
 byId("help-button").addEventListener("click", () => byId("help").showModal());
 
-function nextRemark() { showView("ladder"); jump(1, (i) => remarks.has(i)); }
+function nextRemark() { showView("ladder"); jump(1, isUnusual); }
 function partner() {
   const i = ladder.items[ladder.chosen];
   if (!(i >= 0 && i < foldBase)) return;
@@ -170,11 +187,11 @@ function partner() {
   if (other >= 0) chooseFrame(other);
 }
 const keys = {
-  "1": () => showView("summary"), "2": () => { showView("ladder"); list.focus(); }, "3": () => showView("states"), "4": () => showView("plots"),
+  "1": () => showView("summary"), "2": () => { showView("ladder"); list.focus(); }, "3": () => showView("states"), "4": () => { showView("plots"); plotsBox.focus(); },
   f: () => { showView("ladder"); byId("filter").select(); }, "/": () => { showView("ladder"); byId("search").select(); },
   n: () => ladder.search && jump(1, ladder.search), N: () => ladder.search && jump(-1, ladder.search), a: partner, "!": nextRemark,
   "+": () => zoom(1), "=": () => zoom(1), "-": () => zoom(-1), d: () => setFold(!ladder.foldsLong), t: nextTheme, "?": () => byId("help").showModal(),
-  Escape: () => { if (detail.classList.contains("open") && isNarrow()) closeDetail(); },
+  Escape: () => { if (isOpen()) closeDetail(); },
 };
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || event.target.matches("input,select,textarea") || byId("help").open) return;

@@ -6,8 +6,8 @@ const html = (text) => String(text).replace(/[&<>"']/g, (c) => escapes[c]);
 const count = (number) => number.toLocaleString("en-US").replace(/,/g, " ");
 const isNarrow = () => window.innerWidth <= 760;
 
-const kinds = ["login", "naming", "setup", "data", "response", "teardown", "abort", "other"];
-const flag = {lost: 1, fault: 2, violation: 4, first: 8, last: 16, retry: 32};
+const kinds = ["login", "naming", "setup", "data", "response", "teardown", "abort", "ack", "other"];
+const flag = {lost: 1, fault: 2, violation: 4, first: 8, last: 16, retry: 32, note: 64};
 
 const head = JSON.parse(textOf("head"));
 const frames = JSON.parse(textOf("frames"));
@@ -30,12 +30,14 @@ function frameNumbered(number) {
   return -1;
 }
 
-/// Remarks by frame: {name, text}; a name is that of a violation.
+/// Remarks by frame: {what, text, rule, name}; what is "fault", "note", or the violation that `name` has, too.
+const isComment = (what) => what === "fault" || what === "note";
 const remarks = new Map();
-for (const [i, name, text] of frames.remarks) {
+for (const [i, what, text, rule] of frames.remarks) {
   if (!remarks.has(i)) remarks.set(i, []);
-  remarks.get(i).push({name, text});
+  remarks.get(i).push({what, text, rule, name: isComment(what) ? "" : what});
 }
+const isUnusual = (i) => (frames.flags[i] & (flag.lost | flag.fault | flag.violation)) !== 0;
 const remarksOf = (i) => remarks.get(i) || [];
 
 /// Answers by the frame that they answer, made when first asked for.

@@ -117,6 +117,11 @@ function inWords(kind, names, data) {
   }).join("; ");
 }
 
+function spanWords() {
+  const all = plots.from <= plots.first && plots.to >= plots.last;
+  return `${duration(plots.from)} to ${duration(plots.to)}${all ? "" : `, of ${duration(plots.first)} to ${duration(plots.last)}`}`;
+}
+
 function zoomPlots(from, to) {
   if (!(to > from) || (from === plots.from && to === plots.to)) return;
   Object.assign(plots, {from, to, syncing: true});
@@ -127,7 +132,33 @@ function zoomPlots(from, to) {
     plot.setScale("y", {min: null, max: null});
   }
   setTimeout(() => { plots.syncing = false; });
-  byId("plots-span").textContent = `${duration(from)} to ${duration(to)}`;
+  byId("plots-span").textContent = spanWords();
+}
+
+/// Closer by a factor below 1, around the middle; `by`: earlier or later, in spans.
+function moveSpan(factor, by = 0) {
+  const span = plots.to - plots.from, wide = Math.min(plots.last - plots.first, Math.max(10, span * factor));
+  const middle = plots.from + span * (0.5 + by);
+  const from = Math.max(plots.first, Math.min(plots.last - wide, middle - wide / 2));
+  zoomPlots(from, from + wide);
+}
+const spanMoves = {
+  closer: () => moveSpan(0.5), wider: () => moveSpan(2), earlier: () => moveSpan(1, -0.5), later: () => moveSpan(1, 0.5),
+  busy: () => zoomPlots(...busySpan()), whole: () => zoomPlots(plots.first, plots.last),
+};
+const spanKeys = {__proto__: null, "+": "closer", "=": "closer", "-": "wider", ArrowLeft: "earlier", ArrowRight: "later", Home: "whole", End: "busy"};
+
+/// What there is no curve for: values that the run measured and that never changed.
+function constantsHtml() {
+  const groups = new Map();
+  for (const one of head.constant || []) {
+    const words = `${one.name}: ${one.unit === "B" ? bytesText(one.value) : count(one.value)}`;
+    groups.set(one.group, [...(groups.get(one.group) || []), words]);
+  }
+  const rows = [...groups].map(([group, words]) => `<tr><td>${html(group)}</td><td>${html(words.join(", "))}</td></tr>`).join("");
+  const some = head.ports && head.measured < head.ports.length ? `<p class="dim">Measured at ${count(head.measured)} of ${count(head.ports.length)} ports.</p>` : "";
+  if (!rows && !some) return "";
+  return `<div class="panel" id="constant"><h2>Without a curve <span class="dim">never changed in this run</span></h2>${rows ? `<table><tbody>${rows}</tbody></table>` : ""}${some}</div>`;
 }
 
 function makePlots() {
@@ -135,8 +166,10 @@ function makePlots() {
   plots.last = frames.count ? frames.at[frames.count - 1] : 1;
   for (const one of head.series || []) if (one.at.length) plots.last = Math.max(plots.last, one.at[one.at.length - 1]);
   Object.assign(plots, {from: plots.first, to: Math.max(plots.last, plots.first + 1), made: true, all: [], syncing: true});
-  plotsBox.innerHTML = `<p class="dim">Drag over a plot to look closer, double-click for all. Shown: <span id="plots-span">${duration(plots.from)} to ${duration(plots.to)}</span>. ` +
-    `<button class="link" id="busy">where most frames are</button> · <button class="link" id="whole">all</button></p><div class="panels" id="plots-all"></div>`;
+  const move = (name, sign, key, words) => `<button class="tool" data-move="${name}" title="${words} (${key})" aria-label="${words}">${sign}</button>`;
+  plotsBox.innerHTML = `<div class="span-bar"><span class="group">${move("closer", "+", "+", "Closer")}${move("wider", "−", "-", "Wider")}${move("earlier", "←", "←", "Earlier")}${move("later", "→", "→", "Later")}` +
+    `<button class="tool" data-move="busy" title="Where most frames are (End)">Most frames</button><button class="tool" data-move="whole" title="All (Home)">All</button></span>` +
+    `<span class="dim" role="status"><span id="plots-span">${spanWords()}</span></span><span class="dim">Drag over a plot to look closer, double-click for all.</span></div><div class="panels" id="plots-all"></div>${constantsHtml()}`;
   for (const kind of kindsOfPlots) {
     const {names, data} = kind.make();
     if (!names.length || !data[0].length) continue;
@@ -151,16 +184,24 @@ function makePlots() {
     plots.all.push({plot, kind, place});
   }
   setTimeout(() => { plots.syncing = false; });
-  if (!plots.all.length) plotsBox.innerHTML = `<div class="panel"><h2>Plots</h2><p class="dim">Nothing to plot.</p></div>`;
+  const [low, high] = frames.count ? busySpan() : [0, 0];
+  if (plots.all.length && high - low < (plots.last - plots.first) / 3) zoomPlots(low, high);
+  if (!plots.all.length) plotsBox.innerHTML = `<div class="panel"><h2>Plots</h2><p class="dim">Nothing to plot.</p></div>${constantsHtml()}`;
 }
 /// The span of the middle nine tenths of all frames.
 function busySpan() {
   const low = frames.at[Math.floor(frames.count * 0.05)], high = frames.at[Math.floor(frames.count * 0.95)];
-  return [low - (high - low) * 0.05, high + (high - low) * 0.05];
+  return [Math.max(plots.first, low - (high - low) * 0.05), Math.min(plots.last, high + (high - low) * 0.05)];
 }
 plotsBox.addEventListener("click", (event) => {
-  if (event.target.id === "busy") zoomPlots(...busySpan());
-  if (event.target.id === "whole") zoomPlots(plots.first, plots.last);
+  const button = event.target.closest("[data-move]");
+  if (button) spanMoves[button.dataset.move]();
+});
+plotsBox.addEventListener("keydown", (event) => {
+  const move = !event.ctrlKey && !event.metaKey && !event.altKey && plots.all.length && spanKeys[event.key];
+  if (!move) return;
+  spanMoves[move]();
+  event.preventDefault();
 });
 new ResizeObserver(() => {
   for (const {plot, place} of plots.all) if (place.clientWidth > 100 && place.clientWidth !== plot.width) plot.setSize({width: place.clientWidth, height: 190});

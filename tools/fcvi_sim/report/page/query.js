@@ -57,7 +57,7 @@ const termKinds = {
     return (i) => found(frames.name[i]);
   },
   kind: (value) => (kinds.includes(value) ? (i) => kinds[frames.kind[i]] === value : null),
-  is: (value) => (value in flag ? (i) => has(i, flag[value]) : null),
+  is: (value) => (Object.hasOwn(flag, value) ? (i) => has(i, flag[value]) : null),
   time: (value) => {
     const range = rangeOf(value, timeOf);
     return range && ((i) => frames.at[i] >= range[0] && frames.at[i] <= range[1]);
@@ -68,7 +68,7 @@ const termKinds = {
 function parseQuery(text) {
   const tests = [];
   for (const {not, key, value} of splitTerms(text)) {
-    const make = termKinds[key];
+    const make = Object.hasOwn(termKinds, key) ? termKinds[key] : null;
     const test = make ? make(value.toLowerCase()) : isWord((key + ":" + value).toLowerCase());
     if (!test) return {test: null, wrong: `${key}:${value}`};
     tests.push(not ? (i) => !test(i) : test);

@@ -43,10 +43,11 @@ function changesHtml() {
   const rows = rowsFired.length ? rowsFired.filter((row) => !timeline.machine || row.machine === timeline.machine) : states;
   const shownRows = rows.slice(0, timeline.shownRows);
   const body = shownRows.map((row) => {
+    const cell = (head, content, wide = true) => `<td data-head="${head}"${wide ? ' class="wide"' : ""}>${content}</td>`;
     const at = `<td class="n mono"><button class="link" data-time="${row.at}">${clock(row.at).join(" ")}</button></td><td>${html(row.port)}</td>`;
-    if (!rowsFired.length) return `<tr>${at}<td>${html(row.connection)}</td><td>${html(stateWords(row.from))}</td><td>${html(stateWords(row.to))}</td></tr>`;
+    if (!rowsFired.length) return `<tr>${at}${cell("connection", html(row.connection))}${cell("from", html(stateWords(row.from)))}${cell("to", html(stateWords(row.to)))}</tr>`;
     const target = row.target === row.source ? `<span class="dim">stays</span>` : html(row.target);
-    return `<tr>${at}<td class="mono">${html(row.machine)}</td><td>${html(row.source)}</td><td>${html(row.event)}</td><td>${target}</td><td>${html(row.clause)}</td></tr>`;
+    return `<tr>${at}${cell("table", `<span class="mono">${html(row.machine)}</span>`)}${cell("state", html(row.source))}${cell("event", html(row.event))}${cell("next", target)}${cell("clause", `<b>${html(row.clause)}</b>`)}</tr>`;
   }).join("");
   const heads = rowsFired.length ? ["time, s", "port", "table", "state", "event", "next state", "clause"] : ["time, s", "port", "connection", "from", "to"];
   const left = rows.length - shownRows.length;
