@@ -2,7 +2,7 @@
 //
 // An owner says in `bool is_consistent() const` what holds whenever none of its functions runs. Builds with
 // FCVI_CHECKED (cmake/Fcvi.cmake: Debug and fuzz builds, and on demand) assert it; in others it costs nothing. The
-// simulator asks in every build: after each event (fcvi-sim run --check), once an instant (fcvi-sim explore).
+// simulator asks in every build, after each event (fcvi-sim run --check, fcvi-sim explore).
 #pragma once
 
 #ifdef FCVI_CHECKED

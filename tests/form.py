@@ -19,8 +19,7 @@ from pathlib import Path
 
 import cpp_source
 
-FOLDERS = ["runtime", "wire", "state_machines", "fc2_fabric", "farp", "vi", "fcvi", "loopback", "settings", "vipl", "tools", "examples",
-           "tests"]
+FOLDERS = [*cpp_source.LAYERS, *cpp_source.BESIDE]
 COLUMNS = 120
 SKIPPED = 77
 _RAW = re.compile(r'\b(?:u8|[uUL])?R"([^()\s\\]{0,16})\(.*?\)\1"', re.DOTALL)

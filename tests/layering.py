@@ -195,6 +195,12 @@ def linked_names(command: str, words: list) -> list:
     return []
 
 
+def place_of_sources(root: Path, path: Path, words: list):
+    """The room that the first source of a library stands in; None: it names none."""
+    source = next((word for word in words[1:] if word.endswith(".cpp") and "$" not in word), None)
+    return source and folder_of(root, path.parent / source)
+
+
 def link_errors(root: Path) -> list:
     calls = []  # (where, room or folder, command, words)
     owner = {folder: folder for folder in FOLDERS}  # target -> room or folder
@@ -202,10 +208,11 @@ def link_errors(root: Path) -> list:
         for path in sorted((root / folder).rglob("CMakeLists.txt")) + sorted((root / folder).rglob("*.cmake")):
             place = folder_of(root, path)
             for line, command, words in cmake_calls(path.read_text(encoding="utf-8")):
-                calls.append((f"{path.relative_to(root)}:{line}", place, command, words))
                 defines = command in ("add_library", "add_executable") or command.startswith("fcvi_")
+                room = defines and place_of_sources(root, path, words) or place
+                calls.append((f"{path.relative_to(root)}:{line}", room, command, words))
                 if defines and words and "$" not in words[0]:
-                    owner[words[0]] = place
+                    owner[words[0]] = room
     errors = []
     for where, folder, command, words in calls:
         if folder == OUTSIDE:
@@ -216,6 +223,18 @@ def link_errors(root: Path) -> list:
                 if target and not allowed(folder, target):
                     errors.append(f"{where}: {folder}/ may not link {name} ({target}/)")
     return errors
+
+
+def folder_errors(root: Path) -> list:
+    """A folder of the build that no check knows, or that the table above does not. No build here: nothing to compare."""
+    if not (root / "CMakeLists.txt").is_file():
+        return []
+    known = {*cpp_source.LAYERS, *cpp_source.BESIDE}
+    errors = [f"CMakeLists.txt:{line}: {words[0]}/ is neither in LAYERS nor in BESIDE of tests/cpp_source.py"
+              for line, command, words in cmake_calls((root / "CMakeLists.txt").read_text(encoding="utf-8"))
+              if command == "add_subdirectory" and words[0] not in known]
+    return errors + [f"tests/layering.py: ALLOWED does not say what {folder}/ may use"
+                     for folder in cpp_source.LAYERS if folder not in ALLOWED]
 
 
 LARGEST_CIRCLE = 3  # files of one room, header and source merged
@@ -286,7 +305,7 @@ def circle_errors(root: Path) -> list:
 
 
 def check(root: Path) -> list:
-    return include_errors(root) + word_errors(root) + circle_errors(root) + link_errors(root)
+    return (folder_errors(root) + include_errors(root) + word_errors(root) + circle_errors(root) + link_errors(root))
 
 
 def self_test() -> list:
@@ -323,6 +342,9 @@ def self_test() -> list:
         "room": ("fc2_fabric/frame/bad.hpp", '#include "fc2_fabric/node/port.hpp"\n'),
         "room of another folder": ("vipl/engine/bad.hpp", '#include "fcvi/provider.hpp"\n'),
         "link of a room": ("fc2_fabric/CMakeLists.txt", "fcvi_library(node)\ntarget_link_libraries(node fcvi_vi)\n"),
+        "link between rooms": ("fc2_fabric/CMakeLists.txt", "fcvi_library(low SOURCES frame/a.cpp DEPENDS high)\n"
+                               "fcvi_library(high SOURCES\n  switch/b.cpp DEPENDS low)\n"),
+        "folder of no list": ("CMakeLists.txt", "add_subdirectory(wire)\nadd_subdirectory(tests)\nadd_subdirectory(tcpx)\n"),
         "rooms of a folder": ("tools/fcvi_sim/run/bad.hpp", '#include "fc2_fabric/node/n_port.hpp"\n'),
         "door": ("tools/fcvi_sim/run/bad.hpp", '#include "tools/fcvi_sim/network/fc_host.hpp"\n'),
         "headers of a folder": ("vi/bad.hpp", '#include "wire/fc_header.hpp"\n'),

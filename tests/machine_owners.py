@@ -22,7 +22,7 @@ from typing import NamedTuple
 import cpp_source
 from style_limits import closing
 
-FOLDERS = ["runtime", "fc2_fabric", "farp", "vi", "fcvi", "loopback", "vipl", "tools"]
+FOLDERS = [layer for layer in cpp_source.LAYERS if layer != "state_machines"]  # the tables themselves
 _MEMBER = re.compile(r"\b(?:(machines)::)?(\w+)::Machine\b(?!\s*[&*(:])\s*(\w*)[^;(){}]*;")
 _ALIAS = re.compile(r"\bnamespace\s+(\w+)\s*=\s*machines::(\w+)\s*;")
 _CLASS = re.compile(r"\b(?:class|struct)\s+(?:\[\[[^\]]*\]\]\s*)?(\w+)[^;{}()]*(?:\([^{};]*\)[^;{}]*)?$")

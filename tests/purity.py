@@ -20,7 +20,7 @@ from pathlib import Path
 
 import cpp_source
 
-PURE = ["runtime", "wire", "state_machines", "vi", "fcvi", "loopback", "farp", "fc2_fabric"]
+PURE = [layer for layer in cpp_source.LAYERS if layer not in ("settings", "vipl", "tools")]
 DRIVERS = ["fc2_fabric/drivers", "runtime/drivers"]  # they own sockets, files, clocks and threads
 
 # <atomic> is allowed: vi publishes a descriptor's status with a release store. <iosfwd> and <ostream> declare printing

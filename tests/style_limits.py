@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import cpp_source
 
-FOLDERS = ["runtime", "wire", "state_machines", "fc2_fabric", "farp", "vi", "fcvi", "loopback", "settings", "vipl", "tools", "examples", "tests"]
+FOLDERS = [*cpp_source.LAYERS, *cpp_source.BESIDE]
 LONGEST_FUNCTION = 70
 LOOK_AGAIN_FUNCTION = 40
 LOOK_AGAIN_FILE = 500

@@ -8,6 +8,22 @@
 
 namespace vi {
 
+namespace {
+constexpr std::uint32_t cache_line_bytes = 64, least_prefetch_bytes = 1024;
+
+/// What the next frame most likely moves: by then it is in the cache, where it would be waited for otherwise. A hint,
+/// which reads nothing: the memory may be gone. Inlined: g++ 12 drops a call that does nothing else.
+[[gnu::always_inline]] inline void prefetch(const std::byte* host, std::uint32_t length_bytes) {
+  constexpr std::uint32_t block_bytes = 8 * cache_line_bytes;
+  std::uint32_t at = 0;
+  for (; at + block_bytes <= length_bytes; at += block_bytes) {
+#pragma GCC unroll 8
+    for (std::uint32_t line = 0; line != block_bytes; line += cache_line_bytes) __builtin_prefetch(host + at + line);
+  }
+  for (; at < length_bytes; at += cache_line_bytes) __builtin_prefetch(host + at);
+}
+}  // namespace
+
 inline void DataCursor::advance(std::uint32_t length_bytes) {
   address_ += length_bytes;
   bytes_left_ -= length_bytes;
@@ -124,6 +140,7 @@ bool DataCursor::walk(std::size_t length_bytes, Access access, Copy copy) {
     if (!copy(host, length)) return false;
     advance(length);
     length_bytes -= length;
+    if (length >= least_prefetch_bytes) prefetch(host + length, std::min(length, bytes_left_));
   }
   return true;
 }

@@ -93,7 +93,7 @@ CLI::App* add_command(CLI::App& app, CommandOptions& options) {
   command
       ->add_option(
           "--owners-every", options.owners_every,
-          "of so many runs one asks all parts of the model at each instant whether they contradict themselves, "
+          "of so many runs one asks all parts of the model after each event whether they contradict themselves, "
           "the others at their end")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();

@@ -68,8 +68,7 @@ do
   end
   local function count_line(key, value) return ("%-60s %10.0f"):format(key, value) end
   local function latency_line(key, value)
-    return ("%-30s %10d  min %.9f  mean %.9f  max %.9f s"):format(key, value.count, value.least,
-      value.sum / value.count, value.most)
+    return ("%-22s %8d  %.9f  %.9f  %.9f"):format(key, value.count, value.least, value.sum / value.count, value.most)
   end
 
   local sections = {
@@ -88,7 +87,7 @@ do
       section(lines, "Messages that were answered with an error", counts.errors, count_line)
     end},
     {"Response times", function(lines)
-      section(lines, "Time from request to response", counts.latency, latency_line)
+      section(lines, "Time from request to response: how often; min, mean, max in s", counts.latency, latency_line)
     end},
     {"Violations", function(lines) section(lines, "Violations", counts.violations, count_line) end},
   }

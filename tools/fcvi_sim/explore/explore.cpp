@@ -45,7 +45,7 @@ class Explorer {
 
   /// The frames that faults can hit after `list`; 0 where no further fault is to be added.
   std::uint32_t run(const FaultList& list);
-  [[nodiscard]] bool asks_at_each_instant(const FaultList& list) const;
+  [[nodiscard]] bool asks_after_each_event(const FaultList& list) const;
   void walk(FaultList& list);
 
   Findings findings;
@@ -63,7 +63,7 @@ class Explorer {
 };
 
 // By the list and not by the count of runs: the same with any number of threads.
-bool Explorer::asks_at_each_instant(const FaultList& list) const {
+bool Explorer::asks_after_each_event(const FaultList& list) const {
   const auto sum = [](std::uint64_t frames, const Fault& fault) { return frames + fault.frame; };
   return std::accumulate(list.begin(), list.end(), std::uint64_t{0}, sum) % options_.owners_every == 0;
 }
@@ -77,7 +77,7 @@ std::uint32_t Explorer::run(const FaultList& list) {
   ++findings.runs;
   ++findings.runs_by_depth[list.size()];
   World world(scenario_, list, pool_, options_.sabotage);
-  if (!asks_at_each_instant(list)) world.ask_owners_at_the_end();
+  if (!asks_after_each_event(list)) world.ask_owners_at_the_end();
   const Record& record = world.run();
   courses.insert(record.digest);
   findings.most_frames = std::max(findings.most_frames, record.frames);

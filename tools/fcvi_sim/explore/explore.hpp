@@ -18,7 +18,7 @@ struct Options {
   bool disorder = false;       // disorder_of_frames() instead of faults_of_frame()
   std::size_t positions =
       0;  // frames at which a fault begins: the first, the last, and as far apart as can be between; 0: every one
-  std::uint64_t owners_every = 1;  // of so many runs one asks all owners at each instant, the others at their end
+  std::uint64_t owners_every = 1;  // of so many runs one asks all owners after each event, the others at their end
   Sabotage sabotage = {};          // tests
 };
 

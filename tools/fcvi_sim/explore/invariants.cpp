@@ -452,7 +452,7 @@ const std::vector<Invariant>& invariants() {
                                            "one fault costs no more than it must: a retry recovers, one lost frame "
                                            "errors one unreliable message; none costs nothing"},
                                           {expected, "no state machine meets an event that it has no row for"},
-                                          {agrees, "no owner contradicts itself once an instant is over"}};
+                                          {agrees, "no owner contradicts itself after an event"}};
   return all;
 }
 

@@ -68,7 +68,7 @@ class World final : private PeerListener {
   void connect_anew(ConnectionRecord::Phase phase);
   void rest();
   void collect();
-  /// Asks all owners. Once an instant, after its last event: the builds for debugging assert after each event.
+  /// Asks all owners, after each event.
   void look_for_contradictions();
   void observe();
   void witness(std::uint32_t number, const fc2::Frame& frame, const Fault* fault);
