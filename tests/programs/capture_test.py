@@ -356,6 +356,9 @@ class Capture(LocalFabricTest):
         self.assertEqual({frame["frame.cap_len"] for frame in cut}, {"156"})
         self.assertLessEqual(len(frames), 2000)
         self.assertIn("no more is kept", err)
+        self.assertEqual(self.status()["history_frames"], 2000)
+        self.assertGreater(self.status()["history_seconds"], 0)
+        self.assertIn("kept for capture --last: 2000 frames of ", self.command("status")[1])
         self.assertIsNone(server.poll())
 
     # --last with -c: the latest ones. Without a frame the summary says so in words.
@@ -400,6 +403,8 @@ class Capture(LocalFabricTest):
         self.wait_for(lambda: glob.glob(pattern), "a file about the failure")
         server.wait()
         (path,) = glob.glob(pattern)
+        self.wait_for(lambda: self.status()["failure_files"] == 1, "the service counts it")
+        self.assertIn("files about failures: 1 written, 0 could not be", self.command("status")[1])
         self.assertTrue(any(f"the last frame of {name}: its process was killed by signal 9" in comment
                             for comment in self.comments(path)), self.comments(path))
         about = subprocess.run(["capinfos", "-k", path], capture_output=True, text=True, timeout=self.TIMEOUT)
