@@ -53,7 +53,8 @@ class FrameHistory {
   using Number = std::uint64_t;
   /// The memory is reserved here, and used as frames come.
   explicit FrameHistory(HistoryLimits limits);
-  /// A snapshot, which takes no frames of its own: no more memory than what is held needs. std::bad_alloc if there is none.
+  /// A snapshot, which takes no frames of its own: no more memory than what is held needs. std::bad_alloc if there is
+  /// none.
   FrameHistory(const FrameHistory& other);
   FrameHistory& operator=(const FrameHistory&) = delete;
 

@@ -25,8 +25,8 @@ inline constexpr fc2::TimeNs worth_telling = fc2::millisecond;
 
 struct CaptureChoice {
   bool both_ends = false;  // each frame as it was sent, and as it was received
-  // Only frames from and to these, see PortNames::is_called, and with these N_Port_IDs: of hosts on Ethernet, too. Empty:
-  // all.
+  // Only frames from and to these, see PortNames::is_called, and with these N_Port_IDs, of hosts on Ethernet, too.
+  // Empty: all.
   std::vector<std::string> ports;
   [[nodiscard]] bool takes(const NamedPort& port) const;
 };
