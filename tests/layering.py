@@ -55,6 +55,8 @@ ROOMS = {
     "tools/fcvi_sim/report": ({"scenario", "picture", "capture", "run"}, {"runtime", "wire", "settings"}),
     "tools/fcvi_sim/explore": ({"scenario", "host", "network", "picture", "run"},
                                {"runtime", "wire", "vi", "settings", "fc2_fabric/frame", "fc2_fabric/link"}),
+    "tools/fcvi_sim/replay": ({"scenario", "host", "capture"},
+                              {"runtime", "wire", "vi", "settings", "fc2_fabric/frame", "fc2_fabric/node", "farp", "fcvi"}),
 }
 # Of these rooms and folders others may include only the headers that are named: of the second, the first may.
 DOORS = {

@@ -17,6 +17,7 @@
 #include "tools/fcvi_sim/explore_command.hpp"
 #include "tools/fcvi_sim/host/data_time.hpp"
 #include "tools/fcvi_sim/report/report.hpp"
+#include "tools/fcvi_sim/replay_command.hpp"
 #include "tools/fcvi_sim/report_command.hpp"
 #include "tools/fcvi_sim/scenario/loader.hpp"
 #include "tools/fcvi_sim/run/simulation.hpp"
@@ -234,6 +235,8 @@ int main(int argc, char** argv) {
   const CLI::App* reporter = sim::report::add_command(app, reported);
   sim::capture::CommandOptions captured;
   const sim::capture::Commands commands = sim::capture::add_commands(app, captured);
+  sim::replay::ReplayOptions replayed;
+  const CLI::App* replayer = sim::replay::add_command(app, replayed);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -241,5 +244,6 @@ int main(int argc, char** argv) {
   }
   if (explorer->parsed()) return sim::explore::run_command(exploration);
   if (reporter->parsed()) return sim::report::run_command(reported);
+  if (replayer->parsed()) return sim::replay::run_command(replayed);
   return commands.parsed() ? sim::capture::run_command(commands, captured) : run(options);
 }

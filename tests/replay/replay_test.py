@@ -1,0 +1,286 @@
+#!/usr/bin/env python3
+"""fcvi-sim replay: every figure's capture from either side is no different; one that was changed by hand is, and the
+frame is named; captures that it cannot play.
+
+usage: replay_test.py FCVI_SIM SCENARIOS CAPTURES [unittest arguments]
+"""
+
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import pcapng
+
+FCVI_SIM, SCENARIOS, CAPTURES = sys.argv[1:4]
+del sys.argv[1:4]
+
+SAME, DIFFERENT, BAD_INPUT = 0, 1, 2
+FC_HEADER = 24
+# Offsets in a Fibre Channel frame.
+TYPE, OPCODE, PARAMETER = 8, FC_HEADER + 4, FC_HEADER + 12
+FC_VI = 0x58
+RESP1, RESP3, DISCONNECT_RESP = 0x18, 0x1A, 0x1B
+
+
+class Replay(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="fcvi-replay-")
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.captures = {}
+
+    def file(self, name):
+        return Path(self.folder.name, name)
+
+    def capture_of(self, scenario):
+        """Of a scenario's run, once for all cases."""
+        if scenario not in self.captures:
+            path = self.file(Path(scenario).stem + ".pcapng")
+            subprocess.run([FCVI_SIM, "run", str(Path(SCENARIOS, scenario)), "--capture", str(path)], check=True,
+                           stdout=subprocess.DEVNULL)
+            self.captures[scenario] = path
+        return self.captures[scenario]
+
+    def replay(self, path, port, *options):
+        return subprocess.run([FCVI_SIM, "replay", str(path), "--as", port, *options], capture_output=True, text=True)
+
+    def ports_of(self, path):
+        """As the message about an unknown port lists them."""
+        refused = self.replay(path, "nobody")
+        self.assertEqual((refused.returncode, refused.stdout), (BAD_INPUT, ""), refused.stderr)
+        return re.findall(r"'([^']*)' [0-9A-F]{6}", refused.stderr.split("it has", 1)[1])
+
+    def check_same(self, path, port, *options):
+        result = self.replay(path, port, *options)
+        self.assertEqual((result.returncode, result.stderr), (SAME, ""), result.stdout)
+        self.assertRegex(result.stdout, r"\Ano difference: [0-9,]+ frames? of port .* as captured, [0-9,]+ frames? to it\n\Z")
+        return int(re.search(r"no difference: ([0-9,]+)", result.stdout)[1].replace(",", ""))
+
+    def check_different(self, path, port, first_line, *options):
+        result = self.replay(path, port, *options)
+        self.assertEqual((result.returncode, result.stderr), (DIFFERENT, ""), result.stdout)
+        self.assertRegex(result.stdout.splitlines()[0], rf"\A{first_line}\Z")
+        return result.stdout
+
+    # --- as captured
+
+    def test_every_figure_from_either_side(self):
+        figures = sorted(path.name for path in Path(SCENARIOS).glob("*.yaml"))
+        self.assertGreaterEqual(len(figures), 64)
+        for figure in figures:
+            path = self.capture_of(figure)
+            capture = pcapng.Capture.read(path)
+            ports = self.ports_of(path)
+            self.assertEqual(sorted(ports), sorted(capture.names), figure)
+            self.assertEqual(len(ports), 2, figure)
+            for port in ports:
+                with self.subTest(figure=figure, port=port):
+                    sent = sum(packet.sent and packet.interface == capture.interface(port) for packet in capture.packets)
+                    self.assertEqual(self.check_same(path, port), sent)
+
+    def test_names_of_a_port(self):
+        path = self.capture_of("figure-C.1-client-server-setup.yaml")
+        for name in ("client", "010200", "20:00:02:fc:f0:00:00:02"):
+            with self.subTest(name=name):
+                self.assertEqual(self.check_same(path, name), 18)
+
+    def test_one_end_without_directions(self):
+        """As tcpdump writes it: the port is found by its addresses. With and without SOF, EOF and Ethernet."""
+        capture = pcapng.Capture.read(self.capture_of("figure-6-rdma-read.yaml"))
+        for link_type in (pcapng.ETHERNET, pcapng.FC, pcapng.FC_WITH_DELIMITERS):
+            for name, n_port_id in (("originator", "010100"), ("responder", "010200")):
+                own = [packet for packet in capture.packets if packet.interface == capture.interface(name)]
+                with self.subTest(link_type=link_type, port=name):
+                    path = pcapng.write_pcap(self.file("one_end.pcap"), own, link_type)
+                    self.check_same(path, n_port_id)
+
+    def test_login_by_fip(self):
+        capture = pcapng.Capture.read(self.capture_of("figure-C.1-client-server-setup.yaml"))
+        for at in (1, 3):  # the client's FLOGI and its accept
+            capture.packets[at] = pcapng.in_fip(capture.packets[at])
+        decoded = subprocess.run([FCVI_SIM, "decode", str(capture.write(self.file("fip.pcapng")))], capture_output=True, text=True)
+        self.assertIn("FIP Link Service Request, FLOGI", decoded.stdout)
+        self.assertEqual(self.check_same(self.file("fip.pcapng"), "client"), 18)
+
+    def test_standard_input(self):
+        with open(self.capture_of("figure-2-send.yaml"), "rb") as capture:
+            result = subprocess.run([FCVI_SIM, "replay", "-", "--as", "010100"], stdin=capture, capture_output=True, text=True)
+        self.assertEqual(result.returncode, SAME, result.stdout + result.stderr)
+
+    def test_a_capture_that_ends_early(self):
+        """What would have come behind it nobody knows."""
+        capture = self.edited()
+        for count in range(6, len(capture.packets)):  # from where both have sent a frame with their N_Port_ID
+            path = pcapng.Capture(capture.head, capture.names, capture.packets[:count]).write(self.file("early.pcapng"))
+            for n_port_id in ("010100", "010200"):
+                with self.subTest(count=count, port=n_port_id):
+                    self.check_same(path, n_port_id)
+
+    # --- changed by hand
+
+    def sent_by(self, capture, port, opcode):
+        """Number of the first such frame that the port sends, from 1."""
+        for number, packet in enumerate(capture.packets, 1):
+            fc = packet.fc()
+            if packet.sent and packet.interface == capture.interface(port) and fc[TYPE] == FC_VI and fc[OPCODE] == opcode:
+                return number
+        self.fail(f"{port} does not send {opcode:#x}")
+
+    def edited(self, scenario="figure-C.1-client-server-setup.yaml"):
+        return pcapng.Capture.read(self.capture_of(scenario))
+
+    def test_a_changed_field(self):
+        capture = self.edited()
+        number = self.sent_by(capture, "server", DISCONNECT_RESP)
+        capture.packets[number - 1] = capture.packets[number - 1].patched(PARAMETER, struct.pack(">I", 0x00480000))
+        path = capture.write(self.file("field.pcapng"))
+        text = self.check_different(path, "server", rf"frame {number} at 0\.\d{{9}} s is different now")
+        self.assertIn("  FCVI_DISCONNECT_RESP.parameter: 00480000h Protocol Error, now 004B0000h Disconnect Accept\n", text)
+        self.assertEqual(text.count("\n"), 4, text)
+        whole = self.check_different(path, "server", rf"frame {number} .*", "-v")
+        self.assertGreater(whole.count("FCVI_DISCONNECT_RESP.parameter"), 2)
+
+    def test_every_field_of_the_header(self):
+        """Of RESP3: a bit in each word of header and Device_Header, but for what the port chooses."""
+        original = self.edited()
+        number = self.sent_by(original, "server", RESP3)
+        chosen = {18, 19, 12}  # RX_ID, SEQ_ID: chosen when they are seen first, not now
+        for offset in range(FC_HEADER + 32):
+            if offset in range(1, 4) or offset in (5, 6, 7, 8, 10, 11, 16, 17) or offset in chosen:
+                continue  # addresses, TYPE and OX_ID: whose frame it is
+            capture = self.edited()
+            packet = capture.packets[number - 1]
+            capture.packets[number - 1] = packet.patched(offset, bytes([packet.fc()[offset] ^ 0x01]))
+            with self.subTest(offset=offset):
+                path = capture.write(self.file("bit.pcapng"))
+                result = self.replay(path, "server")
+                self.assertEqual(result.returncode, DIFFERENT, result.stdout + result.stderr)
+                self.assertIn(f"frame {number} at", result.stdout.splitlines()[0])
+
+    def test_a_missing_frame(self):
+        """It is sent now, and was not captured."""
+        capture = self.edited()
+        number = self.sent_by(capture, "server", DISCONNECT_RESP)
+        del capture.packets[number - 1]
+        following = next(at for at, packet in enumerate(capture.packets, 1)
+                         if at >= number and packet.sent and packet.interface == capture.interface("server"))
+        text = self.check_different(capture.write(self.file("missing.pcapng")), "server",
+                                    rf"a frame is sent now at 0\.\d{{9}} s, before frame {following} at 0\.\d{{9}} s")
+        self.assertIn("  now:      010100 > 010200 FCVI_DISCONNECT_RESP Disconnect Accept\n", text)
+
+    def test_an_extra_frame(self):
+        """It was captured, and is not sent now: another RESP1, a moment later."""
+        capture = self.edited()
+        number = self.sent_by(capture, "server", RESP1)
+        first = capture.packets[number - 1]
+        again = pcapng.Packet(first.interface, first.time + 1000, first.data, first.options)
+        capture.packets.insert(number, again.patched(PARAMETER, struct.pack(">I", 0x00010000)))
+        self.check_different(capture.write(self.file("extra.pcapng")), "server", rf"frame {number + 1} at 0\.\d{{9}} s is not sent now")
+
+    def test_all_differences(self):
+        capture = self.edited()
+        numbers = [self.sent_by(capture, "server", opcode) for opcode in (RESP3, DISCONNECT_RESP)]
+        for number in numbers:
+            packet = capture.packets[number - 1]
+            capture.packets[number - 1] = packet.patched(PARAMETER, struct.pack(">I", 0x00480000))
+        path = capture.write(self.file("two.pcapng"))
+        found = lambda text: [int(number) for number in re.findall(r"^frame (\d+) at", text, re.MULTILINE)]
+        self.assertEqual(found(self.check_different(path, "server", ".*")), numbers[:1])
+        self.assertEqual(found(self.check_different(path, "server", ".*", "--all")), numbers)
+
+    def test_a_late_frame(self):
+        """Later than the tolerance: the answer comes now when the request does, which is too early for the capture."""
+        capture = self.edited()
+        number = self.sent_by(capture, "server", RESP3)
+        for packet in capture.packets[number - 1:]:
+            packet.time += 2 * 10**9
+        path = capture.write(self.file("late.pcapng"))
+        self.check_different(path, "server", rf"a frame is sent now at 0\.\d{{9}} s, before frame {number} at 2\.\d{{9}} s")
+        self.check_same(path, "server", "--tolerance", "3000")
+
+    def test_what_the_port_chooses_is_no_difference(self):
+        """The client's FCVI_HANDLE and FCVI_CONNECTION_ID, its OX_IDs, in all frames that have them."""
+        capture = self.edited()
+        for at, packet in enumerate(capture.packets):
+            capture.packets[at] = packet.with_fc(with_other_choices(packet.fc()))
+        self.assertEqual(self.check_same(capture.write(self.file("choices.pcapng")), "client"), 18)
+
+    def test_another_implementation(self):
+        """Linux has other service parameters; its login is by FIP."""
+        text = self.check_different(Path(CAPTURES, "linux-fabric-login.pcap"), "010100",
+                                    r"frame 9 at 8\.670022000 s is different now")
+        self.assertIn("  LOGIN.e_d_tov: 00000000h, now 000007D0h\n", text)
+
+    # --- bad input
+
+    def refused(self, path, port):
+        result = self.replay(path, port)
+        self.assertEqual((result.returncode, result.stdout), (BAD_INPUT, ""), result.stderr)
+        return result.stderr
+
+    def test_an_unknown_port(self):
+        path = self.capture_of("figure-C.1-client-server-setup.yaml")
+        self.assertEqual(self.refused(path, "nobody"),
+                         f"fcvi-sim: {path}: no port 'nobody'; it has 'server' 010100 (20:00:02:fc:f0:00:00:01), "
+                         "'client' 010200 (20:00:02:fc:f0:00:00:02)\n")
+
+    def test_a_capture_that_begins_late(self):
+        capture = self.edited()
+        number = self.sent_by(capture, "server", RESP1)
+        capture.packets = capture.packets[number - 1:]
+        self.assertIn("the first frame that port 'server' 010100 sent, 1, is FCVI_CONNECT_RESP1: a replay needs the capture from its "
+                      "fabric login (FLOGI) on\n", self.refused(capture.write(self.file("late.pcapng")), "server"))
+
+    def test_no_set_up(self):
+        """The login is there, the set-up of the connection is not."""
+        capture = self.edited("figure-2-send.yaml")
+        connects = {0x10, 0x18, 0x19, 0x1A}
+        capture.packets = [packet for packet in capture.packets
+                           if packet.fc()[TYPE] != FC_VI or packet.fc()[OPCODE] not in connects]
+        self.assertRegex(self.refused(capture.write(self.file("no_set_up.pcapng")), capture.names[0]),
+                         r"frame \d+ is of a connection \(FCVI_HANDLE [0-9A-F]{8}h\) whose set-up was not captured")
+
+    def test_a_message_of_four_gigabytes(self):
+        """By a damaged FCVI_TOT_LEN."""
+        capture = self.edited("figure-2-send.yaml")
+        for port in capture.names:
+            for number, packet in enumerate(capture.packets, 1):
+                fc = packet.fc()
+                if packet.sent and packet.interface == capture.interface(port) and fc[TYPE] == FC_VI and fc[OPCODE] == 0:
+                    capture.packets[number - 1] = packet.patched(FC_HEADER + 28, b"\xff\xff\xff\xff")
+                    text = self.refused(capture.write(self.file("long.pcapng")), port)
+                    self.assertIn(f"frame {number} needs 4294967295 bytes of memory", text)
+                    return
+        self.fail("no SEND_RQST")
+
+    def test_no_capture(self):
+        self.file("cut.pcapng").write_bytes(self.capture_of("figure-2-send.yaml").read_bytes()[:-20])
+        self.assertIn("cut.pcapng", self.refused(self.file("cut.pcapng"), "010100"))
+        self.assertIn("none.pcapng", self.refused(self.file("none.pcapng"), "010100"))
+
+
+def with_other_choices(fc: bytes) -> bytes:
+    """The same frame, had the client (010200) begun with other numbers."""
+    fc = bytearray(fc)
+    client, by_responder = b"\x01\x02\x00", fc[9] & 0x80 != 0
+    from_client = fc[5:8] == client or fc[1:4] != client
+    if from_client != by_responder and fc[16:18] != b"\xff\xff":
+        fc[16] ^= 0x10  # OX_ID
+    if fc[TYPE] != FC_VI or fc[0] >= 0x80:
+        return bytes(fc)
+    handle_at, connection_at = FC_HEADER, FC_HEADER + 28
+    if not from_client and fc[handle_at:handle_at + 4] != b"\xff\xff\xff\xff":
+        fc[handle_at] ^= 0x20
+    if fc[OPCODE] in (0x10, 0x18, 0x19, 0x1A):
+        fc[connection_at] ^= 0x40
+    if fc[OPCODE] == 0x10:
+        fc[FC_HEADER + 32 + 8] ^= 0x20  # FCVI_RQST_HANDLE
+    return bytes(fc)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,29 @@
+// Where two frames differ, field by field.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "tools/fcvi_sim/replay/conversation.hpp"
+
+namespace sim::replay {
+
+struct FieldDifference {
+  std::string field, captured, now;  // "FCVI_CONNECT_RESP1.payload.handle"; a text that is empty: there is none
+};
+
+/// One frame of the port as it is now: header, data field, and how its class is marked.
+struct SentFrame {
+  std::vector<std::uint8_t> bytes;
+  wire::Sof sof{};
+};
+
+/// Not equal to the last bit; of delimiters the class.
+[[nodiscard]] bool differ(const CapturedFrame& captured, const SentFrame& now);
+/// In the order of the frame; empty where they do not differ.
+[[nodiscard]] std::vector<FieldDifference> differences(const CapturedFrame& captured, const SentFrame& now);
+/// "FCVI_CONNECT_RQST id 7DB8C1BAh, reliable_delivery, "connection"".
+[[nodiscard]] std::string words_of(wire::Bytes frame);
+/// All fields, a line each.
+[[nodiscard]] std::string fields_of(wire::Bytes frame, std::string_view indent);
+
+}  // namespace sim::replay

@@ -1,0 +1,335 @@
+#include "tools/fcvi_sim/replay/conversation.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "tools/fcvi_sim/capture/reading.hpp"
+#include "tools/fcvi_sim/capture/twice.hpp"
+#include "wire/ct/rsnn_nn.hpp"
+#include "wire/els/login.hpp"
+#include "wire/fip/descriptors.hpp"
+#include "wire/partial_ius.hpp"
+
+namespace sim::replay {
+namespace {
+using capture::Direction;
+
+bool contains(const std::vector<wire::FcId>& ids, wire::FcId id) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
+/// A Fibre Channel frame of a packet: its own, or the one within a FIP message (FLOGI, LOGO and their answers). What
+/// VN2VN ports say so to each other is FIP's, and no N_Port's.
+struct Carried {
+  std::vector<std::uint8_t> bytes;
+  wire::FcHeader header;
+  bool by_fip = false;
+};
+
+std::optional<Carried> carried_by(const capture::Seen& seen) {
+  if (seen.frame.header && seen.frame.trouble.empty())
+    return Carried{{seen.frame.fc.begin(), seen.frame.fc.end()}, *seen.frame.header, false};
+  if (!seen.frame.fip) return std::nullopt;
+  const auto* frame = seen.frame.fip->find<wire::fip::EncapsulatedFrame>();
+  if (frame == nullptr) return std::nullopt;
+  const auto header = wire::FcHeader::parse(frame->fc_frame);
+  const auto is_of_fabric = [](wire::FcId id) { return id == wire::well_known::f_port; };
+  if (!header || !(is_of_fabric(header->s_id) || is_of_fabric(header->d_id))) return std::nullopt;
+  return Carried{frame->fc_frame, *header, true};
+}
+
+wire::Bytes data_field_of(wire::Bytes fc, const wire::FcHeader& header) {
+  const wire::Bytes data = fc.subspan(wire::FcHeader::size());
+  return data.first(data.size() - std::min(data.size(), header.fill_bytes()));
+}
+
+std::optional<wire::els::Login> login_of(const Carried& carried) {
+  if (carried.header.type != wire::Type::els) return std::nullopt;
+  const auto login = wire::els::Login::parse(data_field_of(carried.bytes, carried.header));
+  return login ? std::optional(*login) : std::nullopt;
+}
+
+/// First pass: who is who.
+class Census {
+ public:
+  void add(const capture::Seen& seen);
+  [[nodiscard]] std::vector<CapturedPort> ports(const std::vector<capture::Interface>& interfaces) const;
+  /// It saw frames that its port received.
+  [[nodiscard]] bool receives(std::size_t interface) const { return receiving_.contains(interface); }
+  /// That interface shows what its port receives from there.
+  [[nodiscard]] bool arrives(std::size_t interface, wire::FcId sender) const {
+    return arrivals_.contains({interface, sender.value});
+  }
+  /// To the FLOGI.
+  [[nodiscard]] std::optional<wire::FcId> granted(const Carried& carried) const;
+
+ private:
+  struct Port {
+    std::optional<std::size_t> interface;
+    std::vector<wire::FcId> ids;
+  };
+  void learn_grant(const Carried& carried);
+  static bool is_port(wire::FcId id) { return id != wire::well_known::unidentified && !wire::is_of_fabric(id); }
+
+  /// The interface is at the only port that it sends frames of, not between switches.
+  [[nodiscard]] bool is_of_port(std::size_t interface) const;
+
+  std::set<std::size_t> receiving_, logging_in_;
+  std::set<std::pair<std::size_t, std::uint32_t>> arrivals_;
+  std::map<std::size_t, std::string> node_names_;  // symbolic ones, by interface
+  std::map<std::size_t, std::vector<wire::FcId>> by_interface_;
+  std::vector<wire::FcId> senders_;
+  std::map<std::uint32_t, wire::Wwn> names_;
+  std::map<std::uint16_t, wire::Wwn> asking_;    // FLOGI's OX_ID: who asks
+  std::map<std::uint64_t, wire::FcId> granted_;  // by Port_Name
+};
+
+void Census::add(const capture::Seen& seen) {
+  const auto carried = carried_by(seen);
+  const std::size_t interface = seen.packet.interface;
+  const Direction direction = seen.packet.direction;
+  if (!carried) return;
+  if (direction == Direction::received) {
+    receiving_.insert(interface);
+    arrivals_.insert({interface, carried->header.s_id.value});
+  }
+  if (direction == Direction::sent && carried->header.type == wire::Type::ct)
+    if (auto name = wire::ct::RsnnNn::parse(data_field_of(carried->bytes, carried->header)))
+      node_names_[interface] = name->symbolic_name;
+  const wire::FcHeader& header = carried->header;
+  const auto login = login_of(*carried);
+  if (login && header.s_id == wire::well_known::unidentified) {
+    asking_[header.ox_id.value] = login->port_name;
+    if (direction == Direction::sent) logging_in_.insert(interface);
+  } else if (login && is_port(header.s_id)) {
+    names_[header.s_id.value] = login->port_name;
+  }
+  learn_grant(*carried);
+  if (!is_port(header.s_id)) return;
+  if (!contains(senders_, header.s_id)) senders_.push_back(header.s_id);
+  auto& ids = by_interface_[interface];
+  if (direction == Direction::sent && !contains(ids, header.s_id)) ids.push_back(header.s_id);
+}
+
+void Census::learn_grant(const Carried& carried) {
+  const wire::FcHeader& header = carried.header;
+  if (header.s_id != wire::well_known::f_port || !is_port(header.d_id) || !login_of(carried)) return;
+  const auto asked = asking_.find(header.ox_id.value);
+  if (asked == asking_.end()) return;
+  names_.try_emplace(header.d_id.value, asked->second);
+  granted_[asked->second.value] = header.d_id;
+}
+
+std::optional<wire::FcId> Census::granted(const Carried& carried) const {
+  const auto login = login_of(carried);
+  if (!login) return std::nullopt;
+  const auto found = granted_.find(login->port_name.value);
+  return found == granted_.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool Census::is_of_port(std::size_t interface) const {
+  const auto found = by_interface_.find(interface);
+  if (found == by_interface_.end() || found->second.empty()) return false;
+  if (logging_in_.contains(interface)) return true;
+  return found->second.size() == 1 && std::none_of(by_interface_.begin(), by_interface_.end(), [&](const auto& other) {
+           return other.first != interface && contains(other.second, found->second.front());
+         });
+}
+
+std::vector<CapturedPort> Census::ports(const std::vector<capture::Interface>& interfaces) const {
+  std::vector<CapturedPort> all;
+  std::vector<wire::FcId> told;
+  const auto named = [this](CapturedPort port) {
+    for (const wire::FcId id : port.ids)
+      if (const auto found = names_.find(id.value); found != names_.end()) port.port_name = found->second;
+    return port;
+  };
+  for (std::size_t i = 0; i < interfaces.size(); ++i) {
+    if (interfaces[i].name.empty() || !is_of_port(i)) continue;
+    const std::vector<wire::FcId>& ids = by_interface_.at(i);
+    CapturedPort port{interfaces[i].name, {}, i, ids, {}};
+    if (const auto name = node_names_.find(i); name != node_names_.end()) port.node = name->second;
+    all.push_back(named(std::move(port)));
+    told.insert(told.end(), ids.begin(), ids.end());
+  }
+  for (const wire::FcId id : senders_)
+    if (!contains(told, id)) all.push_back(named({{}, {}, {}, {id}, {}}));
+  return all;
+}
+
+bool is_called(const CapturedPort& port, const std::string& name) {
+  if (port.name == name || port.node == name || (port.port_name && wire::to_string(*port.port_name) == name))
+    return true;
+  return std::any_of(port.ids.begin(), port.ids.end(), [&](wire::FcId id) {
+    std::string text = wire::to_string(id), upper = name;
+    std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return std::toupper(c); });
+    return text == upper;
+  });
+}
+
+std::string unknown_port(const std::string& path, const std::string& name, const std::vector<CapturedPort>& ports) {
+  if (ports.empty()) return path + ": no port sent a frame in this capture";
+  const bool several =
+      std::any_of(ports.begin(), ports.end(), [&](const CapturedPort& port) { return is_called(port, name); });
+  std::string text = path + (several ? ": several ports are '" : ": no port '") + name + "'; it has";
+  for (std::size_t i = 0; i < ports.size(); ++i) text.append(i == 0 ? " " : ", ").append(ports[i].to_string());
+  return text;
+}
+
+/// Second pass: the frames of one port.
+class Selector {
+ public:
+  Selector(const CapturedPort& port, const Census& census)
+      : port_(port), census_(census), by_direction_(port.interface && census.receives(*port.interface)) {}
+  void add(const capture::Seen& seen);
+  [[nodiscard]] std::vector<CapturedFrame> take() { return std::move(frames_); }
+  /// Why they are not all; empty: they are.
+  [[nodiscard]] const std::string& error() const { return error_; }
+
+ private:
+  enum class Role : std::uint8_t { none, sent, received };
+  [[nodiscard]] Role role_of(const capture::Seen& seen, const Carried& carried) const;
+  [[nodiscard]] bool comes_from_afar(const capture::Seen& seen, const Carried& carried) const;
+  [[nodiscard]] Role role_by_address(const capture::Seen& seen, const Carried& carried) const;
+  void mark(CapturedFrame& frame);
+  void read_message(CapturedFrame& frame);
+  using ExchangeKey = std::tuple<std::uint32_t, std::uint16_t, bool>;  // peer, OX_ID, the port is its originator
+
+  const CapturedPort& port_;
+  const Census& census_;
+  const bool by_direction_;
+  std::string error_;
+  std::vector<CapturedFrame> frames_;
+  wire::PartialIus sent_ius_, received_ius_;
+  std::set<ExchangeKey> answered_;
+  std::map<std::pair<ExchangeKey, bool>, wire::SeqId> sequences_;  // the latest that the port sent or received
+};
+
+Selector::Role Selector::role_of(const capture::Seen& seen, const Carried& carried) const {
+  if (!by_direction_) return role_by_address(seen, carried);
+  if (seen.packet.interface == *port_.interface)
+    return seen.packet.direction == Direction::sent ? Role::sent : Role::received;
+  return comes_from_afar(seen, carried) ? Role::received : Role::none;
+}
+
+/// A capture that has each frame once shows it where it was sent.
+bool Selector::comes_from_afar(const capture::Seen& seen, const Carried& carried) const {
+  const wire::FcHeader& header = carried.header;
+  const bool to_port = contains(port_.ids, header.d_id) || header.d_id == wire::well_known::broadcast;
+  if (!to_port || seen.packet.direction != Direction::sent || census_.arrives(*port_.interface, header.s_id))
+    return false;
+  return std::none_of(seen.packet.comments.begin(), seen.packet.comments.end(), [](const std::string& comment) {
+    return comment.starts_with("discarded") || comment.starts_with("lost");
+  });
+}
+
+/// Of a frame that was captured at both ends only the port's own end counts.
+Selector::Role Selector::role_by_address(const capture::Seen& seen, const Carried& carried) const {
+  const wire::FcHeader& header = carried.header;
+  const auto asks = [&] {
+    return header.s_id == wire::well_known::unidentified ? census_.granted(carried) : std::nullopt;
+  };
+  const auto id = asks();
+  const bool repeated = seen.same != 0;
+  if (contains(port_.ids, header.s_id) || (id && contains(port_.ids, *id))) return repeated ? Role::none : Role::sent;
+  if (!contains(port_.ids, header.d_id)) return Role::none;
+  const bool elsewhere =
+      seen.packet.direction == Direction::received && port_.interface && seen.packet.interface != *port_.interface;
+  return elsewhere || repeated ? Role::none : Role::received;
+}
+
+void Selector::add(const capture::Seen& seen) {
+  auto carried = carried_by(seen);
+  if (!carried) return;
+  const Role role = role_of(seen, *carried);
+  if (role == Role::none) return;
+  for (const std::string& comment : seen.packet.comments)
+    if (error_.empty() && comment.find("way mark") != std::string::npos)
+      error_ = "frame " + std::to_string(seen.packet.number) + " says that message data went another way (" + comment +
+               "): they cannot be compared";
+  CapturedFrame frame;
+  frame.number = seen.packet.number;
+  frame.at = seen.since_first;
+  frame.sent = role == Role::sent;
+  frame.bytes = std::move(carried->bytes);
+  frame.header = carried->header;
+  if (!carried->by_fip) {
+    frame.sof = seen.frame.sof;
+    frame.eof = seen.frame.eof;
+    frame.crc_error = seen.frame.crc_ok == false;
+  }
+  mark(frame);
+  read_message(frame);
+  frames_.push_back(std::move(frame));
+}
+
+void Selector::mark(CapturedFrame& frame) {
+  const wire::FcHeader& header = frame.header;
+  if (wire::is_link_control(header.r_ctl)) return;
+  const bool own = frame.sent != frame.by_responder();
+  const ExchangeKey key{(frame.sent ? header.d_id : header.s_id).value, header.ox_id.value, own};
+  frame.begins_exchange = !frame.by_responder() && header.has(wire::f_ctl::first_sequence) && header.seq_cnt.value == 0;
+  if (frame.begins_exchange) answered_.erase(key);
+  if (frame.sent && frame.by_responder()) frame.first_answer = answered_.insert(key).second;
+  const auto [sequence, is_first] = sequences_.try_emplace({key, frame.sent}, header.seq_id);
+  frame.begins_sequence = is_first || frame.begins_exchange || frame.first_answer || sequence->second != header.seq_id;
+  sequence->second = header.seq_id;
+}
+
+void Selector::read_message(CapturedFrame& frame) {
+  const auto message = (frame.sent ? sent_ius_ : received_ius_).add({frame.header, frame.data_field()});
+  frame.message_header = frame.header;
+  if (!message.whole) return;
+  frame.message_header = message.header;
+  frame.message.assign(message.data_field.begin(), message.data_field.end());
+}
+
+/// Feeds each frame of the file to `add`. Returns what is wrong with the file; empty: nothing.
+template <class Add>
+std::string read_all(capture::Reading& reading, const std::string& path, const Add& add) {
+  if (std::string error = reading.open(path); !error.empty()) return error;
+  for (capture::Seen seen; reading.next(seen);) add(seen);
+  return reading.error();
+}
+
+}  // namespace
+
+wire::Bytes CapturedFrame::data_field() const { return data_field_of(bytes, header); }
+
+std::string CapturedPort::to_string() const {
+  std::string text = name.empty() ? std::string() : "'" + name + "'";
+  for (const wire::FcId id : ids) text.append(text.empty() ? "" : " ").append(wire::to_string(id));
+  if (port_name) text += " (" + wire::to_string(*port_name) + ")";
+  if (!node.empty()) text += " of node '" + node + "'";
+  return text;
+}
+
+ReadConversation read_conversation(const std::string& path, const std::string& port) {
+  ReadConversation result;
+  const capture::Twice file(path);
+  Census census;
+  capture::Reading first;
+  result.error = read_all(first, file.path(), [&](const capture::Seen& seen) { census.add(seen); });
+  if (!result.error.empty()) {
+    result.error = file.told_as(result.error);
+    return result;
+  }
+  const std::vector<CapturedPort> ports = census.ports(first.interfaces());
+  const auto is_meant = [&](const CapturedPort& one) { return is_called(one, port); };
+  const auto found = std::find_if(ports.begin(), ports.end(), is_meant);
+  if (std::count_if(ports.begin(), ports.end(), is_meant) != 1) {
+    result.error = unknown_port(path, port, ports);
+    return result;
+  }
+  result.conversation.port = *found;
+  Selector selector(*found, census);
+  capture::Reading second;
+  result.error = read_all(second, file.path(), [&](const capture::Seen& seen) { selector.add(seen); });
+  if (result.error.empty() && !selector.error().empty()) result.error = path + ": " + selector.error();
+  result.conversation.frames = selector.take();
+  return result;
+}
+
+}  // namespace sim::replay

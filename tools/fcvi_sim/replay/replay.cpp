@@ -1,0 +1,72 @@
+#include "tools/fcvi_sim/replay/replay.hpp"
+
+#include "settings/units.hpp"
+#include "tools/fcvi_sim/capture/words.hpp"
+#include "tools/fcvi_sim/replay/order.hpp"
+
+namespace sim::replay {
+namespace {
+
+std::string frame_words(const CapturedFrame& frame) {
+  return "frame " + std::to_string(frame.number) + " at " + capture::seconds(frame.at) + " s";
+}
+
+std::string heading(const Difference& difference) {
+  const CapturedFrame* captured = difference.captured;
+  switch (difference.kind) {
+    case Difference::Kind::changed: return frame_words(*captured) + " is different now";
+    case Difference::Kind::missing: return frame_words(*captured) + " is not sent now";
+    case Difference::Kind::extra: break;
+  }
+  return "a frame is sent now at " + capture::seconds(difference.at) + " s, " +
+         (captured == nullptr ? "behind the last one that was captured" : "before " + frame_words(*captured));
+}
+
+std::string shown(const std::string& value) { return value.empty() ? "(none)" : value; }
+
+std::string text_of(const Difference& difference, bool all_fields) {
+  std::string text = heading(difference) + "\n";
+  if (difference.captured != nullptr) text += "  captured: " + words_of(difference.captured->bytes) + "\n";
+  if (difference.kind != Difference::Kind::missing) text += "  now:      " + words_of(difference.now.bytes) + "\n";
+  for (const FieldDifference& field : difference.fields)
+    text += "  " + field.field + ": " + shown(field.captured) + ", now " + shown(field.now) + "\n";
+  if (!all_fields) return text;
+  if (difference.captured != nullptr) text += "  captured:\n" + fields_of(difference.captured->bytes, "    ");
+  if (difference.kind != Difference::Kind::missing) text += "  now:\n" + fields_of(difference.now.bytes, "    ");
+  return text;
+}
+
+std::string frames(std::size_t count) { return settings::format_count(count) + (count == 1 ? " frame" : " frames"); }
+
+}  // namespace
+
+ReplayResult replay(const ReplayOptions& options) {
+  ReplayResult result;
+  const ReadConversation read = read_conversation(options.path, options.port);
+  result.error = read.error;
+  if (!result.error.empty()) return result;
+  PortTraits traits = traits_of(read.conversation);
+  if (!traits.error.empty()) {
+    result.error = options.path + ": " + traits.error;
+    return result;
+  }
+  const auto tolerance = static_cast<capture::Time>(options.tolerance_ms * 1e6);
+  Script script = script_of(read.conversation);
+  if (!script.error.empty()) {
+    result.error = options.path + ": " + script.error;
+    return result;
+  }
+  traits.provider.ulp_timeout = script.ulp_timeout;
+  script = OrderSearch(read.conversation, traits, tolerance).find(std::move(script));
+  Player player(read.conversation, script, traits, {tolerance, options.all});
+  player.run();
+  for (const Difference& difference : player.differences()) result.text += text_of(difference, options.all_fields);
+  result.same = player.differences().empty();
+  if (result.same)
+    result.text = "no difference: " + frames(player.frames_compared()) + " of port " +
+                  read.conversation.port.to_string() + " as captured, " + frames(player.frames_handed_over()) +
+                  " to it\n";
+  return result;
+}
+
+}  // namespace sim::replay
