@@ -1,4 +1,5 @@
-// A capture file. It is written under a temporary name and renamed when complete, so that it is never half-written.
+// A capture file. It is written under a temporary name, one of its own, and renamed when complete, so that it is never
+// half-written. What is there and is no regular file (a device, a FIFO, a symbolic link) is written to at once.
 #pragma once
 #include <cstdio>
 #include <string>
@@ -14,7 +15,9 @@ class FileSink final : public ByteSink {
   FileSink(const FileSink&) = delete;
   FileSink& operator=(const FileSink&) = delete;
 
-  /// False and error() set if the file cannot be created.
+  /// There is something of that name, and it is no regular file.
+  [[nodiscard]] static bool is_written_directly(const std::string& path);
+  /// False and error() set if the file cannot be created. Waits for the reader of a FIFO.
   bool open(std::string path);
   void write(std::span<const std::uint8_t> bytes) override;
   /// Flushes and renames the file. False and error() set if anything was not written.
@@ -23,7 +26,8 @@ class FileSink final : public ByteSink {
 
  private:
   void fail(const char* what);
-  std::string path_, temporary_path_, error_;
+  std::FILE* create_temporary();
+  std::string path_, temporary_path_, error_;  // temporary_path_: empty if it is written at once
   std::FILE* file_ = nullptr;
 };
 

@@ -9,8 +9,20 @@
 namespace fc2 {
 namespace {
 // pcapng blocks are in the writer's byte order; ours is little-endian everywhere, so that files are equal everywhere.
-enum Block : std::uint32_t { section_header = 0x0A0D0D0A, interface_description = 1, enhanced_packet = 6 };
-enum Option : std::uint16_t { end_of_options = 0, comment = 1, if_name = 2, if_tsresol = 9, epb_flags = 2 };
+enum Block : std::uint32_t {
+  section_header = 0x0A0D0D0A,
+  interface_description = 1,
+  interface_statistics = 5,
+  enhanced_packet = 6
+};
+enum Option : std::uint16_t {
+  end_of_options = 0,
+  comment = 1,
+  if_name = 2,
+  if_tsresol = 9,
+  epb_flags = 2,
+  isb_ifdrop = 5
+};
 constexpr std::uint16_t linktype_ethernet = 1;
 constexpr std::uint32_t flag_inbound = 1, flag_outbound = 2;
 
@@ -136,6 +148,19 @@ void Capture::write_ethernet_frame(std::uint32_t interface_id, TimeNs at, std::s
   block.begin_packet(interface_id, at, bytes.size(), size_bytes);
   block_.insert(block_.end(), bytes.begin(), bytes.end());
   finish_packet(block, outbound, comment);
+}
+
+void Capture::write_statistics(std::uint32_t interface_id, TimeNs at, std::uint64_t missing) {
+  BlockWriter block(block_, interface_statistics);
+  block.put(interface_id, 4);
+  block.put(static_cast<std::uint64_t>(at) >> 32, 4);
+  block.put(static_cast<std::uint64_t>(at) & 0xFFFFFFFF, 4);
+  block.put(isb_ifdrop, 2);
+  block.put(8, 2);
+  block.put(missing, 8);
+  block.option(end_of_options, {});
+  block.finish();
+  sink_.write(block_);
 }
 
 void Capture::finish_packet(BlockWriter& block, bool outbound, std::string_view comment) {

@@ -47,6 +47,8 @@ class Capture {
   /// The same of an Ethernet frame of `size_bytes`, of which `bytes` were kept.
   void write_ethernet_frame(std::uint32_t interface_id, TimeNs at, std::span<const std::uint8_t> bytes,
                             std::size_t size_bytes, bool outbound, std::string_view comment);
+  /// So many frames of that interface are missing until now, in all.
+  void write_statistics(std::uint32_t interface_id, TimeNs at, std::uint64_t missing);
   /// Texts of the faults by the number in Frame::fault, from 1: packet comments.
   void set_fault_notes(std::vector<std::string> notes) { fault_notes_ = std::move(notes); }
   [[nodiscard]] std::uint64_t frame_count() const { return frame_count_; }

@@ -24,24 +24,39 @@ void gather(const std::array<wire::Bytes, 3>& parts, std::span<std::uint8_t> to)
 }  // namespace
 
 FrameHistory::FrameHistory(HistoryLimits limits)
-    : limits_(limits), bytes_(std::make_unique_for_overwrite<std::uint8_t[]>(limits.bytes)),
-      frames_(std::make_unique<PassedFrame[]>(limits.frames)) {
+    : limits_(limits), bytes_(std::make_unique_for_overwrite<std::uint8_t[]>(limits.bytes)), origin_(1),
+      first_(origin_), end_(origin_) {
   assert(limits.frames >= 1 && limits.bytes >= fcoe::EthernetFrame::max_bytes + 4);
+  frames_.reserve(limits.frames);
 }
 
-FrameHistory::FrameHistory(const FrameHistory& other) : FrameHistory(other.limits_) {
-  whole_ = other.whole_;
-  first_ = other.first_;
-  end_ = other.end_;
-  next_offset_ = other.next_offset_;
-  std::copy_n(other.frames_.get(), std::min<std::size_t>(other.end_, limits_.frames), frames_.get());
+FrameHistory::FrameHistory(const FrameHistory& other)
+    : limits_{.bytes = other.held_bytes(), .frames = std::max<std::size_t>(other.end_ - other.first_, 1)},
+      bytes_(std::make_unique_for_overwrite<std::uint8_t[]>(limits_.bytes)), origin_(other.first_),
+      first_(other.first_), end_(other.end_) {
+  frames_.reserve(limits_.frames);
   for (Number number = first_; number != end_; ++number) {
-    const auto bytes = other.bytes_of(at(number));
-    std::copy(bytes.begin(), bytes.end(), bytes_.get() + at(number).offset);
+    PassedFrame& frame = frames_.emplace_back(other.at(number));
+    const auto bytes = other.bytes_of(frame);
+    frame.offset = static_cast<std::uint32_t>(next_offset_);
+    std::copy(bytes.begin(), bytes.end(), bytes_.get() + next_offset_);
+    next_offset_ += bytes.size();
   }
 }
 
+std::size_t FrameHistory::held_bytes() const {
+  std::size_t bytes = 0;
+  for (Number number = first_; number != end_; ++number) bytes += at(number).kept_bytes;
+  return bytes;
+}
+
 void FrameHistory::forget_oldest() { ++first_; }
+
+PassedFrame& FrameHistory::next_slot() {
+  const Number number = end_++;
+  if (index_of(number) == frames_.size()) return frames_.emplace_back();
+  return slot(number) = PassedFrame{};
+}
 
 // Contents lie one behind the other, none across the end: what is behind the place of the next one is the oldest.
 PassedFrame& FrameHistory::make_room(TimeNs at, std::size_t kept_bytes) {
@@ -52,7 +67,8 @@ PassedFrame& FrameHistory::make_room(TimeNs at, std::size_t kept_bytes) {
   }
   const std::size_t begin = next_offset_, end = begin + kept_bytes;
   while (!empty() && slot(first_).offset >= begin && slot(first_).offset < end) forget_oldest();
-  PassedFrame& kept = slot(end_++) = PassedFrame{};
+  PassedFrame& kept = next_slot();
+  if (kept_bytes != 0) last_with_bytes_ = end_ - 1;
   kept.at = at;
   kept.offset = static_cast<std::uint32_t>(begin);
   kept.kept_bytes = static_cast<std::uint16_t>(kept_bytes);
@@ -119,10 +135,12 @@ FrameHistory::Number FrameHistory::first_since(TimeNs time) const {
   return begin;
 }
 
+// The next one has the place of `number`: nothing was kept since, or so much that the ring is full.
 bool FrameHistory::is_half_way_out(Number number) const {
   if (!holds(number)) return true;
   const std::size_t offset = at(number).offset;
-  const std::size_t bytes = next_offset_ > offset ? next_offset_ - offset : limits_.bytes - (offset - next_offset_);
+  const bool wrapped = next_offset_ < offset || (next_offset_ == offset && last_with_bytes_ >= number);
+  const std::size_t bytes = next_offset_ + (wrapped ? limits_.bytes : 0) - offset;
   return end_ - number > limits_.frames / 2 || bytes > limits_.bytes / 2;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "fc2_fabric/frame/counters.hpp"
 #include "fc2_fabric/frame/ethernet_frame.hpp"
@@ -50,8 +51,11 @@ class FrameHistory {
  public:
   /// Counts all that were ever kept, from 1.
   using Number = std::uint64_t;
+  /// The memory is reserved here, and used as frames come.
   explicit FrameHistory(HistoryLimits limits);
-  FrameHistory(const FrameHistory& other);  // a snapshot
+  /// A snapshot, which takes no frames of its own: no more memory than what is held needs. std::bad_alloc if there is
+  /// none.
+  FrameHistory(const FrameHistory& other);
   FrameHistory& operator=(const FrameHistory&) = delete;
 
   /// Keeps it; its number is in frame.record from then on, and for an Ethernet frame in that of its body.
@@ -65,7 +69,7 @@ class FrameHistory {
   [[nodiscard]] PassedFrame* find(Number number) { return holds(number) ? &slot(number) : nullptr; }
   [[nodiscard]] bool holds(Number number) const { return number >= first_ && number < end_; }
   /// Of one that it holds.
-  [[nodiscard]] const PassedFrame& at(Number number) const { return frames_[number % limits_.frames]; }
+  [[nodiscard]] const PassedFrame& at(Number number) const { return frames_[index_of(number)]; }
   [[nodiscard]] std::span<const std::uint8_t> bytes_of(const PassedFrame& frame) const {
     return {bytes_.get() + frame.offset, frame.kept_bytes};
   }
@@ -80,7 +84,10 @@ class FrameHistory {
   [[nodiscard]] const HistoryLimits& limits() const { return limits_; }
 
  private:
-  [[nodiscard]] PassedFrame& slot(Number number) { return frames_[number % limits_.frames]; }
+  [[nodiscard]] std::size_t index_of(Number number) const { return (number - origin_) % limits_.frames; }
+  [[nodiscard]] PassedFrame& slot(Number number) { return frames_[index_of(number)]; }
+  PassedFrame& next_slot();
+  [[nodiscard]] std::size_t held_bytes() const;
   [[nodiscard]] std::size_t kept_of(const Frame& frame) const;
   [[nodiscard]] std::size_t kept_of(const fcoe::EthernetFrame& frame) const;
   PassedFrame& make_room(TimeNs at, std::size_t kept_bytes);
@@ -88,9 +95,11 @@ class FrameHistory {
 
   const HistoryLimits limits_;
   const std::unique_ptr<std::uint8_t[]> bytes_;
-  const std::unique_ptr<PassedFrame[]> frames_;  // by number
+  std::vector<PassedFrame> frames_;  // by number; never moves
+  const Number origin_;              // of the first place in frames_
   bool whole_ = false;
-  Number first_ = 1, end_ = 1;
+  Number first_, end_;
+  Number last_with_bytes_ = 0;
   std::size_t next_offset_ = 0;
 };
 

@@ -1,6 +1,9 @@
 #include "fc2_fabric/frame/capture.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <array>
@@ -128,6 +131,78 @@ TEST_F(TsharkTest, recorded_file_is_decoded) {
   EXPECT_NE(all.find("PLOGI"), std::string::npos) << all;
   EXPECT_EQ(std::count(all.begin(), all.end(), '\n'), 8);
   std::filesystem::remove(path);
+}
+
+class FileSinkTest : public testing::Test {
+ protected:
+  FileSinkTest() {
+    std::string name = (std::filesystem::temp_directory_path() / "fc2_file_sink_XXXXXX").string();
+    EXPECT_NE(::mkdtemp(name.data()), nullptr);
+    folder = name;
+  }
+  ~FileSinkTest() override { std::filesystem::remove_all(folder); }
+  static std::string content(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  static void write(drivers::FileSink& sink, std::string_view text) {
+    sink.write({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+  }
+  std::filesystem::path folder;
+};
+
+// A FIFO stays one, and its reader gets the bytes.
+TEST_F(FileSinkTest, fifo_is_written_to) {
+  const auto path = folder / "fifo";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const int reader = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  ASSERT_GE(reader, 0);
+  drivers::FileSink sink;
+  ASSERT_TRUE(sink.open(path.string())) << sink.error();
+  write(sink, "frames");
+  EXPECT_TRUE(sink.commit()) << sink.error();
+  EXPECT_TRUE(std::filesystem::is_fifo(path));
+  std::array<char, 100> text{};
+  EXPECT_EQ(::read(reader, text.data(), text.size()), 6);
+  EXPECT_STREQ(text.data(), "frames");
+  ::close(reader);
+}
+
+// A symbolic link stays one; what it leads to is written.
+TEST_F(FileSinkTest, symbolic_link_is_followed) {
+  std::ofstream(folder / "file") << "a longer text";
+  std::filesystem::create_symlink("file", folder / "link");
+  drivers::FileSink sink;
+  ASSERT_TRUE(sink.open((folder / "link").string())) << sink.error();
+  write(sink, "frames");
+  EXPECT_TRUE(sink.commit()) << sink.error();
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
+  EXPECT_EQ(content(folder / "file"), "frames");
+}
+
+// A device is written to and stays one.
+TEST_F(FileSinkTest, device_stays_one) {
+  const auto path = folder / "null";
+  if (::mknod(path.c_str(), S_IFCHR | 0600, ::makedev(1, 3)) != 0) GTEST_SKIP() << "a device cannot be made here";
+  drivers::FileSink sink;
+  if (!sink.open(path.string())) GTEST_SKIP() << sink.error();
+  write(sink, "frames");
+  EXPECT_TRUE(sink.commit()) << sink.error();
+  EXPECT_TRUE(std::filesystem::is_character_file(path));
+}
+
+// Two write one file at a time: each is whole, and the last that is complete stays.
+TEST_F(FileSinkTest, two_of_one_name_do_not_mix) {
+  const auto path = folder / "a.pcapng";
+  drivers::FileSink one, other;
+  ASSERT_TRUE(one.open(path.string()) && other.open(path.string()));
+  write(one, "the frames of one");
+  write(other, "of the other");
+  EXPECT_TRUE(one.commit()) << one.error();
+  EXPECT_EQ(content(path), "the frames of one");
+  EXPECT_TRUE(other.commit()) << other.error();
+  EXPECT_EQ(content(path), "of the other");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1);
 }
 
 // A file that was not committed is not there; neither is what it was written under.

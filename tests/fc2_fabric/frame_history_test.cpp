@@ -140,6 +140,21 @@ TEST_F(FrameHistoryTest, half_way_out_comes_before_displaced) {
   }
 }
 
+// What keeps no bytes is as new as the frame before it: its number counts, not that it lies where the next one will.
+TEST_F(FrameHistoryTest, newest_without_bytes_is_not_half_way_out) {
+  FrameHistory history({.bytes = 5000, .frames = 100});
+  history.add(1, *frame(500));
+  history.add_end(1, 1);
+  EXPECT_FALSE(history.is_half_way_out(2));
+  for (int i = 0; i < 5; ++i) history.add(2, *frame(500));
+  EXPECT_FALSE(history.is_half_way_out(2));
+  history.add(2, *frame(500));
+  EXPECT_TRUE(history.is_half_way_out(2));
+  for (int i = 0; i < 4; ++i) history.add(2, *frame(500));  // the next one has the place of number 2 again
+  ASSERT_TRUE(history.holds(2));
+  EXPECT_TRUE(history.is_half_way_out(2));
+}
+
 // A snapshot has what was there when it was made, whatever comes then.
 TEST_F(FrameHistoryTest, snapshot_stays_as_it_was) {
   FrameHistory history({.bytes = least_bytes, .frames = 4});
@@ -151,6 +166,20 @@ TEST_F(FrameHistoryTest, snapshot_stays_as_it_was) {
   ASSERT_EQ(snapshot.first(), first);
   EXPECT_EQ(snapshot.end(), 7U);
   EXPECT_EQ(bytes_of(snapshot, first), before);
+}
+
+// A snapshot takes as much memory as what is held: after few frames it has room for few.
+TEST_F(FrameHistoryTest, snapshot_is_as_large_as_what_is_held) {
+  FrameHistory history({.bytes = 8u << 20, .frames = 1u << 18});
+  EXPECT_TRUE(FrameHistory(history).empty());
+  for (int i = 1; i <= 5; ++i) history.add(i, *frame(100));
+  history.add_end(6, 5);
+  const FrameHistory snapshot(history);
+  EXPECT_EQ(snapshot.limits().frames, 6U);
+  EXPECT_EQ(snapshot.limits().bytes, 500U);
+  for (FrameHistory::Number number = 1; number != 7; ++number)
+    EXPECT_EQ(bytes_of(snapshot, number), bytes_of(history, number)) << number;
+  EXPECT_EQ(snapshot.at(6).first_end, 5U);
 }
 
 // An Ethernet frame has its 802.1Q tag again, and is cut as what it carries.

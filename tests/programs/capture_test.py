@@ -5,15 +5,20 @@ the file that the service writes by itself when something failed. What it writes
 usage: capture_test.py FCVI_FABRICD VIPING FCVI_PERF
 """
 
+import fcntl
 import glob
 import json
 import os
+import re
+import resource
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import time
 import unittest
+from pathlib import Path
 
 from local_fabric import LocalFabricTest
 
@@ -59,6 +64,18 @@ class Capture(LocalFabricTest):
         capture = self.start("operator", FABRICD, "capture", *words)
         self.wait_for(lambda: self.status()["captures"] > 0, "the capture begins")
         return capture
+
+    def capture_by(self, by, *words):
+        capture = self.start("operator", by, FABRICD, "capture", *words)
+        self.wait_for(lambda: self.status()["captures"] > 0, "the capture begins")
+        return capture
+
+    def part_size(self):
+        return sum(os.path.getsize(path) for path in glob.glob(self.file("*.part")))
+
+    def log(self):
+        with open(os.path.join(self.runtime, "fabricd.log")) as log:
+            return log.read()
 
     def end(self, capture):
         capture.send_signal(signal.SIGINT)
@@ -151,6 +168,30 @@ class Capture(LocalFabricTest):
             self.assertIn(dotted, (frame["fc.s_id"], frame["fc.d_id"]))
         self.assertIn(chosen, {frame["frame.interface_name"] for frame in frames})
 
+    # --port with what nobody is called: a capture of what was is refused, one of what comes begins with a warning.
+    def test_unknown_port(self):
+        self.serve()
+        for name in ("typo", "7fffff"):
+            status, _, err = self.command("capture", "-w", self.file("a.pcapng"), "--last", "600s", "--port", name)
+            self.assertEqual(status, 1, err)
+            self.assertIn(f"there is no such port: {name}", err)
+            self.assertEqual(glob.glob(self.file("a.pcapng*")), [])
+        capture = self.capture("-w", self.file("b.pcapng"), "--port", "bob", "--port", "typo")
+        self.assertIn("there is no such port now: ", self.end(capture))
+
+    # --port with an N_Port_ID, as any program writes it.
+    def test_port_by_address(self):
+        server = self.serve()
+        address = next(port["n_port_id"] for port in self.status()["ports"] if port["process_id"] == server.pid)
+        dotted = ".".join(address[at:at + 2] for at in (0, 2, 4))
+        counts = []
+        for name in (address, address.lower(), "0x" + address, dotted):
+            status, _, err = self.command("capture", "-w", self.file("a.pcapng"), "--last", "600s", "--port", name)
+            self.assertEqual(status, 0, err)
+            counts.append(len(self.frames(self.file("a.pcapng"))))
+        self.assertEqual(len(set(counts)), 1, counts)
+        self.assertGreater(counts[0], 10)
+
     # -c: it ends by itself.
     def test_count_ends_it(self):
         self.serve()
@@ -181,6 +222,107 @@ class Capture(LocalFabricTest):
         self.finish(stopped)
         self.wait_for(lambda: self.status()["captures"] == 0, "captures end with their readers")
         self.ping(1)
+
+    # A process is killed while a capture runs: its last frame, long written, is there once more, and says so.
+    def test_killed_process_is_told_of(self):
+        server = self.serve()
+        name = self.name_of(server.pid)
+        capture = self.capture("-w", self.file("a.pcapng"))
+        self.ping(3)
+        server.kill()
+        server.wait()
+        self.wait_for(lambda: len(self.status()["ports"]) == 0, "the service noticed")
+        self.end(capture)
+        wanted = f"the last frame of {name}, shown before: its process was killed by signal 9"
+        self.assertEqual(sum(wanted in comment for comment in self.comments(self.file("a.pcapng"))), 1)
+        status, _, err = self.command("capture", "-w", self.file("b.pcapng"), "--last", "600s")
+        self.assertEqual(status, 0, err)
+        told = [comment for comment in self.comments(self.file("b.pcapng")) if "the last frame of" in comment]
+        self.assertEqual(len(told), 1, told)
+        self.assertNotIn("shown before", told[0])
+
+    # --- its end
+
+    # SIGHUP, of a terminal that goes, ends it as Ctrl-C does; nothing else is left.
+    def test_hangup_ends_it(self):
+        self.serve()
+        capture = self.capture("-w", self.file("a.pcapng"))
+        self.ping(3)
+        capture.send_signal(signal.SIGHUP)
+        self.assertEqual(self.finish(capture)[0], 0)
+        self.assertGreater(len(self.frames(self.file("a.pcapng"))), 10)
+        self.assertEqual(glob.glob(self.file("*.part")), [])
+
+    # Who starts it with nohup wants it to stay.
+    def test_ignored_hangup_does_not_end_it(self):
+        self.serve()
+        capture = self.capture_by("nohup", "-w", self.file("a.pcapng"))
+        capture.send_signal(signal.SIGHUP)
+        self.ping(3)
+        self.assertEqual(self.status()["captures"], 1)
+        self.end(capture)
+
+    # The service is killed: what came until then is in the file, and the status says that there is no more.
+    def test_killed_service_ends_it(self):
+        self.serve()
+        capture = self.capture("-w", self.file("a.pcapng"))
+        self.ping(3)
+        self.wait_for(lambda: self.part_size() > 2000, "frames are written")
+        os.kill(self.status()["process_id"], signal.SIGKILL)
+        status, _, err = self.finish(capture)
+        self.assertEqual(status, 1, err)
+        self.assertIn("the service ended", err)
+        self.assertGreater(len(self.frames(self.file("a.pcapng"))), 10)
+
+    # The service does not answer: the second signal ends the capture, and what came is there.
+    def test_second_signal_ends_it_without_the_service(self):
+        self.serve()
+        capture = self.capture("-w", self.file("a.pcapng"))
+        self.ping(3)
+        self.wait_for(lambda: self.part_size() > 2000, "frames are written")
+        service = self.status()["process_id"]
+        os.kill(service, signal.SIGSTOP)
+        self.addCleanup(os.kill, service, signal.SIGCONT)
+        capture.send_signal(signal.SIGINT)
+        capture.send_signal(signal.SIGTERM)
+        status, _, err = self.finish(capture)
+        self.assertEqual(status, 1, err)
+        self.assertIn("interrupted", err)
+        self.assertGreater(len(self.frames(self.file("a.pcapng"))), 10)
+
+    # Its reader does not read: the second signal ends the capture.
+    def test_second_signal_ends_it_without_its_reader(self):
+        self.serve()
+        capture = self.capture("-w", "-")
+        fcntl.fcntl(capture.stdout, fcntl.F_SETPIPE_SZ, 4096)
+        self.ping(200)
+        time.sleep(0.2)  # it writes, and waits for its reader
+        capture.send_signal(signal.SIGINT)
+        capture.send_signal(signal.SIGTERM)
+        self.assertEqual(capture.wait(timeout=self.TIMEOUT), 1)
+        self.children.remove(capture)  # its output is no text
+        capture.stdout.close()
+        capture.stderr.close()
+
+    # A file that cannot be created is told before the service is asked for anything; there is none here.
+    def test_file_is_tried_first(self):
+        status, _, err = self.command("capture", "-w", self.file("no/such/folder"))
+        self.assertEqual(status, 2, err)
+
+    # A FIFO is written to, and stays one.
+    def test_into_a_fifo(self):
+        self.serve()
+        os.mkfifo(self.file("fifo"))
+        reader = subprocess.Popen(["cat", self.file("fifo")], stdout=subprocess.PIPE)
+        self.addCleanup(reader.stdout.close)
+        capture = self.capture("-w", self.file("fifo"))
+        self.ping(3)
+        self.end(capture)
+        got = reader.communicate(timeout=self.TIMEOUT)[0]
+        with open(self.file("a.pcapng"), "wb") as file:
+            file.write(got)
+        self.assertGreater(len(self.frames(self.file("a.pcapng"))), 10)
+        self.assertTrue(stat.S_ISFIFO(os.stat(self.file("fifo")).st_mode))
 
     # --- what was
 
@@ -214,7 +356,41 @@ class Capture(LocalFabricTest):
         self.assertEqual({frame["frame.cap_len"] for frame in cut}, {"156"})
         self.assertLessEqual(len(frames), 2000)
         self.assertIn("no more is kept", err)
+        self.assertEqual(self.status()["history_frames"], 2000)
+        self.assertGreater(self.status()["history_seconds"], 0)
+        self.assertIn("kept for capture --last: 2000 frames of ", self.command("status")[1])
         self.assertIsNone(server.poll())
+
+    # --last with -c: the latest ones. Without a frame the summary says so in words.
+    def test_last_frames_of_a_count(self):
+        self.serve()
+        self.ping(3)
+        for name, words in (("all", []), ("five", ["-c", 5])):
+            status, _, err = self.command("capture", "-w", self.file(name), "--last", "600s", *words)
+            self.assertEqual(status, 0, err)
+        times = [frame["frame.time_epoch"] for frame in self.frames(self.file("all"))]
+        self.assertEqual([frame["frame.time_epoch"] for frame in self.frames(self.file("five"))], times[-5:])
+        status, _, err = self.command("capture", "-w", self.file("none"), "--last", "1ns")
+        self.assertIn("no frames of all ports", err)
+
+    # A slow reader misses frames: the next one that it gets says how many, and so do the statistics of its interface.
+    def test_missing_frames_leave_a_mark(self):
+        self.start("svc", FABRICD, "--no-paths")
+        self.wait_for(lambda: "process_id" in self.command("status", "--json")[1], "the service runs")
+        self.start("bob", PERF, "--server", "--once", "--timeout", 60)
+        capture = self.capture("-w", self.file("a.pcapng"))
+        capture.send_signal(signal.SIGSTOP)
+        status, _, err = self.run_to_end("alice", PERF, "send_bw", "bob", "-n", 1000, "-s", 32768, "--timeout", 60)
+        self.assertEqual(status, 0, err)
+        capture.send_signal(signal.SIGCONT)
+        self.wait_for(lambda: self.part_size() > 16 << 20, "what waited is written")
+        self.serve("carl")
+        told = self.end(capture)
+        missing = int(re.search(r"(\d+) frames are missing", told)[1])
+        self.assertGreater(missing, 1000)
+        marks = [comment for comment in self.comments(self.file("a.pcapng")) if "are missing before this one" in comment]
+        self.assertEqual(sum(int(comment.split()[0]) for comment in marks), missing, marks)
+        self.assertGreater(Path(self.file("a.pcapng")).read_bytes().count(b"\5\0\0\0\50\0\0\0"), 0)
 
     # --- failures
 
@@ -227,11 +403,64 @@ class Capture(LocalFabricTest):
         self.wait_for(lambda: glob.glob(pattern), "a file about the failure")
         server.wait()
         (path,) = glob.glob(pattern)
+        self.wait_for(lambda: self.status()["failure_files"] == 1, "the service counts it")
+        self.assertIn("files about failures: 1 written, 0 could not be", self.command("status")[1])
         self.assertTrue(any(f"the last frame of {name}: its process was killed by signal 9" in comment
                             for comment in self.comments(path)), self.comments(path))
         about = subprocess.run(["capinfos", "-k", path], capture_output=True, text=True, timeout=self.TIMEOUT)
         if about.returncode == 0:
             self.assertIn(f"{name}: its process was killed by signal 9", about.stdout)
+
+    # What fails in the pause after a file is named in the next one, each; the end of the service does not wait for it.
+    def test_failures_in_a_pause_are_named(self):
+        self.serve()
+        names = []
+        pattern = os.path.join(self.runtime, "failures", "failure-*.pcapng")
+        for node in ("one", "two", "three"):
+            server = self.start(node, VIPING, "-t", 60, "--listen")
+            self.ping(1, to=node)
+            names.append(self.name_of(server.pid))
+            server.kill()
+            server.wait()
+            self.wait_for(lambda: glob.glob(pattern), "a file about the failure")
+        self.wait_for(lambda: len(self.status()["ports"]) == 1, "the service noticed")
+        self.assertEqual(self.command("stop")[0], 0)
+        told = b"".join(Path(path).read_bytes() for path in glob.glob(pattern))
+        self.assertEqual([name for name in names if f"{name}: its process was killed".encode() not in told], [])
+        self.assertNotIn(b"more failures", told)
+
+    # Files that others wrote into that folder stay.
+    def test_others_files_stay(self):
+        folder = self.file("shared")
+        os.mkdir(folder)
+        others = {f"failure-2020010{i}-000000.000000000{end}" for i in range(1, 8) for end in (".pcapng", "-0.pcapng")}
+        for name in others:
+            Path(folder, name).touch()
+        server = self.start("bob", VIPING, "-t", 60, "--listen", FCVI_FAILURE_FOLDER=folder)
+        self.wait_for(lambda: self.command("status")[0] == 0 and self.status()["ports"], "the server is there")
+        server.kill()
+        server.wait()
+        self.wait_for(lambda: not self.status()["ports"], "the service noticed")
+        self.assertEqual(self.command("stop")[0], 0)
+        self.assertEqual(len(set(os.listdir(folder)) - others), 1)
+        self.assertEqual(others - set(os.listdir(folder)), set())
+
+    # Without memory for a copy of the frames they are lost; the service goes on.
+    def test_failure_without_memory(self):
+        self.serve()
+        victim = self.start("victim", VIPING, "-t", 60, "--listen")
+        self.ping(1, to="victim")
+        service = self.status()["process_id"]
+        self.ping(1000, to="victim")
+        with open(f"/proc/{service}/statm") as file:
+            pages = int(file.read().split()[0])
+        limit = pages * resource.getpagesize() + (128 << 10)
+        resource.prlimit(service, resource.RLIMIT_AS, (limit, resource.RLIM_INFINITY))
+        victim.kill()
+        victim.wait()
+        self.wait_for(lambda: "frames until then" in self.log(), "the service tells")
+        self.assertEqual(self.status()["process_id"], service)
+        self.ping(3)
 
     # Programs that end as they should leave none, and nor does a service that may write none.
     def test_no_failure_leaves_no_file(self):

@@ -113,6 +113,26 @@ TEST_F(CaptureFile, pcapng_tells_names_times_directions_and_comments) {
   }
 }
 
+// Statistics of an interface that count more missing frames than before: the next packet is the first behind a gap.
+TEST_F(CaptureFile, pcapng_tells_of_gaps) {
+  for (const bool little : {true, false}) {
+    SCOPED_TRACE(little);
+    const auto statistics = [&](unsigned interface, unsigned missing) {
+      Writer writer(little);
+      return writer.put(interface, 4).put(0, 8).put(5, 2).put(8, 2).put(missing, 8).put(0, 4).block(5);
+    };
+    const std::string frame = packet(little, 0, 1, "abc", "", 0);
+    const auto packets = read(section(little) + interface(little, 224, "a") + interface(little, 224, "b") +
+                              statistics(0, 0) + frame + statistics(1, 7) + frame + statistics(0, 0) +
+                              statistics(1, 7) + frame + statistics(1, 8) + statistics(0, 0) + frame);
+    ASSERT_EQ(packets.size(), 4U);
+    EXPECT_FALSE(packets[0].after_gap);
+    EXPECT_TRUE(packets[1].after_gap);
+    EXPECT_FALSE(packets[2].after_gap);
+    EXPECT_TRUE(packets[3].after_gap);
+  }
+}
+
 // A file may have several sections, of machines of either byte order; interfaces count anew in each.
 TEST_F(CaptureFile, sections_follow_one_another) {
   const auto packets = read(section(true) + interface(true, 224, "a") + packet(true, 0, 1, "abc", "", 0) +

@@ -13,6 +13,7 @@
 #include "wire/crc.hpp"
 #include "wire/fcoe.hpp"
 #include "wire/fcvi/connect_rqst.hpp"
+#include "wire/fcvi/send_rqst.hpp"
 #include "tests/support/source_dir.hpp"
 
 namespace sim::capture {
@@ -60,6 +61,12 @@ std::string record(const std::string& frame, std::uint32_t original) {
 std::string fc_frame() {
   std::string frame("\x22\xFF\xFF\xFE\x00\x01\x01\x00\x01\x29\x00\x00", 12);
   return frame + std::string("\x00\x00\x00\x00\x12\x34\xFF\xFF\x00\x00\x00\x00\x05\x00\x00\x00", 16);
+}
+
+/// Of pcapng.
+std::string block(std::uint32_t type, const std::string& body) {
+  const auto length = static_cast<std::uint32_t>(body.size() + 12);
+  return little(type) + little(length) + body + little(length);
 }
 
 std::string text_of(const std::vector<std::uint8_t>& bytes) { return {bytes.begin(), bytes.end()}; }
@@ -169,6 +176,34 @@ TEST_F(DecodeTest, violations_are_named) {
   EXPECT_NE(
       decode(path, {.style = Style::json}).find("\"violations\":[{\"name\":\"reserved_bits\",\"text\":\"Reserved "),
       std::string::npos);
+}
+
+// Frames of messages that a capture missed: without a word of that they are violations of the standard; where the
+// statistics of an interface tell of it they are none, and what follows is judged again.
+TEST_F(DecodeTest, missing_frames_are_no_violation) {
+  const auto frame = [](std::uint32_t message, std::uint16_t seq_cnt, bool last) {
+    wire::FcHeader header{
+        .r_ctl = wire::RCtl::solicited_data, .d_id = {0x010200}, .s_id = {0x010100}, .type = wire::Type::fc_vi};
+    header.f_ctl = wire::f_ctl::first_sequence | wire::f_ctl::relative_offset_present |
+                   (last ? wire::f_ctl::end_sequence | wire::f_ctl::last_sequence : 0);
+    header.df_ctl = wire::df_ctl::device_header_32;
+    header.ox_id = {static_cast<std::uint16_t>(message)};
+    header.seq_cnt = {seq_cnt};
+    header.parameter = seq_cnt * 100U;
+    const wire::fcvi::SendRqst request{{7}, {message}, std::nullopt, 400};
+    return block(6, little(0) + little(0) + little(message) + little(24 + 32 + 100) + little(24 + 32 + 100) +
+                        written(header) + written(request) + std::string(100, 'x'));
+  };
+  const std::string head =
+      block(0x0A0D0D0A, little(0x1A2B3C4D) + little(1) + little(~0U) + little(~0U)) + block(1, little(224) + little(0));
+  const std::string missing = block(5, little(0) + little(0) + little(0) + little(5 | 8 << 16) + little(3) + little(0));
+  const std::string before = head + frame(1, 0, false) + frame(1, 1, false);
+  const std::string behind = frame(5, 3, true) + frame(6, 0, false), gap = frame(6, 2, false);
+  EXPECT_NE(decode(write(before + behind)).find(" | ! "), std::string::npos);
+  const std::string told = decode(write(before + missing + behind));
+  EXPECT_EQ(told.find(" | ! "), std::string::npos) << told;
+  EXPECT_EQ(lines_of(told), 4U);
+  EXPECT_EQ(count_of(decode(write(before + missing + behind + gap)), " | ! seq_cnt_gap"), 1U);
 }
 
 // What the end of the capture's file keeps back has no CRC to judge, nor delimiters to show.

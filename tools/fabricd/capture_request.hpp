@@ -12,6 +12,8 @@ namespace fabricd {
 
 struct CaptureRequest {
   static constexpr std::string_view word = "capture";
+  /// Before a request for a capture: asks which of its ports are not there, a line for each.
+  static constexpr std::string_view find_word = "find\n";
   CaptureChoice choice;
   std::uint64_t count = 0;              // ends by itself after so many frames; 0: when it is asked to
   std::optional<runtime::TimeNs> last;  // not from now on: what is kept of the time until now

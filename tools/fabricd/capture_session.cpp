@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "tools/fabricd/failure_files.hpp"
 #include "tools/fabricd/paths.hpp"
 #include "tools/fabricd/port_session.hpp"
 
@@ -15,14 +14,36 @@ using fc2::FrameHistory;
 using fc2::PassedFrame;
 
 namespace {
-FrameHistory::Number first_of(const CaptureRequest& request, const FrameHistory& history, runtime::TimeNs now) {
-  return request.last ? history.first_since(now - std::min(*request.last, now)) : history.end();
+class Nowhere final : public fc2::ByteSink {
+ public:
+  void write(std::span<const std::uint8_t>) override {}
+};
+
+// Of those since a time, the latest that make up a count: they are written once to nowhere.
+FrameHistory::Number first_of_latest(const CaptureRequest& request, const Recorder& recorder,
+                                     FrameHistory::Number begin) {
+  const FrameHistory& history = recorder.history();
+  std::vector<FrameHistory::Number> written;
+  Nowhere nowhere;
+  HistoryWriter writer(nowhere, request.choice, begin, "");
+  for (auto number = begin; number != history.end(); ++number) {
+    const std::uint64_t before = writer.frame_count();
+    writer.write(history, number, recorder.names());
+    if (writer.frame_count() != before) written.push_back(number);
+  }
+  return written.size() <= request.count ? begin : written[written.size() - request.count];
+}
+
+FrameHistory::Number first_of(const CaptureRequest& request, const Recorder& recorder, runtime::TimeNs now) {
+  if (!request.last) return recorder.history().end();
+  const FrameHistory::Number begin = recorder.history().first_since(now - std::min(*request.last, now));
+  return request.count == 0 ? begin : first_of_latest(request, recorder, begin);
 }
 }  // namespace
 
 CaptureSession::CaptureSession(SessionHost& service, std::shared_ptr<FrameStream> stream, const CaptureRequest& request)
     : Session(service, std::move(stream)), request_(request), recorder_(service.recorder()), blocks_(this->stream()),
-      begun_(service.core().scheduler().now()), next_(first_of(request, recorder_.history(), begun_)),
+      begun_(service.core().scheduler().now()), next_(first_of(request, recorder_, begun_)),
       writer_(*this, request.choice, next_, what_it_is()) {
   if (!is_live()) {
     write_last();
@@ -40,8 +61,7 @@ CaptureSession::CaptureSession(SessionHost& service, std::shared_ptr<FrameStream
 std::string CaptureSession::what_it_is() {
   const std::string which = request_.choice.ports.empty() ? "all ports" : "chosen ports";
   if (is_live()) return "fcvi-fabricd, frames of " + which;
-  std::string text =
-      fmt::format("fcvi-fabricd, the last {} of frames of {}", extent_of(recorder_.history(), next_), which);
+  std::string text = fmt::format("fcvi-fabricd, {} of {}", extent_of(recorder_.history(), next_), which);
   if (next_ == recorder_.history().first() && next_ != 1)
     text +=
         fmt::format("; of the {:.3f} s that were asked for no more is kept", static_cast<double>(*request_.last) / 1e9);
@@ -86,7 +106,7 @@ void CaptureSession::write_frames(bool all) {
   for (; tapping_ && !is_full() && next_ != history.end(); ++next_) {
     if (!all && must_wait(next_)) return;
     if (blocks_.size() > max_backlog_bytes)
-      ++frames_missed_;
+      writer_.miss(history, next_, recorder_.names());
     else
       writer_.write(history, next_, recorder_.names());
   }
@@ -121,14 +141,15 @@ void CaptureSession::end_tapping() {
 
 void CaptureSession::pump() {
   if (!blocks_.pump() || !ending_ || done_) return;
-  done_ = stream().send_record(RecordKind::Done, fmt::format("{}\n{}", frames_missed_, summary()));
+  done_ = stream().send_record(RecordKind::Done, fmt::format("{}\n{}", writer_.missing_count(), summary()));
   if (done_) stream().finish();  // the client closes
 }
 
 void CaptureSession::finish() {
   if (std::exchange(ending_, true)) return;
   end_tapping();
-  spdlog::info("a capture ends: {}, {} more missed", summary(), frames_missed_);
+  writer_.finish(service().core().scheduler().now(), recorder_.names());
+  spdlog::info("a capture ends: {}, {} more missed", summary(), writer_.missing_count());
 }
 
 // Any request is for the end: what is on its way still comes, then how many frames are missing.

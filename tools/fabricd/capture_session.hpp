@@ -50,7 +50,6 @@ class CaptureSession final : public Session, private fc2::ByteSink, private Reco
   Recorder& recorder_;
   AnswerQueue blocks_;
   bool tapping_ = false, ending_ = false, done_ = false;
-  std::uint64_t frames_missed_ = 0;
   const runtime::TimeNs begun_;
   fc2::FrameHistory::Number next_;
   std::vector<PortSession*> watched_;

@@ -6,12 +6,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <csignal>
 #include <cstring>
-#include <thread>
+#include <utility>
 
 #include "fc2_fabric/drivers/file_sink.hpp"
 #include "fc2_fabric/drivers/status_socket.hpp"
@@ -25,13 +27,15 @@ namespace {
 using namespace std::chrono_literals;
 constexpr std::chrono::milliseconds patience = 10s, look_again = 10ms;
 
-// A service that is busy, or stopped, may have as many connections waiting as its socket holds (EAGAIN).
-int connect_patiently(const fc2::drivers::RuntimeDirectory& directory) {
+// A service that is busy, or stopped, may have as many connections waiting as its socket holds (EAGAIN). `signals`: a
+// signalfd that ends it (EINTR); negative: none.
+int connect_patiently(const fc2::drivers::RuntimeDirectory& directory, int signals) {
   const auto end = std::chrono::steady_clock::now() + patience;
   for (;;) {
     const int descriptor = fc2::drivers::connect_to_service(directory);
     if (descriptor >= 0 || errno != EAGAIN || std::chrono::steady_clock::now() >= end) return descriptor;
-    std::this_thread::sleep_for(look_again);
+    pollfd wanted{signals, POLLIN, 0};
+    if (::poll(&wanted, 1, static_cast<int>(look_again.count())) > 0) return errno = EINTR, -1;
   }
 }
 
@@ -47,7 +51,7 @@ ControlClient::~ControlClient() {
 }
 
 bool ControlClient::connect(const fc2::drivers::RuntimeDirectory& directory) {
-  descriptor_ = connect_patiently(directory);
+  descriptor_ = connect_patiently(directory, signals_);
   if (descriptor_ >= 0) {
     ::fcntl(descriptor_, F_SETFL, ::fcntl(descriptor_, F_GETFL) & ~O_NONBLOCK);
     return greet();
@@ -76,8 +80,9 @@ bool ControlClient::send(RecordKind kind, std::span<const std::uint8_t> body) {
   RecordHeader{.kind = kind, .body_bytes = static_cast<std::uint32_t>(body.size())}.write(
       std::span(record).first<fc2::drivers::record_header_bytes>());
   record.insert(record.end(), body.begin(), body.end());
-  // A few bytes on a fresh connection: there is room.
-  if (::send(descriptor_, record.data(), record.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(record.size()))
+  // A few bytes: there is room.
+  if (::send(descriptor_, record.data(), record.size(), MSG_NOSIGNAL | MSG_DONTWAIT) ==
+      static_cast<ssize_t>(record.size()))
     return true;
   error_ = std::string("cannot send to the service: ") + std::strerror(errno);
   return false;
@@ -89,39 +94,52 @@ bool ControlClient::request(std::string_view word) {
 
 bool ControlClient::read(std::span<std::uint8_t> bytes) {
   for (std::size_t have = 0; have < bytes.size();) {
-    const ssize_t count = ::recv(descriptor_, bytes.data() + have, bytes.size() - have, 0);
+    const ssize_t count = ::recv(descriptor_, bytes.data() + have, bytes.size() - have, MSG_DONTWAIT);
     if (count > 0)
       have += static_cast<std::size_t>(count);
-    else if (count < 0 && errno == EINTR)
-      continue;
-    else
-      return error_ = count == 0 ? "the service ended" : std::strerror(errno), false;
+    else if (count == 0)
+      return error_ = "the service ended", false;
+    else if (errno != EINTR && errno != EAGAIN)
+      return error_ = std::strerror(errno), false;
+    else if (!await(descriptor_, POLLIN))
+      return false;
   }
   return true;
 }
 
-// A handler would be missed by a recv() that begins, or has data, just then.
+// A handler would be missed by a call that begins just then. nohup(1) has SIGHUP ignored, and means it.
 void ControlClient::be_interruptible() {
   sigset_t wanted;
   sigemptyset(&wanted);
   sigaddset(&wanted, SIGINT);
   sigaddset(&wanted, SIGTERM);
+  struct sigaction hangup {};
+  if (::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN) sigaddset(&wanted, SIGHUP);
   ::sigprocmask(SIG_BLOCK, &wanted, nullptr);
-  signals_ = ::signalfd(-1, &wanted, SFD_CLOEXEC);
+  signals_ = ::signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-// Until something can be read.
-bool ControlClient::wait_uninterrupted() {
-  std::array<pollfd, 2> wanted{{{descriptor_, POLLIN, 0}, {signals_, POLLIN, 0}}};
-  while (::poll(wanted.data(), wanted.size(), -1) < 0 && errno == EINTR) {}
+bool ControlClient::await(int descriptor, short events) {
+  for (;;) {
+    std::array<pollfd, 2> wanted{{{descriptor, events, 0}, {signals_, POLLIN, 0}}};
+    if (::poll(wanted.data(), wanted.size(), -1) < 0 && errno != EINTR) return error_ = std::strerror(errno), false;
+    if (wanted[1].revents != 0 && take_interrupt()) return false;
+    if (wanted[0].revents != 0) return true;
+  }
+}
+
+// True: what waits ends.
+bool ControlClient::take_interrupt() {
   signalfd_siginfo signal{};
-  interrupted_ = wanted[1].revents != 0 && ::read(signals_, &signal, sizeof signal) > 0;
-  return !interrupted_;
+  if (::read(signals_, &signal, sizeof signal) <= 0) return false;
+  if (!std::exchange(interrupted_, true) && !interrupt_request_.empty()) return !request(interrupt_request_);
+  error_ = "interrupted";
+  return true;
 }
 
 std::optional<ControlClient::Record> ControlClient::receive() {
   std::array<std::uint8_t, fc2::drivers::record_header_bytes> bytes;
-  if (!wait_uninterrupted() || !read(bytes)) return std::nullopt;
+  if (!await(descriptor_, POLLIN) || !read(bytes)) return std::nullopt;
   if (const char* fault = RecordHeader::fault(bytes)) {
     error_ = std::string("the service sent ") + fault;
     return std::nullopt;
@@ -178,46 +196,64 @@ ExitStatus stop_service(const fc2::drivers::RuntimeDirectory& directory) {
 
 namespace {
 
-/// Where a capture goes: a file that is renamed when it is complete, or standard output, at once.
+/// Where a capture goes: a file that is renamed when it is complete; or, at once, standard output or what is no
+/// regular file.
 class CaptureTarget {
  public:
-  explicit CaptureTarget(const std::string& path) : to_stdout_(path == "-") {
-    if (!to_stdout_)
+  /// Waits for the reader of a FIFO. `client` is the one that is interrupted.
+  CaptureTarget(const std::string& path, ControlClient& client) : client_(client) {
+    const bool to_stdout = path == "-";
+    path_ = to_stdout ? "standard output" : path;
+    if (!to_stdout && !fc2::drivers::FileSink::is_written_directly(path))
       file_.open(path);
-    else if (::isatty(STDOUT_FILENO) != 0)
-      error_ = "standard output is a terminal: name a file, or pipe it to a program (fcvi-sim decode -)";
     else
-      ::signal(SIGPIPE, SIG_IGN);
+      begin_stream(to_stdout);
   }
-  [[nodiscard]] const std::string& error() const { return to_stdout_ ? error_ : file_.error(); }
-  /// False: nobody reads any more, or the disk is full.
+  CaptureTarget(const CaptureTarget&) = delete;
+  CaptureTarget& operator=(const CaptureTarget&) = delete;
+  ~CaptureTarget() {
+    if (descriptor_ > STDERR_FILENO) ::close(descriptor_);
+  }
+  [[nodiscard]] const std::string& error() const { return error_.empty() ? file_.error() : error_; }
+  /// False: nobody reads any more, the disk is full, or it was interrupted.
   bool write(std::string_view bytes) {
-    if (to_stdout_) return write_to_stdout(bytes);
+    if (descriptor_ >= 0) return write_to_stream(bytes);
     file_.write(std::span(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()));
     return file_.error().empty();
   }
-  bool commit() { return to_stdout_ ? error_.empty() : file_.commit(); }
+  bool commit() { return descriptor_ >= 0 ? error_.empty() : file_.commit(); }
   /// The program behind the pipe had enough.
   [[nodiscard]] bool reader_left() const { return reader_left_; }
 
  private:
-  bool write_to_stdout(std::string_view bytes) {
+  void begin_stream(bool to_stdout) {
+    descriptor_ = to_stdout ? STDOUT_FILENO : ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (descriptor_ < 0)
+      error_ = "cannot open " + path_ + ": " + std::strerror(errno);
+    else if (::isatty(descriptor_) != 0)
+      error_ = path_ + " is a terminal: name a file, or pipe it to a program (fcvi-sim decode -)";
+    ::signal(SIGPIPE, SIG_IGN);
+  }
+  bool write_to_stream(std::string_view bytes) {
     while (!bytes.empty()) {
-      const ssize_t count = ::write(STDOUT_FILENO, bytes.data(), bytes.size());
+      if (!client_.await(descriptor_, POLLOUT)) return error_ = client_.error(), false;
+      // No more than a pipe that is ready takes without waiting.
+      const ssize_t count = ::write(descriptor_, bytes.data(), std::min<std::size_t>(bytes.size(), PIPE_BUF));
       if (count >= 0) {
         bytes.remove_prefix(static_cast<std::size_t>(count));
       } else if (errno != EINTR) {
         reader_left_ = errno == EPIPE;
-        if (!reader_left_) error_ = std::string("cannot write to standard output: ") + std::strerror(errno);
+        if (!reader_left_) error_ = "cannot write to " + path_ + ": " + std::strerror(errno);
         return false;
       }
     }
     return true;
   }
 
-  const bool to_stdout_;
+  ControlClient& client_;
+  std::string path_, error_;
+  int descriptor_ = -1;  // of a stream
   bool reader_left_ = false;
-  std::string error_;
   fc2::drivers::FileSink file_;
 };
 
@@ -228,26 +264,49 @@ void print_summary(const std::string& told) {
   if (end < told.size()) std::fprintf(stderr, "%s\n", told.c_str() + end + 1);
   if (missing != "0") complain(missing + " frames are missing: they came faster than they were written");
 }
+// Which ports are not there, in words; empty: all are, or nobody can tell.
+std::string find_ports(const fc2::drivers::RuntimeDirectory& directory, const CaptureRequest& request) {
+  ControlClient client;
+  std::string answer;
+  client.be_interruptible();
+  if (request.choice.ports.empty() || !client.connect(directory)) return {};
+  if (!client.request(std::string(CaptureRequest::find_word) + request.to_text())) return {};
+  if (!client.receive_answer(answer) || answer.empty()) return {};
+  answer.pop_back();
+  std::replace(answer.begin(), answer.end(), '\n', ',');
+  return (request.last ? "there is no such port: " : "there is no such port now: ") + answer;
+}
+
+// What came is kept.
+ExitStatus cut_short(CaptureTarget& target, const std::string& why) {
+  complain("the capture ends here: " + why);
+  if (target.error().empty() && !target.commit()) complain(target.error());
+  return failure;
+}
 }  // namespace
 
+// The file is tried before the service begins to take memory from between ports.
 ExitStatus capture_to(const fc2::drivers::RuntimeDirectory& directory, const CaptureRequest& request,
                       const std::string& path) {
   ControlClient client;
+  CaptureTarget target(path, client);
+  if (!target.error().empty()) return complain(target.error()), bad_input;
+  const std::string missing_ports = find_ports(directory, request);
+  if (!missing_ports.empty()) complain(missing_ports);
+  if (!missing_ports.empty() && request.last) return failure;
   client.be_interruptible();
   if (!client.connect(directory) || !client.request(request.to_text())) return complain(client.error());
-  CaptureTarget target(path);
-  if (!target.error().empty()) return complain(target.error()), bad_input;
+  client.request_when_interrupted("end");
   if (!request.last) std::fputs("capturing; Ctrl-C ends it\n", stderr);
   for (;;) {
     const auto record = client.receive();
-    if (!record && client.interrupted() && client.request("end")) continue;
-    if (!record) complain("the capture ends here: " + client.error());
-    if (!record || record->kind == RecordKind::Done) {
-      if (record) print_summary(record->body);
+    if (!record) return cut_short(target, client.error());
+    if (record->kind == RecordKind::Done) {
+      print_summary(record->body);
       return target.commit() ? success : complain(target.error());
     }
     if (record->kind != RecordKind::Reply) return complain(record->body);
-    if (!target.write(record->body)) return target.reader_left() ? success : complain(target.error());
+    if (!target.write(record->body)) return target.reader_left() ? success : cut_short(target, target.error());
   }
 }
 

@@ -28,24 +28,28 @@ class ControlClient {
     fc2::drivers::RecordKind kind{};
     std::string body;
   };
-  /// From now on SIGINT and SIGTERM interrupt receive(), whenever they come, and have no other effect.
+  /// From now on SIGINT, SIGTERM and SIGHUP (unless that is ignored) end whatever waits here, with an error(), whenever
+  /// they come, and have no other effect.
   void be_interruptible();
-  /// The next record; nullopt: error(), or interrupted() before any of it had come.
+  /// From now on the first of them has the service asked for this, and only the second ends what waits.
+  void request_when_interrupted(std::string_view word) { interrupt_request_ = word; }
+  /// Waits until `descriptor` has one of the events of poll(2). False: error().
+  bool await(int descriptor, short events);
+  /// The next record; nullopt: error().
   std::optional<Record> receive();
   /// Collects Reply records until Done. False: error().
   bool receive_answer(std::string& answer);
   [[nodiscard]] const std::string& error() const { return error_; }
   [[nodiscard]] bool nobody_listens() const { return nobody_listens_; }
-  [[nodiscard]] bool interrupted() const { return interrupted_; }
 
  private:
   bool read(std::span<std::uint8_t> bytes);
-  bool wait_uninterrupted();
+  bool take_interrupt();
   bool greet();
 
   int descriptor_ = -1, signals_ = -1;
   bool nobody_listens_ = false, interrupted_ = false;
-  std::string error_;
+  std::string error_, interrupt_request_;
 };
 
 // Exit statuses as in every program of the project.
@@ -57,8 +61,9 @@ ExitStatus print_status(const fc2::drivers::RuntimeDirectory& directory, bool as
 bool started_on_demand(const fc2::drivers::RuntimeDirectory& directory);
 /// Waits until the service has ended.
 ExitStatus stop_service(const fc2::drivers::RuntimeDirectory& directory);
-/// Until SIGINT or SIGTERM, or as the request says. `path`: a file, or "-" for standard output. A summary goes to
-/// standard error.
+/// Until SIGINT, SIGTERM or SIGHUP, or as the request says; the second signal ends it without the service and without
+/// its reader. `path`: a file, or "-" for standard output. A summary goes to standard error. `failure`: something of
+/// what passed is missing behind what was written; `bad_input`: the file cannot be created, nothing was asked for.
 ExitStatus capture_to(const fc2::drivers::RuntimeDirectory& directory, const CaptureRequest& request,
                       const std::string& path);
 

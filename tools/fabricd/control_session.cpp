@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "fc2_fabric/switch/name_server.hpp"
+#include "fc2_fabric/switch/switch.hpp"
 #include "tools/fabricd/capture_request.hpp"
+#include "tools/fabricd/recorder.hpp"
 #include "tools/fabricd/status.hpp"
 
 namespace fabricd {
@@ -40,12 +43,27 @@ void ControlSession::carry_out(std::string_view request) {
     service().stop("asked to");
     return pump();
   }
-  if (const auto capture = CaptureRequest::parse(request)) {
+  if (request.starts_with(CaptureRequest::find_word)) {
+    request.remove_prefix(CaptureRequest::find_word.size());
+    if (const auto capture = CaptureRequest::parse(request)) return find_ports(capture->choice);
+  } else if (const auto capture = CaptureRequest::parse(request)) {
     service().start_capture(shared_stream(), *capture);
     let_go_of_stream();
     return end();
   }
   refuse("an unknown request");
+}
+
+// A line for each that is not there.
+void ControlSession::find_ports(const CaptureChoice& choice) {
+  const Recorder& recorder = service().recorder();
+  for (const std::string& port : unknown_ports(choice, recorder.history(), recorder.names())) {
+    const auto address = address_of(port);
+    if (address && service().fabric().name_server().database().find(*address) != nullptr) continue;
+    const std::string line = port + "\n";
+    answer_.add({reinterpret_cast<const std::uint8_t*>(line.data()), line.size()});
+  }
+  pump();
 }
 
 void ControlSession::pump() {

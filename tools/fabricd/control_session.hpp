@@ -3,6 +3,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/fabricd/history_writer.hpp"
 #include "tools/fabricd/session.hpp"
 
 namespace fabricd {
@@ -32,6 +33,7 @@ class ControlSession final : public Session {
   void stream_closed(const std::string& reason) override;
   void stream_has_room() override { pump(); }
   void carry_out(std::string_view request);
+  void find_ports(const CaptureChoice& choice);
   void pump();
   void refuse(const std::string& reason);
 

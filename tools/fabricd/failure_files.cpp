@@ -1,17 +1,11 @@
 #include "tools/fabricd/failure_files.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
-#include <sys/stat.h>
 
 #include <algorithm>
-#include <ctime>
-#include <filesystem>
+#include <new>
 #include <utility>
-
-#include "fc2_fabric/drivers/file_sink.hpp"
-#include "tools/fabricd/history_writer.hpp"
 
 namespace fabricd {
 using fc2::FrameHistory;
@@ -19,121 +13,141 @@ using runtime::TimeNs;
 
 namespace {
 constexpr TimeNs look_interval = 20 * runtime::millisecond;
-constexpr std::string_view prefix = "failure-", suffix = ".pcapng";
-// What a frame takes in a file beside its kept bytes, and a long comment.
-constexpr std::uintmax_t bytes_beside_frame = 512;
-
-// Sorts by time: failure-20261126-113000.123456789.pcapng
-std::string name_of(TimeNs at) {
-  const auto seconds = static_cast<std::time_t>(at / runtime::second);
-  return fmt::format("{}{:%Y%m%d-%H%M%S}.{:09}{}", prefix, fmt::gmtime(seconds), at % runtime::second, suffix);
-}
-
-std::vector<std::filesystem::path> files_in(const std::string& folder) {
-  std::vector<std::filesystem::path> files;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    const std::string name = entry.path().filename();
-    if (name.starts_with(prefix) && name.ends_with(suffix)) files.push_back(entry.path());
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-void keep_at_most(const std::string& folder, std::size_t most) {
-  const auto files = files_in(folder);
-  std::error_code ignored;
-  for (std::size_t i = 0; i + most < files.size(); ++i) std::filesystem::remove(files[i], ignored);
-}
-
-// Why there is no room; a file takes no more than half of what is free.
-std::string lack_of_room(const std::string& folder, const FrameHistory& history) {
-  std::error_code error;
-  const auto space = std::filesystem::space(folder, error);
-  if (error) return folder + ": " + error.message();
-  std::uintmax_t needed = 0;
-  for (auto number = history.first(); number != history.end(); ++number)
-    needed += history.at(number).kept_bytes + bytes_beside_frame;
-  return needed > space.available / 2 ? fmt::format("only {} bytes are free in {}", space.available, folder) : "";
-}
 }  // namespace
 
-std::string extent_of(const FrameHistory& history, FrameHistory::Number begin) {
-  if (begin == history.end()) return "no frames";
-  const double seconds = static_cast<double>(history.at(history.end() - 1).at - history.at(begin).at) / 1e9;
-  return fmt::format("{:.3f} s", seconds);
-}
-
 FailureFiles::FailureFiles(runtime::Scheduler& scheduler, Recorder& recorder, FailureConfig config)
-    : scheduler_(scheduler), recorder_(recorder), config_(std::move(config)) {
-  recorder_.set_failure_listener(this);
+    : scheduler_(scheduler), recorder_(recorder), writer_(std::move(config)) {
+  if (writer_.config().most_files != 0) recorder_.set_failure_listener(this);
 }
 
+// What pauses or is to have an aftermath is written now: kinds whose frames were copied before have a file each.
 void FailureFiles::finish() {
   recorder_.set_failure_listener(nullptr);
-  if (writing_.valid()) tell(writing_.get());
-  if (due_.pending()) write_now();
-  if (writing_.valid()) tell(writing_.get());
+  watched_ = false;
+  for (std::size_t files = 0; files <= failures_.size(); ++files) {
+    if (const auto result = writer_.wait()) tell(*result);
+    write(runtime::never, runtime::never);
+  }
 }
 
-void FailureFiles::failed(const std::string& what, FrameHistory::Number frame) {
+// --- what failed -------------------------------------------------------------------------------------------------
+
+void FailureFiles::Failures::add(const std::string& what) {
+  const bool is_new = !what.empty() && std::find(names.begin(), names.end(), what) == names.end();
+  if (is_new && names.size() < most_named)
+    names.push_back(what);
+  else
+    ++more;
+}
+
+bool FailureFiles::names_more(FailureKind kind) const { return of(kind).names.size() < most_named; }
+
+void FailureFiles::failed(FailureKind kind, const std::string& what, FrameHistory::Number frame) {
+  Failures& failures = of(kind);
   const TimeNs now = scheduler_.now();
-  if (config_.most_files == 0) return;
-  if (now - std::exchange(last_failure_, now) > quiet) pause_ = 0;
-  if (due_.pending()) return void(++more_);
-  what_ = what;
-  frame_ = frame;
-  const TimeNs soonest = last_file_ + pause_;
-  due_early_ = now >= soonest && frame != 0;
-  scheduler_.schedule(due_, std::max(now + aftermath, soonest));
+  if (now - std::exchange(failures.last_failure, now) > quiet) failures.pause = 0;
+  failures.add(what);
+  if (std::exchange(failures.due, true)) return;
+  failures.frame = frame;
+  failures.due_at = std::max(now + aftermath, failures.soonest());
+  watch();
+  await_next();
 }
 
-void FailureFiles::write_now() {
-  scheduler_.cancel(due_);
-  due_early_ = false;
+// --- the ring ----------------------------------------------------------------------------------------------------
+
+void FailureFiles::watch() {
+  watched_ = std::any_of(failures_.begin(), failures_.end(),
+                         [](const Failures& one) { return one.due && one.frame != 0 && !one.frames; });
+}
+
+// Newer frames soon displace those of a failure: they are written at once, or, in a pause, copied.
+void FailureFiles::look_at_ring() {
   const TimeNs now = scheduler_.now();
-  if (writing_.valid()) return scheduler_.schedule(due_, now + look_interval);  // a slow disk
-  pause_ = pause_ == 0 ? first_pause : std::min(2 * pause_, longest_pause);
-  last_file_ = now;
-  const std::uint64_t more = std::exchange(more_, 0);
-  const std::string what = more == 0 ? what_ : fmt::format("{}, and {} more failures", what_, more);
-  const auto history = std::make_shared<const FrameHistory>(recorder_.history());
-  writing_ = std::async(std::launch::async, [config = config_, now, what, history, names = recorder_.names()] {
-    return write(config, now, what, *history, names);
-  });
-  scheduler_.schedule(result_timer_, now + look_interval);
+  for (Failures& failures : failures_) {
+    if (!failures.due || failures.frame == 0 || failures.frames) continue;
+    if (!recorder_.history().is_half_way_out(failures.frame)) continue;
+    failures.due_at = std::max(now, failures.soonest());
+    if (failures.due_at > now || writer_.is_busy()) copy(failures);
+  }
+  write_due();
 }
 
-FailureFiles::Result FailureFiles::write(const FailureConfig& config, TimeNs at, const std::string& what,
-                                         const FrameHistory& history, const PortNames& names) {
-  Result result{.what = what, .path = config.folder + "/" + name_of(at)};
-  std::error_code error;
-  std::filesystem::create_directories(std::filesystem::path(config.folder).parent_path(), error);
-  ::mkdir(config.folder.c_str(), S_IRWXU);
-  keep_at_most(config.folder, config.most_files - 1);
-  result.error = lack_of_room(config.folder, history);
-  fc2::drivers::FileSink file;
-  if (!result.error.empty()) return result;
-  if (!file.open(result.path)) return result.error = file.error(), result;
-  HistoryWriter writer(file, {}, history.first(),
-                       "fcvi-fabricd, the last " + extent_of(history, history.first()) + " before: " + what);
-  for (auto number = history.first(); number != history.end(); ++number) writer.write(history, number, names);
-  result.frames = writer.frame_count();
-  if (!file.commit()) result.error = file.error();
-  return result;
+void FailureFiles::copy(Failures& failures) {
+  failures.frame = 0;  // whatever comes of it, once
+  try {
+    failures.ports = recorder_.names();
+    failures.frames = std::make_unique<const FrameHistory>(recorder_.history());
+  } catch (const std::bad_alloc&) {  // a copy at the end of the pause may have what others left
+  }
 }
 
-void FailureFiles::look_at_result() {
-  if (writing_.wait_for(std::chrono::seconds(0)) == std::future_status::ready) return tell(writing_.get());
+// --- files -------------------------------------------------------------------------------------------------------
+
+void FailureFiles::await_next() {
+  TimeNs next = runtime::never;
+  for (const Failures& failures : failures_)
+    if (failures.due) next = std::min(next, failures.due_at);
+  if (next == runtime::never)
+    scheduler_.cancel(due_);
+  else
+    scheduler_.schedule(due_, writer_.is_busy() ? std::max(next, scheduler_.now() + look_interval) : next);
+}
+
+void FailureFiles::write_due() {
+  const TimeNs now = scheduler_.now();
+  if (!writer_.is_busy()) write(now, now);
+  watch();
+  await_next();
+}
+
+// What is due at `until`: what has frames of its own, or all that share those of now, also what is due later if its
+// pause is over at `soonest`.
+void FailureFiles::write(TimeNs until, TimeNs soonest) {
+  const auto is_due = [&](const Failures& one) { return one.due && one.due_at <= until; };
+  const auto first = std::find_if(failures_.begin(), failures_.end(), is_due);
+  if (first == failures_.end()) return;
+  const bool copied = first->frames != nullptr;
+  at_ = std::max(scheduler_.now(), at_ + 1);  // no two files have one name
+  FailureWriter::Job job;
+  job.at = at_;
+  if (!copied) copy(*first);
+  job.history = std::move(first->frames);
+  job.names = std::move(first->ports);
+  job.what = end_pause(*first);
+  for (Failures& other : failures_)
+    if (!copied && other.due && !other.frames && other.soonest() <= soonest) job.what += "; " + end_pause(other);
+  if (!job.history) return lose(job.what, "there is no memory for a copy of them");
+  writer_.write(std::move(job));
   scheduler_.schedule(result_timer_, scheduler_.now() + look_interval);
 }
 
-void FailureFiles::tell(const Result& result) {
-  if (result.error.empty()) ++written_;
-  if (result.error.empty())
-    spdlog::warn("{}; {} frames until then are in {}", result.what, result.frames, result.path);
-  else
-    spdlog::warn("{}; the frames until then are lost: {}", result.what, result.error);
+// They are in a file now: the next pause begins. Returns their names.
+std::string FailureFiles::end_pause(Failures& failures) {
+  failures.due = false;
+  failures.frame = 0;
+  failures.pause = failures.pause == 0 ? first_pause : std::min(2 * failures.pause, longest_pause);
+  failures.last_file = scheduler_.now();
+  std::string text;
+  for (const std::string& name : std::exchange(failures.names, {})) text += (text.empty() ? "" : "; ") + name;
+  const std::uint64_t more = std::exchange(failures.more, 0);
+  return more == 0 ? text : fmt::format("{}, and {} more failures", text, more);
+}
+
+void FailureFiles::look_at_result() {
+  if (const auto result = writer_.take_result()) return tell(*result);
+  if (writer_.is_busy()) scheduler_.schedule(result_timer_, scheduler_.now() + look_interval);
+}
+
+void FailureFiles::tell(const FailureWriter::Result& result) {
+  if (!result.error.empty()) return lose(result.what, result.error);
+  ++written_;
+  spdlog::warn("{}; {} frames until then are in {}", result.what, result.frames, result.path);
+}
+
+void FailureFiles::lose(const std::string& what, const std::string& why) {
+  ++lost_;
+  spdlog::warn("{}; the frames until then are lost: {}", what, why);
 }
 
 }  // namespace fabricd

@@ -1,30 +1,30 @@
-// Writes the recorder's frames into a file when something failed, so that a failure that is seen once is not lost.
+// Has the recorder's frames written into a file when something failed, so that a failure that is seen once is not lost.
 #pragma once
+#include <array>
 #include <cstdint>
-#include <future>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "runtime/scheduler.hpp"
+#include "tools/fabricd/failure_writer.hpp"
 #include "tools/fabricd/recorder.hpp"
 
 namespace fabricd {
 
-struct FailureConfig {
-  std::string folder;          // absolute; created, mode 0700, with the first file
-  std::size_t most_files = 8;  // the oldest are removed; 0: none is written
-};
-
 /// A file is written a second after the failure, with what followed; sooner where newer frames would displace it. The
-/// next comes no sooner than a pause later, which doubles from file to file, so that a failure that lasts does not soon
-/// remove the file of its beginning. Frames are copied at once and written by a thread of its own. Every call is made
-/// inside the core.
+/// next one about a failure of the same kind comes no sooner than a pause later, which doubles from file to file, so
+/// that a failure that lasts does not soon remove the file of its beginning. What failed in a pause is named in that
+/// file; if newer frames would displace the first of it, its frames are copied, and wait in memory for the end of the
+/// pause. Without memory for a copy they are lost, and the log says so. Every call is made inside the core.
 class FailureFiles final : public FailureListener {
  public:
   static constexpr runtime::TimeNs aftermath = runtime::second;
   static constexpr runtime::TimeNs first_pause = 10 * runtime::second, longest_pause = 3600 * runtime::second;
-  /// Without a failure for so long the pauses begin anew.
+  /// Without a failure of its kind for so long the pauses begin anew.
   static constexpr runtime::TimeNs quiet = 600 * runtime::second;
+  /// Others are counted.
+  static constexpr std::size_t most_named = 16;
 
   FailureFiles(runtime::Scheduler& scheduler, Recorder& recorder, FailureConfig config);
   ~FailureFiles() { finish(); }
@@ -33,38 +33,52 @@ class FailureFiles final : public FailureListener {
 
   /// Returns when what is to be written is written; what fails from now on is not.
   void finish();
-  void failed(const std::string& what, fc2::FrameHistory::Number frame) override;
+  [[nodiscard]] bool names_more(FailureKind kind) const override;
+  void failed(FailureKind kind, const std::string& what, fc2::FrameHistory::Number frame) override;
   void frame_kept() override {
-    if (due_early_ && recorder_.history().is_half_way_out(frame_)) write_now();
+    if (watched_) look_at_ring();
   }
   [[nodiscard]] std::uint64_t written() const { return written_; }
+  /// Of failures whose frames could not be written.
+  [[nodiscard]] std::uint64_t lost() const { return lost_; }
+  [[nodiscard]] const std::string& folder() const { return writer_.config().folder; }
 
  private:
-  struct Result {
-    std::string what, path, error{};
-    std::uint64_t frames = 0;
+  /// What failed of one kind, and is in no file yet.
+  struct Failures {
+    bool due = false;
+    runtime::TimeNs due_at = 0, last_failure = 0, last_file = 0, pause = 0;
+    std::vector<std::string> names{};
+    std::uint64_t more = 0;                             // without a name
+    fc2::FrameHistory::Number frame = 0;                // of the first
+    std::unique_ptr<const fc2::FrameHistory> frames{};  // copied in a pause
+    PortNames ports{};                                  // the same
+
+    [[nodiscard]] runtime::TimeNs soonest() const { return last_file + pause; }
+    void add(const std::string& what);
   };
-  static Result write(const FailureConfig& config, runtime::TimeNs at, const std::string& what,
-                      const fc2::FrameHistory& history, const PortNames& names);
-  void write_now();
+  [[nodiscard]] Failures& of(FailureKind kind) { return failures_[static_cast<std::size_t>(kind)]; }
+  [[nodiscard]] const Failures& of(FailureKind kind) const { return failures_[static_cast<std::size_t>(kind)]; }
+  void look_at_ring();
+  void watch();
+  void await_next();
+  void write_due();
+  void write(runtime::TimeNs until, runtime::TimeNs soonest);
+  void copy(Failures& failures);
+  std::string end_pause(Failures& failures);
   void look_at_result();
-  void tell(const Result& result);
+  void tell(const FailureWriter::Result& result);
+  void lose(const std::string& what, const std::string& why);
 
   runtime::Scheduler& scheduler_;
   Recorder& recorder_;
-  const FailureConfig config_;
-  std::string what_;                     // the first that failed since the last file
-  std::uint64_t more_ = 0;               // others since
-  fc2::FrameHistory::Number frame_ = 0;  // of the first
-  bool due_early_ = false;               // before it is displaced
-  runtime::TimeNs last_failure_ = 0, last_file_ = 0, pause_ = 0;
-  std::uint64_t written_ = 0;
-  std::future<Result> writing_;
-  runtime::Timer<FailureFiles, &FailureFiles::write_now> due_{*this};
+  std::array<Failures, failure_kinds> failures_;
+  bool watched_ = false;    // newer frames may displace what is to be written
+  runtime::TimeNs at_ = 0;  // of the latest file
+  std::uint64_t written_ = 0, lost_ = 0;
+  FailureWriter writer_;
+  runtime::Timer<FailureFiles, &FailureFiles::write_due> due_{*this};
   runtime::Timer<FailureFiles, &FailureFiles::look_at_result> result_timer_{*this};
 };
-
-/// What a file holds: "3.2 s, 1234 frames", for logs and summaries.
-std::string extent_of(const fc2::FrameHistory& history, fc2::FrameHistory::Number begin);
 
 }  // namespace fabricd

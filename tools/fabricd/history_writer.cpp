@@ -3,14 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "fc2_fabric/drivers/crossbar.hpp"
+#include "wire/ethernet.hpp"
+#include "wire/fc_header.hpp"
+#include "wire/fcoe.hpp"
 #include "wire/header_fields.hpp"
 
 namespace fabricd {
 using fc2::Discard;
 using fc2::FrameHistory;
 using fc2::PassedFrame;
+using fc2::TimeNs;
 using Outcome = PassedFrame::Outcome;
 
 namespace {
@@ -65,6 +71,12 @@ bool is_way_mark(const PassedFrame& frame, std::span<const std::uint8_t> bytes) 
 }
 }  // namespace
 
+std::string extent_of(const FrameHistory& history, FrameHistory::Number begin) {
+  if (begin == history.end()) return "no frames";
+  const double seconds = static_cast<double>(history.at(history.end() - 1).at - history.at(begin).at) / 1e9;
+  return fmt::format("the last {:.3f} s of frames", seconds);
+}
+
 std::string comment_on(const PassedFrame& frame, std::span<const std::uint8_t> bytes, const PortNames& names) {
   std::string text = outcome_of(frame, names);
   const auto add = [&](std::string_view more) { text += (text.empty() ? "" : "; ") + std::string(more); };
@@ -72,7 +84,8 @@ std::string comment_on(const PassedFrame& frame, std::span<const std::uint8_t> b
     add(fmt::format("way mark: message data of {} for {} behind it go through memory that both share, and are not here",
                     names.text_of(frame.from), names.text_of(frame.to)));
   const NamedPort* const sender = names.find(frame.from);
-  if (frame.remark != 0 && sender != nullptr) add(fmt::format("the last frame of {}: {}", sender->text, sender->end));
+  if (frame.remark != 0 && sender != nullptr)
+    add(fmt::format("the last frame of {}{}: {}", sender->text, frame.again ? ", shown before" : "", sender->end));
   return text;
 }
 
@@ -81,9 +94,58 @@ bool CaptureChoice::takes(const NamedPort& port) const {
          std::any_of(ports.begin(), ports.end(), [&](const auto& name) { return PortNames::is_called(port, name); });
 }
 
-bool HistoryWriter::chosen(PortNames::Number number, const PortNames& names) {
+// Behind the header and the FCoE header of an Ethernet frame that carries one, with or without an 802.1Q tag.
+static std::span<const std::uint8_t> fc_header_of(const PassedFrame& frame, std::span<const std::uint8_t> bytes) {
+  constexpr std::size_t before = wire::fcoe::overhead - wire::fcoe::trailer_size;
+  std::size_t type = 2 * sizeof(wire::MacAddress);
+  const auto is = [&](wire::EtherType wanted) {
+    return bytes.size() > type + 1 && (bytes[type] << 8 | bytes[type + 1]) == static_cast<int>(wanted);
+  };
+  if (frame.ethernet && is(wire::EtherType::vlan)) type += 4;
+  if (frame.ethernet && !is(wire::EtherType::fcoe)) return {};
+  const std::size_t begin = frame.ethernet ? before + type - 2 * sizeof(wire::MacAddress) : 0;
+  return bytes.size() < begin + fc2::frame_header_bytes ? std::span<const std::uint8_t>() : bytes.subspan(begin);
+}
+
+bool has_address(const PassedFrame& frame, std::span<const std::uint8_t> bytes, wire::FcId address) {
+  const auto header = fc_header_of(frame, bytes);
+  if (header.empty()) return false;
+  const auto parsed = wire::FcHeader::parse(header);
+  return parsed && (parsed->s_id == address || parsed->d_id == address);
+}
+
+std::vector<std::string> unknown_ports(const CaptureChoice& choice, const FrameHistory& history,
+                                       const PortNames& names) {
+  const auto is_known = [&](const std::string& wanted) {
+    for (const auto& [number, port] : names.all())
+      if (PortNames::is_called(port, wanted)) return true;
+    const auto address = address_of(wanted);
+    for (auto number = history.first(); address && number != history.end(); ++number)
+      if (has_address(history.at(number), history.bytes_of(history.at(number)), *address)) return true;
+    return false;
+  };
+  std::vector<std::string> unknown;
+  std::remove_copy_if(choice.ports.begin(), choice.ports.end(), std::back_inserter(unknown), is_known);
+  return unknown;
+}
+
+HistoryWriter::HistoryWriter(fc2::ByteSink& sink, CaptureChoice choice, FrameHistory::Number begin,
+                             std::string_view what)
+    : choice_(std::move(choice)), begin_(begin), capture_(sink, what) {
+  for (const std::string& wanted : choice_.ports)
+    if (const auto address = address_of(wanted)) addresses_.push_back(*address);
+}
+
+bool HistoryWriter::is_port_chosen(PortNames::Number number, const PortNames& names) const {
   const NamedPort* const port = names.find(number);
-  return choice_.ports.empty() || (port != nullptr && choice_.takes(*port));
+  return port != nullptr && choice_.takes(*port);
+}
+
+bool HistoryWriter::is_chosen(const Entry& entry, const PortNames& names) const {
+  const PassedFrame& frame = *entry.frame;
+  if (choice_.ports.empty() || is_port_chosen(frame.from, names) || is_port_chosen(frame.to, names)) return true;
+  return std::any_of(addresses_.begin(), addresses_.end(),
+                     [&](wire::FcId address) { return has_address(*entry.kept, entry.bytes, address); });
 }
 
 std::uint32_t HistoryWriter::interface_of(PortNames::Number number, const PortNames& names) {
@@ -99,25 +161,55 @@ void HistoryWriter::describe(const PortNames& names) {
 
 // What became of a frame stands at itself, unless it was written before.
 bool HistoryWriter::is_of_interest(const PassedFrame& frame) {
+  if (frame.again && frame.remark != 0) return remarked_.erase(frame.first_end) == 0;
   if (frame.again) return frame.first_end < begin_ || waiting_.erase(frame.first_end) != 0;
   return frame.first_end == 0 || choice_.both_ends;
 }
 
-void HistoryWriter::write(const FrameHistory& history, FrameHistory::Number number, const PortNames& names) {
+HistoryWriter::Entry HistoryWriter::entry_of(const FrameHistory& history, FrameHistory::Number number,
+                                             const PortNames& names) {
   const PassedFrame& frame = history.at(number);
-  if (!is_of_interest(frame) || (!chosen(frame.from, names) && !chosen(frame.to, names))) return;
-  if (frame.outcome == Outcome::Waiting && waiting_.size() < max_waiting) waiting_.insert(number);
+  if (!is_of_interest(frame)) return {};
   const bool own_bytes = frame.kept_bytes != 0 || frame.first_end == 0;
-  if (!own_bytes && !history.holds(frame.first_end)) return;  // displaced between the two
+  if (!own_bytes && !history.holds(frame.first_end)) return {};  // displaced between the two
   const PassedFrame& kept = own_bytes ? frame : history.at(frame.first_end);
-  const auto bytes = history.bytes_of(kept);
-  const std::string comment = comment_on(frame, bytes, names);
+  const Entry entry{&frame, &kept, history.bytes_of(kept)};
+  return is_chosen(entry, names) ? entry : Entry{};
+}
+
+void HistoryWriter::miss(const FrameHistory& history, FrameHistory::Number number, const PortNames& names) {
+  const Entry entry = entry_of(history, number, names);
+  if (entry.frame == nullptr) return;
+  Missing& missing = missing_[entry.frame->seen_at];
+  ++missing.all;
+  ++missing.untold;
+  ++missing_count_;
+  ++untold_;
+}
+
+void HistoryWriter::tell_missing(TimeNs at, const PortNames& names) {
+  if (std::exchange(untold_, 0) == 0) return;
+  for (auto& [port, missing] : missing_)
+    if (std::exchange(missing.untold, 0) != 0) capture_.write_statistics(interface_of(port, names), at, missing.all);
+}
+
+void HistoryWriter::write(const FrameHistory& history, FrameHistory::Number number, const PortNames& names) {
+  const auto [entry, kept, bytes] = entry_of(history, number, names);
+  if (entry == nullptr) return;
+  const PassedFrame& frame = *entry;
+  if (frame.remark != 0 && !frame.again) remarked_.insert(number);
+  if (frame.outcome == Outcome::Waiting && waiting_.size() < max_waiting) waiting_.insert(number);
+  std::string comment = comment_on(frame, bytes, names);
+  if (untold_ != 0)
+    comment = fmt::format("{} frames are missing before this one: they came faster than they were written{}{}", untold_,
+                          comment.empty() ? "" : "; ", comment);
+  tell_missing(frame.at, names);
   if (!comment.empty()) ++comment_count_;
   const std::uint32_t interface_id = interface_of(frame.seen_at, names);
-  if (kept.ethernet)
-    capture_.write_ethernet_frame(interface_id, frame.at, bytes, kept.size_bytes, frame.outbound, comment);
+  if (kept->ethernet)
+    capture_.write_ethernet_frame(interface_id, frame.at, bytes, kept->size_bytes, frame.outbound, comment);
   else
-    capture_.write_frame(interface_id, frame.at, {bytes, kept.size_bytes, kept.sof, kept.eof, kept.crc_error},
+    capture_.write_frame(interface_id, frame.at, {bytes, kept->size_bytes, kept->sof, kept->eof, kept->crc_error},
                          frame.outbound, comment);
 }
 

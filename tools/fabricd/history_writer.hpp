@@ -17,42 +17,73 @@ namespace fabricd {
 /// What happened to a frame; empty: nothing that one would not expect. `bytes`: what is kept of it.
 std::string comment_on(const fc2::PassedFrame& frame, std::span<const std::uint8_t> bytes, const PortNames& names);
 
+/// What is held from `begin` on, in words: "the last 3.200 s of frames", or "no frames".
+std::string extent_of(const fc2::FrameHistory& history, fc2::FrameHistory::Number begin);
+
 /// Frames that waited for less than this are none to speak of.
 inline constexpr fc2::TimeNs worth_telling = fc2::millisecond;
 
 struct CaptureChoice {
-  bool both_ends = false;          // each frame as it was sent, and as it was received
-  std::vector<std::string> ports;  // only frames from and to these, see PortNames::is_called; empty: all
+  bool both_ends = false;  // each frame as it was sent, and as it was received
+  // Only frames from and to these, see PortNames::is_called, and with these N_Port_IDs, of hosts on Ethernet, too.
+  // Empty: all.
+  std::vector<std::string> ports;
   [[nodiscard]] bool takes(const NamedPort& port) const;
 };
+
+/// S_ID or D_ID of what is kept of a frame, on Ethernet or not, is `address`.
+bool has_address(const fc2::PassedFrame& frame, std::span<const std::uint8_t> bytes, wire::FcId address);
+/// Those of `choice` that no port is called, and no frame that is held is from or to.
+std::vector<std::string> unknown_ports(const CaptureChoice& choice, const fc2::FrameHistory& history,
+                                       const PortNames& names);
 
 class HistoryWriter {
  public:
   /// `begin`: the first frame that it will be given. `what`: a comment on the capture as a whole.
-  HistoryWriter(fc2::ByteSink& sink, CaptureChoice choice, fc2::FrameHistory::Number begin, std::string_view what)
-      : choice_(std::move(choice)), begin_(begin), capture_(sink, what) {}
+  HistoryWriter(fc2::ByteSink& sink, CaptureChoice choice, fc2::FrameHistory::Number begin, std::string_view what);
 
   /// The interfaces of ports of which no frame has passed yet.
   void describe(const PortNames& names);
   /// Writes that one, which the history holds, if it is chosen.
   void write(const fc2::FrameHistory& history, fc2::FrameHistory::Number number, const PortNames& names);
   [[nodiscard]] std::uint64_t frame_count() const { return capture_.frame_count(); }
-  /// Of those, how many with a comment.
+  /// That one, if it is chosen, is missing: the next one that is written says so, and the statistics of its interface.
+  void miss(const fc2::FrameHistory& history, fc2::FrameHistory::Number number, const PortNames& names);
+  /// Behind the last frame: tells of those that are missing since.
+  void finish(fc2::TimeNs at, const PortNames& names) { tell_missing(at, names); }
+  [[nodiscard]] std::uint64_t missing_count() const { return missing_count_; }
+  /// Of those written, how many with a comment.
   [[nodiscard]] std::uint64_t comment_count() const { return comment_count_; }
 
  private:
   [[nodiscard]] bool is_of_interest(const fc2::PassedFrame& frame);
-  [[nodiscard]] bool chosen(PortNames::Number number, const PortNames& names);
+  struct Entry {
+    const fc2::PassedFrame* frame = nullptr;  // nullptr: not of interest
+    const fc2::PassedFrame* kept = nullptr;   // of which the bytes are
+    std::span<const std::uint8_t> bytes{};
+  };
+  [[nodiscard]] Entry entry_of(const fc2::FrameHistory& history, fc2::FrameHistory::Number number,
+                               const PortNames& names);
+  [[nodiscard]] bool is_port_chosen(PortNames::Number number, const PortNames& names) const;
+  [[nodiscard]] bool is_chosen(const Entry& entry, const PortNames& names) const;
+  void tell_missing(fc2::TimeNs at, const PortNames& names);
   [[nodiscard]] std::uint32_t interface_of(PortNames::Number number, const PortNames& names);
 
   // Frames that were written while they waited: what becomes of them is written, too.
   static constexpr std::size_t max_waiting = 65'536;
 
   const CaptureChoice choice_;
+  std::vector<wire::FcId> addresses_;  // of choice_.ports
   const fc2::FrameHistory::Number begin_;
   std::set<fc2::FrameHistory::Number> waiting_;
+  std::set<fc2::FrameHistory::Number> remarked_;  // were written with their remark
   fc2::Capture capture_;
   std::map<PortNames::Number, std::uint32_t> interfaces_;
+  struct Missing {
+    std::uint64_t all = 0, untold = 0;
+  };
+  std::map<PortNames::Number, Missing> missing_;  // by where they were seen
+  std::uint64_t missing_count_ = 0, untold_ = 0;
   std::uint64_t comment_count_ = 0;
 };
 

@@ -29,6 +29,9 @@ struct Options {
   bool daemonize = false, json = false, no_paths = false;
 };
 
+// When something fails they are copied while the fabric waits, some milliseconds. Frames of 64 bytes and their far ends
+// fill 8 MiB with as many.
+constexpr std::size_t most_history_frames = 262'144;
 constexpr int takeovers = 10;  // programs may be faster again, but not for ever
 
 int complain(const std::string& message, int status) {
@@ -209,7 +212,7 @@ void describe(CLI::App& app, Options& options) {
       ->capture_default_str();
   app.add_option("--history-frames", options.service.history.frames,
                  "the last frames that are kept for capture --last and for failures")
-      ->check(CLI::Range(1, 16'777'216))
+      ->check(CLI::Range(std::size_t{1}, most_history_frames))
       ->capture_default_str();
   app.add_option(
          "--failure-folder", options.failure_folder,
@@ -269,6 +272,7 @@ int dispatch(const CLI::App& app, const Options& options) {
   serving.service.failures.folder = options.failure_folder.empty()
                                         ? directory->path() + "/failures"
                                         : std::filesystem::absolute(options.failure_folder).string();
+  serving.service.failures.service = fabricd::service_of(std::filesystem::absolute(directory->path()).string());
   return serve(serving, *directory);
 }
 

@@ -1,15 +1,32 @@
 #include "tools/fabricd/port_names.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 namespace fabricd {
+
+std::optional<wire::FcId> address_of(std::string_view text) {
+  if (text.starts_with("0x") || text.starts_with("0X")) text.remove_prefix(2);
+  std::string digits(text);
+  if (digits.size() == 8 && digits[2] == '.' && digits[5] == '.') std::erase(digits, '.');
+  std::uint32_t value = 0;
+  const char* const last = digits.data() + digits.size();
+  const auto [end, error] = std::from_chars(digits.data(), last, value, 16);
+  const bool whole = digits.size() == 6 && error == std::errc{} && end == last;
+  return whole ? std::optional(wire::FcId{value}) : std::nullopt;
+}
 
 PortNames::Number PortNames::add(NamedPort port) {
   const Number number = ++last_;
   if (port.address != wire::FcId{}) last_at_[port.address.value] = number;
   ports_.emplace(number, std::move(port));
   return number;
+}
+
+void PortNames::sent(Number number, std::uint64_t frame) {
+  const auto found = ports_.find(number);
+  if (found != ports_.end()) found->second.last_sent = frame;
 }
 
 void PortNames::gone(Number number, std::string end, bool orderly, std::uint64_t last_frame) {
@@ -43,7 +60,7 @@ PortNames::Number PortNames::last_at(wire::FcId address) const {
 
 bool PortNames::is_called(const NamedPort& port, std::string_view wanted) {
   const bool by_process = port.process_id != 0 && std::to_string(port.process_id) == wanted;
-  const bool by_address = port.address != wire::FcId{} && to_string(port.address) == wanted;
+  const bool by_address = port.address != wire::FcId{} && address_of(wanted) == port.address;
   return wanted == port.name || wanted == port.text || by_process || by_address;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,8 +18,12 @@ struct NamedPort {
   wire::FcId address{};          // 0: none of its own
   std::string end{};             // how it ended, as a clause: "its process was killed by signal 9"; empty: it is there
   bool orderly_end = true;
+  std::uint64_t last_sent = 0;   // the number of the latest frame that it sent; 0: none
   std::uint64_t last_frame = 0;  // frames up to this number may be its own, when it is gone
 };
+
+/// An N_Port_ID as people write it: 010200, 0x010200, 01.02.00; nullopt: it is none.
+std::optional<wire::FcId> address_of(std::string_view text);
 
 /// A value: a copy is a snapshot.
 class PortNames {
@@ -28,6 +33,8 @@ class PortNames {
   static constexpr std::string_view text_of_fabric = "fabric";
 
   Number add(NamedPort port);
+  /// Its latest frame.
+  void sent(Number number, std::uint64_t frame);
   /// It is gone; frames up to `last_frame` may be its own.
   void gone(Number number, std::string end, bool orderly, std::uint64_t last_frame);
   /// Those that are gone and have no frame from `first_frame` on are forgotten.

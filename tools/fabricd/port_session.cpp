@@ -60,7 +60,8 @@ void PortSession::unlink(const std::string& reason) {
                           : closed                    ? process.to_string()
                                                       : "its link broke: " + reason;
   if (process.ended) spdlog::info("{}: {}", description(), end);
-  service().recorder().port_gone(number_, end, closed && process.signal() == 0, process.signal());
+  service().recorder().port_gone(number_, service().core().scheduler().now(), end, closed && process.signal() == 0,
+                                 process.signal());
   service().paths().end_all(*this, PathEnd::Cause::PeerGone);
   f_port_->set_login_listener(nullptr);
   service().fabric().detach(*std::exchange(f_port_, nullptr));

@@ -21,13 +21,27 @@ PortNames::Number Recorder::add_port(NamedPort port) {
   return names_.add(std::move(port));
 }
 
-void Recorder::port_gone(PortNames::Number port, std::string end, bool orderly, int signal) {
-  FrameHistory::Number last = history_.end() - 1;
-  names_.gone(port, std::move(end), orderly, last);
-  while (history_.holds(last) && (history_.at(last).from != port || history_.at(last).first_end != 0)) --last;
-  PassedFrame* const frame = history_.find(last);
-  if (frame != nullptr) frame->remark = static_cast<std::uint8_t>(signal);
-  if (!orderly) report(fmt::format("{}: {}", names_.text_of(port), names_.find(port)->end), history_.end() - 1);
+void Recorder::port_gone(PortNames::Number port, TimeNs at, std::string end, bool orderly, int signal) {
+  names_.gone(port, std::move(end), orderly, history_.end() - 1);
+  if (signal != 0) mark_last(port, at, signal);
+  if (orderly || failures_ == nullptr) return;
+  failures_->failed(FailureKind::Port, fmt::format("{}: {}", names_.text_of(port), names_.find(port)->end),
+                    history_.end() - 1);
+}
+
+void Recorder::mark_last(PortNames::Number port, TimeNs at, int signal) {
+  const FrameHistory::Number last = names_.find(port)->last_sent;
+  PassedFrame* const first = history_.find(last);
+  if (first == nullptr) return;
+  first->remark = static_cast<std::uint8_t>(signal);
+  if (!was_shown(last)) return;
+  const PassedFrame known = *first;
+  PassedFrame& entry = seen(history_.add_end(at, last), known.seen_at, known.outbound);
+  entry.from = known.from;
+  entry.to = known.to;
+  entry.remark = known.remark;
+  entry.again = true;
+  kept();
 }
 
 // --- frames ------------------------------------------------------------------------------------------------------
@@ -41,10 +55,12 @@ void Recorder::kept() {
 }
 
 void Recorder::frame_passed(PortNames::Number port, TimeNs at, const Frame& frame, bool outbound) {
-  if (outbound)
+  if (outbound) {
     seen(history_.add(at, frame), port, true).from = port;
-  else
+    names_.sent(port, frame.record);
+  } else {
     frame_left(port, at, frame);
+  }
   kept();
 }
 
@@ -139,8 +155,12 @@ void Recorder::frame_discarded(TimeNs at, const Frame& frame, fc2::Discard reaso
   const bool late = reason == fc2::Discard::Unroutable && former != nullptr && !former->end.empty();
   const PortNames::Number from = entry.from;
   kept();
-  if (late) return;  // it was on its way when that port went
-  report(fmt::format("a frame of {} was discarded: {}", names_.text_of(from), to_string(reason)), frame.record);
+  if (late || failures_ == nullptr) return;  // late: it was on its way when that port went
+  const bool named = failures_->names_more(FailureKind::Frame);
+  failures_->failed(
+      FailureKind::Frame,
+      named ? fmt::format("a frame of {} was discarded: {}", names_.text_of(from), to_string(reason)) : "",
+      frame.record);
 }
 
 void Recorder::frame_lost(TimeNs at, const Frame& frame) {

@@ -1,7 +1,7 @@
 // Keeps the last frames that passed the service, with what became of each, for captures: those that begin now, and
 // those of what was.
 #pragma once
-#include <memory>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -25,11 +25,17 @@ class RecorderListener {
   ~RecorderListener() = default;
 };
 
+/// Port: its process was killed, or its link broke. Frame: the switch discarded it. Host: on Ethernet.
+enum class FailureKind : std::uint8_t { Port, Frame, Host };
+inline constexpr std::size_t failure_kinds = 3;
+
 /// Hears what is a failure in a fabric that does what it should.
 class FailureListener {
  public:
-  /// `what`: a sentence. `frame`: the newest that it concerns; 0: none.
-  virtual void failed(const std::string& what, fc2::FrameHistory::Number frame) = 0;
+  /// False: the next of that kind is only counted, its name is not asked for.
+  [[nodiscard]] virtual bool names_more(FailureKind kind) const = 0;
+  /// `what`: a sentence; empty: not told. `frame`: the newest that it concerns; 0: none.
+  virtual void failed(FailureKind kind, const std::string& what, fc2::FrameHistory::Number frame) = 0;
   /// A frame was kept.
   virtual void frame_kept() = 0;
 
@@ -48,13 +54,16 @@ class Recorder final : public fc2::FrameWitness {
 
   // --- ports
   PortNames::Number add_port(NamedPort port);
-  /// Its link is gone: `end` says how, in words. `signal`: what killed its process; 0: nothing did.
-  void port_gone(PortNames::Number port, std::string end, bool orderly, int signal);
+  /// Its link is gone: `end` says how, in words. `signal`: what killed its process; 0: nothing did. Whom its last frame
+  /// was shown is told of it again.
+  void port_gone(PortNames::Number port, fc2::TimeNs at, std::string end, bool orderly, int signal);
   /// As a tap of that port would hear it.
   void frame_passed(PortNames::Number port, fc2::TimeNs at, const fc2::Frame& frame, bool outbound);
   void ethernet_passed(PortNames::Number port, fc2::TimeNs at, const fc2::fcoe::EthernetFrame& frame, bool outbound);
-  /// Something else failed: a sentence.
-  void failed(const std::string& what) { report(what, 0); }
+  /// Something at a host on Ethernet failed: a sentence.
+  void failed(const std::string& what) {
+    if (failures_ != nullptr) failures_->failed(FailureKind::Host, what, history_.end() - 1);
+  }
 
   // --- from the switch
   void frame_waits(fc2::TimeNs at, const fc2::Frame& frame) override;
@@ -75,11 +84,9 @@ class Recorder final : public fc2::FrameWitness {
   [[nodiscard]] PortNames::Number sender_of(const fc2::Frame& frame) const;
   [[nodiscard]] PortNames::Number addressee_of(const fc2::Frame& frame) const;
   void kept();
+  void mark_last(PortNames::Number port, fc2::TimeNs at, int signal);
   fc2::PassedFrame& end_of(fc2::TimeNs at, const fc2::Frame& frame, fc2::PassedFrame::Outcome outcome);
   [[nodiscard]] bool was_shown(fc2::FrameHistory::Number number) const;
-  void report(const std::string& what, fc2::FrameHistory::Number frame) {
-    if (failures_ != nullptr) failures_->failed(what, frame);
-  }
 
   fc2::FrameHistory history_;
   PortNames names_;

@@ -216,6 +216,11 @@ Status Service::status() {
   status.captures = captures_.size();
   status.paths = paths_.count();
   status.paths_refused = paths_.refused();
+  const fc2::FrameHistory& history = recorder_.history();
+  status.history_frames = history.end() - history.first();
+  if (!history.empty()) status.history_extent = core_.scheduler().now() - history.at(history.first()).at;
+  status.failure_files = failures_.written();
+  status.failures_lost = failures_.lost();
   status.counters = fabric_.counters();
   for (const PortSession* port : ports_) {
     const auto* registered = fabric_.name_server().database().find(port->f_port().address());

@@ -89,6 +89,18 @@ std::string text_of(const json::object& port) {
                      joined(port.at("addresses").as_array()), port.at("stalled").as_bool() ? " (takes no frames)" : "");
 }
 
+// An older service does not tell.
+std::string text_of_history(const json::object& service) {
+  if (!service.contains("history_frames")) return {};
+  std::string text = fmt::format("  kept for capture --last: {} frames of {:.1f} s\n",
+                                 service.at("history_frames").to_number<std::uint64_t>(),
+                                 service.at("history_seconds").to_number<double>());
+  const auto files = service.at("failure_files").to_number<std::uint64_t>();
+  const auto lost = service.at("failures_lost").to_number<std::uint64_t>();
+  if (files + lost != 0) text += fmt::format("  files about failures: {} written, {} could not be\n", files, lost);
+  return text;
+}
+
 std::string text_of_service(const json::object& service) {
   std::string text =
       fmt::format("fcvi-fabricd, process {}, up {:.1f} s, {} frames forwarded\n",
@@ -96,6 +108,7 @@ std::string text_of_service(const json::object& service) {
                   service.at("frames_forwarded").to_number<std::uint64_t>());
   for (const auto& [reason, count] : service.at("discarded").as_object())
     text += fmt::format("  discarded, {}: {}\n", std::string(reason), count.to_number<std::uint64_t>());
+  text += text_of_history(service);
   const json::array& ports = service.at("ports").as_array();
   const json::value* fcoe = service.if_contains("fcoe");
   if (fcoe != nullptr) text += text_of_fcoe(fcoe->as_object());
@@ -119,6 +132,10 @@ std::string to_json(const Status& status) {
                       {"captures", status.captures},
                       {"paths", status.paths},
                       {"paths_refused", status.paths_refused},
+                      {"history_frames", status.history_frames},
+                      {"history_seconds", seconds(status.history_extent)},
+                      {"failure_files", status.failure_files},
+                      {"failures_lost", status.failures_lost},
                       {"discarded", discarded},
                       {"ports", ports}};
   if (status.fcoe) object["fcoe"] = to_object(*status.fcoe);

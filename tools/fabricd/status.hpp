@@ -70,9 +70,13 @@ struct Status {
   std::uint32_t process_id = 0;
   runtime::TimeNs uptime = 0;
   std::uint64_t frames_forwarded = 0;
-  std::size_t captures = 0;         // under way
-  std::size_t paths = 0;            // between two ports, frames on which pass no switch
-  std::uint64_t paths_refused = 0;  // for lack of memory or open files; frames go by the switch
+  std::size_t captures = 0;            // under way
+  std::size_t paths = 0;               // between two ports, frames on which pass no switch
+  std::uint64_t paths_refused = 0;     // for lack of memory or open files; frames go by the switch
+  std::uint64_t history_frames = 0;    // that are kept for capture --last
+  runtime::TimeNs history_extent = 0;  // from the oldest of them until now
+  std::uint64_t failure_files = 0;     // that were written
+  std::uint64_t failures_lost = 0;     // whose file could not be
   fc2::Counters counters;
   std::vector<PortStatus> ports;
   std::optional<FcoeStatus> fcoe;  // with --fcoe

@@ -26,6 +26,7 @@ struct Packet {
   std::size_t original_bytes = 0;  // on the wire; more than data.size() where the snap length cut it
   std::vector<std::uint8_t> data;
   std::vector<std::string> comments;
+  bool after_gap = false;  // who captured missed frames since the packet before
 
   [[nodiscard]] bool is_cut() const { return data.size() < original_bytes; }
 };

@@ -1,6 +1,8 @@
-// pcapng: blocks; those of packets, interfaces and sections are read, others passed over.
+// pcapng: blocks; those of packets, interfaces, their statistics and sections are read, others passed over.
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <utility>
 
 #include "tools/fcvi_sim/capture/file.hpp"
 #include "tools/fcvi_sim/capture/file_order.hpp"
@@ -13,6 +15,7 @@ enum Block : std::uint32_t {
   interface_description = 1,
   old_packet = 2,
   simple_packet = 3,
+  interface_statistics = 5,
   enhanced_packet = 6
 };
 enum Option : std::uint16_t {
@@ -20,6 +23,7 @@ enum Option : std::uint16_t {
   comment = 1,
   epb_flags = 2,
   if_name = 2,
+  isb_ifdrop = 5,
   if_tsresol = 9,
   if_tsoffset = 14
 };
@@ -80,6 +84,7 @@ class Pcapng final : public Format {
   bool read_section();
   Found use_block(Packet& packet);
   bool describe_interface();
+  void read_statistics();
   Found enhanced(Packet& packet);
   Found simple(Packet& packet);
   Found old(Packet& packet);
@@ -97,7 +102,9 @@ class Pcapng final : public Format {
   std::array<std::uint8_t, 8> head_{};  // type and length
   std::uint32_t type_ = 0;
   std::vector<std::uint8_t> body_;
-  std::size_t first_interface_ = 0;  // of the section
+  std::size_t first_interface_ = 0;               // of the section
+  std::map<std::size_t, std::uint64_t> missing_;  // frames that were not captured, by interface
+  bool gap_ = false;                              // more of them than before the latest packet
 };
 
 bool Pcapng::begin() {
@@ -155,6 +162,16 @@ bool Pcapng::describe_interface() {
   return true;
 }
 
+/// How many frames are missing until now, in all.
+void Pcapng::read_statistics() {
+  if (!has(12)) return;
+  for (Options options(wire::Bytes(body_).subspan(12), order_); options.next();) {
+    if (options.code() != isb_ifdrop || options.value().size() != 8) continue;
+    const std::uint64_t now = order_.u64(options.value().data());
+    gap_ = now > std::exchange(missing_[first_interface_ + field(0)], now) || gap_;
+  }
+}
+
 void Pcapng::options(Packet& packet, std::size_t at) {
   for (Options options(wire::Bytes(body_).subspan(std::min(at, body_.size())), order_); options.next();) {
     if (options.code() == comment) packet.comments.push_back(options.text());
@@ -175,6 +192,7 @@ Pcapng::Found Pcapng::take(Packet& packet, std::size_t interface, std::size_t at
   packet.link_type = interfaces_[packet.interface].link_type;
   packet.direction = Direction::unknown;
   packet.comments.clear();
+  packet.after_gap = std::exchange(gap_, false);
   const auto begin = body_.begin() + static_cast<std::ptrdiff_t>(at);
   packet.data.assign(begin, begin + static_cast<std::ptrdiff_t>(captured));
   packet.original_bytes = std::max(packet.original_bytes, captured);
@@ -212,10 +230,11 @@ Pcapng::Found Pcapng::simple(Packet& packet) {
 Pcapng::Found Pcapng::use_block(Packet& packet) {
   switch (type_) {
     case interface_description: return describe_interface() ? Found::other : Found::error;
+    case interface_statistics: return read_statistics(), Found::other;
     case enhanced_packet: return enhanced(packet);
     case simple_packet: return simple(packet);
     case old_packet: return old(packet);
-    default: return Found::other;  // names, statistics, a vendor's own, the next section
+    default: return Found::other;  // names, a vendor's own, the next section
   }
 }
 

@@ -90,6 +90,7 @@ bool Reading::next(Seen& seen) {
   seen.same = 0;
   seen.whole.clear();
   if (seen.frame.fip) seen.same = find_copy(seen, seen.packet.data);
+  if (seen.packet.after_gap) tracker_.frames_missing();
   if (!seen.frame.header) return true;
   seen.record = tracker_.read(seen.frame, seen.packet.number, seen.since_first, view_of(seen.packet.direction));
   seen.same = seen.frame.is_fc_vi() ? seen.record->same : find_copy(seen, seen.frame.fc);

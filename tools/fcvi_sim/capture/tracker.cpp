@@ -183,6 +183,20 @@ Tracker::Ptr Tracker::read(const Frame& frame, std::uint64_t number, Time time, 
   return record;
 }
 
+void Tracker::frames_missing() {
+  exchanges_.clear();
+  setups_.clear();
+  logins_.clear();
+  seen_.clear();
+  seen_before_.clear();
+  for (Connection& connection : connections_) connection.implied = true;
+  for (Endpoint& endpoint : endpoints_) {
+    endpoint.next = {};
+    endpoint.messages.clear();
+    endpoint.open = endpoint.closed = 0;
+  }
+}
+
 /// ABTS and what answers it, ACKs and rejects: of which message or set-up.
 Tracker::Ptr Tracker::link_service(const Frame& frame, std::uint64_t number, Time time) {
   auto record = std::make_shared<Record>();

@@ -19,6 +19,8 @@ class Tracker {
   using Ptr = std::shared_ptr<Record>;
   /// `time`: nanoseconds since the first frame. Any frame with a header, FC-VI or not.
   Ptr read(const Frame& frame, std::uint64_t number, Time time, View view);
+  /// The capture misses frames here: what follows is judged as if it had begun now. Connections stay known.
+  void frames_missing();
   [[nodiscard]] const std::deque<Connection>& connections() const { return connections_; }
 
  private:

@@ -1,0 +1,144 @@
+// What a live capture says of a frame that it had written before it was known what becomes of it, of frames that it
+// missed, and which frames are of a host on Ethernet.
+#include "tools/fabricd/recorder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/support/made_frame.hpp"
+#include "tools/fabricd/history_writer.hpp"
+#include "wire/fcoe.hpp"
+
+namespace fabricd {
+namespace {
+
+/// Writes each frame as it comes.
+class LiveCapture final : public RecorderListener, private fc2::ByteSink {
+ public:
+  explicit LiveCapture(Recorder& recorder, CaptureChoice choice = {})
+      : recorder_(recorder), next_(recorder.history().end()), writer_(*this, std::move(choice), next_, "") {
+    recorder_.add(*this);
+  }
+  LiveCapture(const LiveCapture&) = delete;
+  LiveCapture& operator=(const LiveCapture&) = delete;
+  ~LiveCapture() { recorder_.remove(*this); }
+  void frames_came() override {
+    for (; !holds && next_ != recorder_.history().end(); ++next_)
+      if (misses)
+        writer_.miss(recorder_.history(), next_, recorder_.names());
+      else
+        writer_.write(recorder_.history(), next_, recorder_.names());
+  }
+  void history_is_short() override {}
+  [[nodiscard]] fc2::FrameHistory::Number next_frame() const override { return next_; }
+  [[nodiscard]] bool says(std::string_view words) const { return text_.find(words) != std::string::npos; }
+  [[nodiscard]] const HistoryWriter& writer() const { return writer_; }
+  bool misses = false, holds = false;
+
+ private:
+  void write(std::span<const std::uint8_t> block) override { text_.append(block.begin(), block.end()); }
+  Recorder& recorder_;
+  fc2::FrameHistory::Number next_;
+  std::string text_;
+  HistoryWriter writer_;
+};
+
+class RecorderTest : public testing::Test {
+ protected:
+  [[nodiscard]] fc2::FramePtr frame() {
+    return support::made_frame(
+        pool, {.r_ctl = wire::RCtl::els_request, .d_id = bob_id, .s_id = anne_id, .type = wire::Type::els});
+  }
+  const wire::FcId anne_id{0x010100}, bob_id{0x010200};
+  fc2::FramePool pool;
+  Recorder recorder;
+  const PortNames::Number anne = recorder.add_port({.text = "anne", .name = "anne", .address = anne_id});
+  const PortNames::Number bob = recorder.add_port({.text = "bob", .name = "bob", .address = bob_id});
+};
+
+// A frame is written while it waits, and is lost then: both are told.
+TEST_F(RecorderTest, waiting_frame_is_lost) {
+  LiveCapture capture(recorder);
+  capture.holds = true;
+  const fc2::FramePtr one = frame();
+  recorder.frame_passed(anne, 1, *one, true);
+  recorder.frame_waits(2, *one);
+  capture.holds = false;
+  recorder.frame_passed(anne, 3, *frame(), true);
+  EXPECT_TRUE(capture.says("waits: bob takes no frames now"));
+  EXPECT_EQ(capture.writer().comment_count(), 1U);
+  recorder.frame_lost(4, *one);
+  EXPECT_TRUE(capture.says("lost: the link of bob went down, after it had been shown"));
+  EXPECT_EQ(capture.writer().frame_count(), 3U);
+}
+
+// It is lost before it is written: it is there once.
+TEST_F(RecorderTest, frame_is_lost_before_it_is_written) {
+  LiveCapture capture(recorder);
+  capture.holds = true;
+  const fc2::FramePtr one = frame();
+  recorder.frame_passed(anne, 1, *one, true);
+  recorder.frame_waits(2, *one);
+  capture.holds = false;
+  recorder.frame_lost(4'000'000, *one);
+  EXPECT_TRUE(capture.says("lost: the link of bob went down, after 4.000 ms"));
+  EXPECT_EQ(capture.writer().frame_count(), 1U);
+}
+
+// The last frame of a port that is killed is there once more; who writes it only now has it once.
+TEST_F(RecorderTest, last_frame_of_a_killed_port_is_told_of) {
+  LiveCapture capture(recorder);
+  recorder.frame_passed(anne, 1, *frame(), true);
+  recorder.frame_passed(bob, 2, *frame(), true);
+  recorder.port_gone(anne, 3, "it was killed", false, 9);
+  EXPECT_TRUE(capture.says("the last frame of anne, shown before: it was killed"));
+  EXPECT_EQ(capture.writer().frame_count(), 3U);
+}
+
+// Nobody captures: the mark is at the frame itself alone.
+TEST_F(RecorderTest, last_frame_is_marked_without_a_capture) {
+  recorder.frame_passed(anne, 1, *frame(), true);
+  recorder.port_gone(anne, 3, "it was killed", false, 9);
+  EXPECT_EQ(recorder.history().end(), 2U);
+  EXPECT_EQ(recorder.history().at(1).remark, 9);
+}
+
+// Frames are missed: the next one says how many, counted as they would have been written.
+TEST_F(RecorderTest, missing_frames_are_told_of) {
+  LiveCapture capture(recorder, {.ports = {"anne"}});
+  recorder.frame_passed(anne, 1, *frame(), true);
+  capture.misses = true;
+  for (int i = 0; i < 3; ++i) {
+    const fc2::FramePtr one = frame();
+    recorder.frame_passed(anne, 2, *one, true);
+    recorder.frame_passed(bob, 2, *one, false);  // its other end
+  }
+  capture.misses = false;
+  EXPECT_EQ(capture.writer().missing_count(), 3U);
+  recorder.frame_passed(anne, 3, *frame(), true);
+  EXPECT_TRUE(capture.says("3 frames are missing before this one"));
+  EXPECT_EQ(capture.writer().frame_count(), 2U);
+}
+
+// The N_Port_ID of a host on Ethernet: its frames are chosen by S_ID and D_ID, others are not.
+TEST_F(RecorderTest, frames_of_a_host_are_chosen_by_address) {
+  const auto ethernet = recorder.add_port({.text = "eth1", .name = "eth1"});
+  LiveCapture capture(recorder, {.ports = {"0x010200"}}), other(recorder, {.ports = {"010300"}});
+  const fc2::FramePtr one = frame();
+  std::vector<std::uint8_t> bytes(wire::fcoe::frame_size(one->size_bytes));
+  wire::fcoe::encapsulate({{2}}, {{4}}, wire::Sof::i3, one->content(), wire::Eof::t, bytes);
+  recorder.ethernet_passed(ethernet, 1, fc2::fcoe::EthernetFrame::of(pool, bytes), false);
+  EXPECT_EQ(capture.writer().frame_count(), 1U);
+  EXPECT_EQ(other.writer().frame_count(), 0U);
+  fc2::fcoe::EthernetFrame tagged = fc2::fcoe::EthernetFrame::of(pool, bytes);
+  tagged.vlan = 7;
+  recorder.ethernet_passed(ethernet, 2, tagged, false);
+  EXPECT_EQ(capture.writer().frame_count(), 2U);
+  EXPECT_TRUE(unknown_ports({.ports = {"01.02.00", "bob", "010300", "eve"}}, recorder.history(), recorder.names()) ==
+              (std::vector<std::string>{"010300", "eve"}));
+}
+
+}  // namespace
+}  // namespace fabricd
