@@ -134,6 +134,30 @@ class Capture(LocalFabricTest):
         self.assertEqual(times, sorted(times))
         self.assertLess(abs(times[0] - time.time()), 600)
 
+    # Whoever looks for how things begin starts the capture first: it waits for the fabric, and says so.
+    def test_waits_for_the_first_program(self):
+        capture = self.start("operator", FABRICD, "capture", "-w", self.file("a.pcapng"))
+        line = capture.stderr.readline()
+        self.assertRegex(line, r"^no fcvi-fabricd runs for .* yet; waiting for the first program")
+        server = self.start("bob", VIPING, "-t", 60, "--listen")
+        self.wait_for(lambda: self.command("status")[0] == 0 and self.status()["captures"] > 0, "the capture begins")
+        self.ping(2)
+        self.end(capture)
+        self.assertGreater(len(self.frames(self.file("a.pcapng"))), 10)
+        self.assertIsNone(server.poll())
+
+    # Interrupted before there is anything: nothing is left behind, and what was has to be there already.
+    def test_wait_for_the_first_program_can_be_ended(self):
+        capture = self.start("operator", FABRICD, "capture", "-w", self.file("a.pcapng"))
+        capture.stderr.readline()
+        capture.send_signal(signal.SIGINT)
+        status, _, err = self.finish(capture)
+        self.assertEqual((status, err), (1, "fcvi-fabricd: interrupted\n"))
+        self.assertEqual(os.listdir(self.folder.name), [os.path.basename(self.runtime)] if os.path.exists(self.runtime) else [])
+        status, _, err = self.command("capture", "--last", "10s", "-w", self.file("a.pcapng"))
+        self.assertEqual(status, 1)
+        self.assertIn("no fcvi-fabricd runs for", err)
+
     # Both ends: what went from port to port is there twice, as sent and as received.
     def test_both_ends_have_each_frame_twice(self):
         self.serve()

@@ -25,7 +25,7 @@ using fc2::drivers::RecordKind;
 
 namespace {
 using namespace std::chrono_literals;
-constexpr std::chrono::milliseconds patience = 10s, look_again = 10ms;
+constexpr std::chrono::milliseconds patience = 10s, look_again = 10ms, look_for_service = 100ms;
 
 // A service that is busy, or stopped, may have as many connections waiting as its socket holds (EAGAIN). `signals`: a
 // signalfd that ends it (EINTR); negative: none.
@@ -60,6 +60,17 @@ bool ControlClient::connect(const fc2::drivers::RuntimeDirectory& directory) {
   error_ = nobody_listens_ ? "no fcvi-fabricd runs for " + directory.path()
                            : directory.socket_path() + ": " + std::strerror(errno);
   return false;
+}
+
+bool ControlClient::connect_when_there(const fc2::drivers::RuntimeDirectory& directory) {
+  while (!connect(directory)) {
+    if (!nobody_listens_) return false;
+    pollfd wanted{signals_, POLLIN, 0};
+    const int ready = ::poll(&wanted, 1, static_cast<int>(look_for_service.count()));
+    if (ready > 0 && take_interrupt()) return false;
+    nobody_listens_ = false;
+  }
+  return true;
 }
 
 bool ControlClient::greet() {
@@ -277,6 +288,16 @@ std::string find_ports(const fc2::drivers::RuntimeDirectory& directory, const Ca
   return (request.last ? "there is no such port: " : "there is no such port now: ") + answer;
 }
 
+// A capture of what is to come may be the first to come.
+bool reach_service(ControlClient& client, const fc2::drivers::RuntimeDirectory& directory, bool waits) {
+  client.be_interruptible();
+  if (client.connect(directory)) return true;
+  if (!waits || !client.nobody_listens()) return false;
+  std::fprintf(stderr, "no fcvi-fabricd runs for %s yet; waiting for the first program, Ctrl-C ends it\n",
+               directory.path().c_str());
+  return client.connect_when_there(directory);
+}
+
 // What came is kept.
 ExitStatus cut_short(CaptureTarget& target, const std::string& why) {
   complain("the capture ends here: " + why);
@@ -291,11 +312,11 @@ ExitStatus capture_to(const fc2::drivers::RuntimeDirectory& directory, const Cap
   ControlClient client;
   CaptureTarget target(path, client);
   if (!target.error().empty()) return complain(target.error()), bad_input;
+  if (!reach_service(client, directory, !request.last)) return complain(client.error());
   const std::string missing_ports = find_ports(directory, request);
   if (!missing_ports.empty()) complain(missing_ports);
   if (!missing_ports.empty() && request.last) return failure;
-  client.be_interruptible();
-  if (!client.connect(directory) || !client.request(request.to_text())) return complain(client.error());
+  if (!client.request(request.to_text())) return complain(client.error());
   client.request_when_interrupted("end");
   if (!request.last) std::fputs("capturing; Ctrl-C ends it\n", stderr);
   for (;;) {

@@ -22,6 +22,8 @@ class ControlClient {
 
   /// False: error(); nobody_listens() if no service runs.
   bool connect(const fc2::drivers::RuntimeDirectory& directory);
+  /// The same; where no service runs it waits for one. False: error(), which may say that it was interrupted.
+  bool connect_when_there(const fc2::drivers::RuntimeDirectory& directory);
   bool send(fc2::drivers::RecordKind kind, std::span<const std::uint8_t> body);
   bool request(std::string_view word);
   struct Record {
@@ -61,6 +63,7 @@ ExitStatus print_status(const fc2::drivers::RuntimeDirectory& directory, bool as
 bool started_on_demand(const fc2::drivers::RuntimeDirectory& directory);
 /// Waits until the service has ended.
 ExitStatus stop_service(const fc2::drivers::RuntimeDirectory& directory);
+/// Of what is now it waits for a service where none runs; what was needs one.
 /// Until SIGINT, SIGTERM or SIGHUP, or as the request says; the second signal ends it without the service and without
 /// its reader. `path`: a file, or "-" for standard output. A summary goes to standard error. `failure`: something of
 /// what passed is missing behind what was written; `bad_input`: the file cannot be created, nothing was asked for.
