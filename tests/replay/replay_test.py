@@ -5,6 +5,7 @@ frame is named; captures that it cannot play.
 usage: replay_test.py FCVI_SIM SCENARIOS CAPTURES [unittest arguments]
 """
 
+import dataclasses
 import re
 import struct
 import subprocess
@@ -23,7 +24,8 @@ FC_HEADER = 24
 # Offsets in a Fibre Channel frame.
 TYPE, OPCODE, PARAMETER = 8, FC_HEADER + 4, FC_HEADER + 12
 FC_VI = 0x58
-RESP1, RESP3, DISCONNECT_RESP = 0x18, 0x1A, 0x1B
+CONNECT_RQST, RESP1, RESP3, DISCONNECT_RESP = 0x10, 0x18, 0x1A, 0x1B
+WRITE_RQST, READ_RQST, READ_RESP = 0x01, 0x02, 0x0A
 
 
 class Replay(unittest.TestCase):
@@ -256,6 +258,56 @@ class Replay(unittest.TestCase):
                     self.assertIn(f"frame {number} needs 4294967295 bytes of memory", text)
                     return
         self.fail("no SEND_RQST")
+
+    def test_damaged_lengths_and_addresses(self):
+        """Of what the port's user is said to have asked for: a clear word, and no crash."""
+        capture = self.edited()
+        number = self.sent_by(capture, "client", CONNECT_RQST)
+        payload = FC_HEADER + 32
+        fc = capture.packets[number - 1].fc()
+        length_at = next(at for at in range(payload, len(fc)) if fc[at] == 16 and 16 <= fc[at + 1] <= 128) + 1
+        capture.packets[number - 1] = capture.packets[number - 1].patched(length_at, b"\xff")
+        self.assertIn(f"frame {number} has an address with a length that FC-VI 7.2 does not have",
+                      self.refused(capture.write(self.file("address.pcapng")), "client"))
+        capture = self.edited("figure-6-rdma-read.yaml")
+        number = self.sent_by(capture, "originator", READ_RQST)
+        frame = capture.packets[number - 1].fc()
+        for at, packet in enumerate(capture.packets):  # at both ends
+            if packet.fc() == frame:
+                capture.packets[at] = packet.patched(FC_HEADER + 16, b"\xff" * 8)
+        self.assertRegex(self.refused(capture.write(self.file("wrap.pcapng")), "responder"),
+                         r"frame \d+ reaches beyond the last address")
+
+    def test_data_of_a_read_that_was_refused(self):
+        """They have no place in memory that was not registered for it."""
+        capture = self.edited("figure-6-rdma-read.yaml")
+        number = self.sent_by(capture, "responder", READ_RESP)
+        flags = capture.packets[number - 1].fc()[FC_HEADER + 5]
+        capture.packets[number - 1] = capture.packets[number - 1].patched(FC_HEADER + 5, bytes([flags | 0x05]))
+        self.check_different(capture.write(self.file("refused.pcapng")), "responder", r"frame \d+ at .*")
+
+    def test_a_gap_of_years(self):
+        """By a damaged time: timers that ask again would run for as long."""
+        capture = self.edited()
+        packet = capture.packets[-1]
+        capture.packets[-1] = dataclasses.replace(packet, time=packet.time + 10**18)
+        self.assertIn("is more than a day away", self.refused(capture.write(self.file("gap.pcapng")), "client"))
+
+    def test_tolerance(self):
+        path = self.capture_of("figure-2-send.yaml")
+        for value in ("0", "-1", "nan", "60001"):
+            with self.subTest(value=value):
+                self.assertNotIn(self.replay(path, "010100", "--tolerance", value).returncode, (SAME, DIFFERENT))
+        self.check_same(path, "010100", "--tolerance", "0.01")
+
+    def test_a_sequence_that_changes_its_id(self):
+        """Free to choose, but once for all its frames."""
+        capture = self.edited("figure-4-rdma-write.yaml")
+        at = next(at for at, packet in enumerate(capture.packets)
+                  if packet.sent and packet.fc()[TYPE] == FC_VI and packet.fc()[OPCODE] == WRITE_RQST
+                  and packet.fc()[14:16] == b"\x00\x02")
+        capture.packets[at] = capture.packets[at].patched(12, bytes([capture.packets[at].fc()[12] ^ 0x40]))
+        self.check_different(capture.write(self.file("seq_id.pcapng")), "originator", r"frame \d+ at .* is different now")
 
     def test_no_capture(self):
         self.file("cut.pcapng").write_bytes(self.capture_of("figure-2-send.yaml").read_bytes()[:-20])

@@ -3,6 +3,9 @@
 #include <cstdio>
 
 namespace sim::replay {
+namespace {
+constexpr double least_tolerance_ms = 0.01;  // frames of one link at one time follow each other
+}
 
 const CLI::App* add_command(CLI::App& app, ReplayOptions& options) {
   CLI::App* command = app.add_subcommand(
@@ -20,7 +23,7 @@ const CLI::App* add_command(CLI::App& app, ReplayOptions& options) {
   command
       ->add_option("--tolerance", options.tolerance_ms,
                    "milliseconds that a frame may come late or early, 500 by default")
-      ->check(CLI::Range(0.0, 60'000.0))
+      ->check(CLI::Range(least_tolerance_ms, 60'000.0))
       ->type_name("MS");
   command->footer(
       "Exit status: 0 no difference, 1 one or more, 2 bad input: an unknown port names those that there are.");
@@ -29,6 +32,10 @@ const CLI::App* add_command(CLI::App& app, ReplayOptions& options) {
 
 int run_command(const ReplayOptions& options) {
   constexpr int same = 0, different = 1, bad_input = 2;
+  if (!(options.tolerance_ms >= least_tolerance_ms)) {  // "nan" is in every range
+    std::fputs("fcvi-sim: --tolerance: expected a number\n", stderr);
+    return bad_input;
+  }
   const ReplayResult result = replay(options);
   std::fputs(result.text.c_str(), stdout);
   const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;

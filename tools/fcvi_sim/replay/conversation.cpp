@@ -1,6 +1,7 @@
 #include "tools/fcvi_sim/replay/conversation.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <tuple>
@@ -15,6 +16,8 @@
 namespace sim::replay {
 namespace {
 using capture::Direction;
+constexpr capture::Time longest_gap =
+    86'400'000'000'000;  // timers that ask again would run for longer than anybody waits
 
 bool contains(const std::vector<wire::FcId>& ids, wire::FcId id) {
   return std::find(ids.begin(), ids.end(), id) != ids.end();
@@ -27,6 +30,8 @@ struct Carried {
   wire::FcHeader header;
   bool by_fip = false;
 };
+
+bool initiates(wire::Sof sof) { return sof == wire::Sof::i2 || sof == wire::Sof::i3; }
 
 std::optional<Carried> carried_by(const capture::Seen& seen) {
   if (seen.frame.header && seen.frame.trouble.empty())
@@ -249,6 +254,8 @@ void Selector::add(const capture::Seen& seen) {
     if (error_.empty() && comment.find("way mark") != std::string::npos)
       error_ = "frame " + std::to_string(seen.packet.number) + " says that message data went another way (" + comment +
                "): they cannot be compared";
+  if (!frames_.empty() && std::abs(seen.since_first - frames_.back().at) > longest_gap && error_.empty())
+    error_ = "frame " + std::to_string(seen.packet.number) + " is more than a day away from the one before";
   CapturedFrame frame;
   frame.number = seen.packet.number;
   frame.at = seen.since_first;
@@ -274,7 +281,9 @@ void Selector::mark(CapturedFrame& frame) {
   if (frame.begins_exchange) answered_.erase(key);
   if (frame.sent && frame.by_responder()) frame.first_answer = answered_.insert(key).second;
   const auto [sequence, is_first] = sequences_.try_emplace({key, frame.sent}, header.seq_id);
-  frame.begins_sequence = is_first || frame.begins_exchange || frame.first_answer || sequence->second != header.seq_id;
+  // Without SOF only another SEQ_ID tells.
+  const bool is_new = frame.sof ? initiates(*frame.sof) : sequence->second != header.seq_id;
+  frame.begins_sequence = is_first || frame.begins_exchange || frame.first_answer || is_new;
   sequence->second = header.seq_id;
 }
 

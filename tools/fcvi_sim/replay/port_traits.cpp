@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "wire/ct/ripp_id.hpp"
 #include "wire/ct/rnn_id.hpp"
@@ -38,7 +39,7 @@ class Survey {
   void add_first_address(const wire::IpAddress& address);
 
   PortTraits& traits_;
-  bool has_handle_ = false, has_connection_id_ = false;
+  bool has_login_ = false, has_handle_ = false, has_connection_id_ = false;
   /// Bytes of the IU under way, by message: where the next one begins, those before were cut there.
   struct Cut {
     std::uint8_t seq_id = 0;
@@ -48,9 +49,11 @@ class Survey {
 };
 
 void Survey::add_login(const els::Login& login) {
-  traits_.port.port_name = login.port_name;
-  traits_.port.node_name = login.node_name;
-  traits_.port.receive_data_field_bytes = login.receive_data_field_size;
+  if (!std::exchange(has_login_, true)) {  // a later one that says otherwise differs from it
+    traits_.port.port_name = login.port_name;
+    traits_.port.node_name = login.node_name;
+    traits_.port.receive_data_field_bytes = login.receive_data_field_size;
+  }
   traits_.alternate_bb_credit = login.has(els::feature::alternate_bb_credit);
   if (traits_.bb_credit == 0) traits_.bb_credit = login.bb_credit;
   if (!login.class_2.valid()) return;

@@ -64,7 +64,10 @@ void ScriptBuilder::read_sent(std::size_t at) {
     login_sent(at);
     return note_search(at);
   }
-  if (const auto request = wire::fcvi::ConnectRqst::parse(frame.message)) return request_sent(at, *request);
+  if (const auto request = wire::fcvi::ConnectRqst::parse(frame.message)) {
+    if (is_sound(at, request->payload)) request_sent(at, *request);
+    return;
+  }
   if (const auto answer = wire::fcvi::ConnectResp1::parse(frame.message)) return answer_sent(at, *answer);
   const auto fields = wire::fcvi::DeviceHeader::parse(frame.header.device_header_size(), frame.data_field());
   if (!fields) return;
@@ -81,6 +84,8 @@ void ScriptBuilder::read_received(std::size_t at) {
   }
   if (!frame.is_fc_vi() || frame.crc_error) return;
   if (const auto request = wire::fcvi::ConnectRqst::parse(frame.message)) {
+    // The port is asked, and refuses it: no user hears of it.
+    if (!request->payload.local_address.is_valid() || !request->payload.remote_address.is_valid()) return;
     Incoming& incoming = incoming_[{frame.header.s_id.value, request->connection_id.value}];
     incoming = {at, *request, false};
     return;
@@ -91,6 +96,13 @@ void ScriptBuilder::read_received(std::size_t at) {
   if (fields->opcode == Opcode::connect_resp3 || fields->opcode == Opcode::disconnect_rqst)
     end_try(at, fields->tot_len_or_connection_id);
   message_received(at, *fields);
+}
+
+/// An address that the port cannot have sent.
+bool ScriptBuilder::is_sound(std::size_t at, const wire::fcvi::ConnectPayload& payload) {
+  const bool sound = payload.local_address.is_valid() && payload.remote_address.is_valid();
+  if (!sound) fail(at, "has an address with a length that FC-VI 7.2 does not have: a replay cannot ask for it");
+  return sound;
 }
 
 // --- before the set-up -------------------------------------------------------------------------------------------

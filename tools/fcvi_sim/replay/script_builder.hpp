@@ -94,7 +94,9 @@ class ScriptBuilder {
   void message_sent(std::size_t at, const wire::fcvi::DeviceHeader& fields);
   void response_sent(std::size_t at, const wire::fcvi::DeviceHeader& fields);
   void message_received(std::size_t at, const wire::fcvi::DeviceHeader& fields);
-  bool is_too_long(std::size_t at, std::uint64_t bytes);
+  bool takes_too_much(std::size_t at, std::uint64_t bytes);
+  void fail(std::size_t at, const std::string& why);
+  [[nodiscard]] bool is_sound(std::size_t at, const wire::fcvi::ConnectPayload& payload);
   void unknown_connection(std::size_t at, const wire::fcvi::DeviceHeader& fields);
   void add_data(Message& message, std::size_t at) const;
   void refuse_message(std::size_t vi, std::uint32_t id, std::uint8_t causes);
@@ -110,6 +112,7 @@ class ScriptBuilder {
 
   const std::vector<CapturedFrame>& frames_;
   Script script_;
+  std::uint64_t memory_bytes_ = 0;                      // that the script needs
   std::map<std::uint32_t, std::size_t> by_own_handle_;  // VIs
   std::map<PeerId, std::size_t> by_peer_handle_;
   std::map<PeerId, std::size_t>

@@ -40,8 +40,9 @@ void ScriptBuilder::message_sent(std::size_t at, const DeviceHeader& fields) {
   if (!vi) return unknown_connection(at, fields);
   if (frame.sof && wire::class_of_service(*frame.sof) == 2) script_.vis[*vi].options.class_2 = true;
   if (!is_request(fields.opcode)) return response_sent(at, fields);
-  if (is_too_long(at, fields.tot_len_or_connection_id)) return;
-  const auto [message, is_new] = sent_.try_emplace({*vi, fields.msg_id.value});
+  const MessageKey key{*vi, fields.msg_id.value};
+  if (!sent_.contains(key) && takes_too_much(at, fields.tot_len_or_connection_id)) return;
+  const auto [message, is_new] = sent_.try_emplace(key);
   if (is_new) {
     message->second = {at, fields, *vi, {}};
     message->second.bytes.resize(fields.tot_len_or_connection_id);
@@ -50,21 +51,26 @@ void ScriptBuilder::message_sent(std::size_t at, const DeviceHeader& fields) {
 }
 
 /// Memory for it would have to be made, whether it is what the port had or a damaged frame.
-bool ScriptBuilder::is_too_long(std::size_t at, std::uint64_t bytes) {
+bool ScriptBuilder::takes_too_much(std::size_t at, std::uint64_t bytes) {
   constexpr std::uint64_t most = std::uint64_t{1} << 30;
-  if (bytes > most && script_.error.empty())
-    script_.error = "frame " + std::to_string(frames_[at].number) + " needs " + std::to_string(bytes) +
-                    " bytes of memory, more than a replay has (1 GiB)";
-  return bytes > most;
+  memory_bytes_ += std::min(bytes, most + 1);
+  if (memory_bytes_ <= most) return false;
+  fail(at,
+       "needs " + std::to_string(bytes) + " bytes of memory; with those before that is more than a replay has (1 GiB)");
+  return true;
+}
+
+/// The first that is wrong.
+void ScriptBuilder::fail(std::size_t at, const std::string& why) {
+  if (script_.error.empty()) script_.error = "frame " + std::to_string(frames_[at].number) + " " + why;
 }
 
 /// Of the first set-up on it is a stray, as captures of faults have them.
 void ScriptBuilder::unknown_connection(std::size_t at, const DeviceHeader& fields) {
   const bool is_message = static_cast<unsigned>(fields.opcode) < static_cast<unsigned>(Opcode::connect_rqst);
-  if (!is_message || !script_.error.empty() || !by_own_handle_.empty() || !incoming_.empty()) return;
-  script_.error = "frame " + std::to_string(frames_[at].number) + " is of a connection (FCVI_HANDLE " +
-                  wire::to_string(fields.handle) +
-                  ") whose set-up was not captured: a replay needs the capture from before it on";
+  if (!is_message || !by_own_handle_.empty() || !incoming_.empty()) return;
+  fail(at, "is of a connection (FCVI_HANDLE " + wire::to_string(fields.handle) +
+               ") whose set-up was not captured: a replay needs the capture from before it on");
 }
 
 /// The data of a frame, where it belongs.
@@ -102,8 +108,9 @@ void ScriptBuilder::message_received(std::size_t at, const DeviceHeader& fields)
   if (!is_request(fields.opcode)) return;
   const auto vi = by_own_handle_.find(fields.handle.value);
   if (vi == by_own_handle_.end()) return unknown_connection(at, fields);
-  if (is_too_long(at, fields.tot_len_or_connection_id)) return;
-  received_.try_emplace({vi->second, fields.msg_id.value}, Arrived{at, fields});
+  const MessageKey key{vi->second, fields.msg_id.value};
+  if (received_.contains(key) || takes_too_much(at, fields.tot_len_or_connection_id)) return;
+  received_.try_emplace(key, Arrived{at, fields});
 }
 
 // --- when all is known -------------------------------------------------------------------------------------------
@@ -146,10 +153,12 @@ void ScriptBuilder::reach(std::size_t at, std::size_t vi, const DeviceHeader& fi
   auto found = std::find_if(memory.begin(), memory.end(),
                             [&](const MemorySpec& one) { return one.handle == fields.rmt_va_handle; });
   const std::uint64_t end = fields.rmt_va + fields.tot_len_or_connection_id;
+  if (end < fields.rmt_va) return fail(at, "reaches beyond the last address (FCVI_RMT_VA)");
   if (found == memory.end())
     found = memory.insert(memory.end(), {fields.rmt_va_handle, fields.rmt_va, end, false, false});
   const std::uint64_t first = std::min(found->begin, fields.rmt_va), last = std::max(found->end, end);
-  if (last < first || is_too_long(at, last - first)) return;
+  const std::uint64_t more = found->end - found->begin;
+  if (last - first > more && takes_too_much(at, last - first - more)) return;
   found->begin = first;
   found->end = last;
   (fields.opcode == Opcode::write_rqst ? found->write : found->read) = true;
@@ -157,7 +166,9 @@ void ScriptBuilder::reach(std::size_t at, std::size_t vi, const DeviceHeader& fi
 
 void ScriptBuilder::finish_read(MessageKey key, Message& data) {
   const auto request = received_.find(key);
-  if (request == received_.end() || data.bytes.empty()) return;
+  const auto refusal = refused_.find(key);
+  const bool refused = refusal != refused_.end() && (refusal->second & flag::prot_err) != 0;
+  if (request == received_.end() || refused || data.bytes.empty()) return;
   const DeviceHeader& fields = request->second.fields;
   put(request->second.at, call::Fill{data.vi, fields.rmt_va_handle, fields.rmt_va, std::move(data.bytes)});
 }

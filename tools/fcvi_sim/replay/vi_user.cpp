@@ -133,7 +133,8 @@ void ViUser::call(const call::Post& post) {
 
 void ViUser::call(const call::Fill& fill) {
   for (Memory& memory : user(fill.vi).memory)
-    if (memory.spec->handle == fill.handle && fill.address >= memory.region.address())
+    if (memory.spec->handle == fill.handle && fill.address >= memory.spec->begin && fill.address <= memory.spec->end &&
+        fill.bytes.size() <= memory.spec->end - fill.address)
       std::copy(fill.bytes.begin(), fill.bytes.end(), memory.region.host(fill.address));
 }
 
