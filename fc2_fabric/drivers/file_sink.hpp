@@ -1,5 +1,5 @@
 // A capture file. It is written under a temporary name, one of its own, and renamed when complete, so that it is never
-// half-written. What is there and is no regular file (a device, a FIFO, a symbolic link) is written to at once.
+// half-written; of a symbolic link so is what it leads to. A device or a FIFO is written to at once.
 #pragma once
 #include <cstdio>
 #include <string>
@@ -15,7 +15,7 @@ class FileSink final : public ByteSink {
   FileSink(const FileSink&) = delete;
   FileSink& operator=(const FileSink&) = delete;
 
-  /// There is something of that name, and it is no regular file.
+  /// There is something of that name, by a symbolic link or not, and it is no regular file.
   [[nodiscard]] static bool is_written_directly(const std::string& path);
   /// False and error() set if the file cannot be created. Waits for the reader of a FIFO.
   bool open(std::string path);
@@ -27,7 +27,7 @@ class FileSink final : public ByteSink {
  private:
   void fail(const char* what);
   std::FILE* create_temporary();
-  std::string path_, temporary_path_, error_;  // temporary_path_: empty if it is written at once
+  std::string path_, target_, temporary_path_, error_;  // temporary_path_: empty if it is written at once
   std::FILE* file_ = nullptr;
 };
 

@@ -168,13 +168,14 @@ TEST_F(FileSinkTest, fifo_is_written_to) {
   ::close(reader);
 }
 
-// A symbolic link stays one; what it leads to is written.
+// A symbolic link stays one; what it leads to is replaced when all is there, and not before.
 TEST_F(FileSinkTest, symbolic_link_is_followed) {
   std::ofstream(folder / "file") << "a longer text";
   std::filesystem::create_symlink("file", folder / "link");
   drivers::FileSink sink;
   ASSERT_TRUE(sink.open((folder / "link").string())) << sink.error();
   write(sink, "frames");
+  EXPECT_EQ(content(folder / "file"), "a longer text");
   EXPECT_TRUE(sink.commit()) << sink.error();
   EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
   EXPECT_EQ(content(folder / "file"), "frames");
