@@ -60,10 +60,11 @@ class Scheduler {
   /// Time of the earliest event; `never` when there is none.
   [[nodiscard]] TimeNs next_time() const {
     if (now_count_ != 0) return now_;
+    if (gap_) return time_below_gap();
     return heap_.empty() ? never : heap_.front().at;
   }
-  [[nodiscard]] bool idle() const { return heap_.empty() && now_count_ == 0; }
-  [[nodiscard]] std::size_t pending_count() const { return heap_.size() + now_count_; }
+  [[nodiscard]] bool idle() const { return pending_count() == 0; }
+  [[nodiscard]] std::size_t pending_count() const { return heap_.size() - (gap_ ? 1 : 0) + now_count_; }
   /// Fires the earliest event if it is due at or before `limit`, after setting the clock to its time.
   bool run_next(TimeNs limit);
   /// Fires all that is due up to `limit` and leaves the clock there.
@@ -81,12 +82,18 @@ class Scheduler {
     [[nodiscard]] bool before(const Entry& other) const { return at != other.at ? at < other.at : order < other.order; }
   };
   void place(std::size_t position, const Entry& entry) {
-    heap_[position] = entry;
+    heap_[position].at = entry.at;
+    heap_[position].order = entry.order;
+    heap_[position].event = entry.event;
     entry.event->position_ = static_cast<std::uint32_t>(position);
   }
-  void sift_up(std::size_t position, const Entry& entry);
-  void sift_down(std::size_t position, const Entry& entry);
+  void sift_up(std::size_t position, Entry entry);
+  void sift_down(std::size_t position, Entry entry);
+  void insert(TimeNs at, std::uint64_t order, Event* event);
+  void move(std::size_t position, TimeNs at, std::uint64_t order, Event* event);
   void remove(std::size_t position);
+  void close_gap();
+  [[nodiscard]] TimeNs time_below_gap() const;
 
   /// An event of now; nullptr: it was cancelled.
   struct NowEntry {
@@ -104,6 +111,9 @@ class Scheduler {
   std::uint64_t next_order_ = 0;
   std::uint64_t fired_ = 0;
   std::vector<Entry> heap_;
+  // The root's event fires, or has fired: the next one that is scheduled takes its place, which most often is the same
+  // one again. Until then its entry stays, before all others, and is looked at for its time and order only.
+  bool gap_ = false;
   // A ring of a power of two, the places count on. All of it is due at now_: the clock goes on when it is empty.
   std::vector<NowEntry> now_ring_;
   std::uint32_t now_first_ = 0, now_end_ = 0;

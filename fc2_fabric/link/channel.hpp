@@ -73,7 +73,7 @@ class Channel final : public FrameOutput, private Event {
   [[nodiscard]] bool arrives_at_once(const Frame& frame) const;
   void pass(TimeNs now, FramePtr frame);
   void hand_over_burst(TimeNs now);
-  [[nodiscard]] TimeNs transmission_time(std::size_t size_bytes) const;
+  [[nodiscard]] TimeNs transmission_time(std::size_t size_bytes);
 
   Scheduler& scheduler_;
   LinkConfig config_;
@@ -83,6 +83,8 @@ class Channel final : public FrameOutput, private Event {
   FrameFault* fault_ = nullptr;
   BufferCredit* credit_ = nullptr;
   ReceiveBuffers* buffers_ = nullptr;
+  std::size_t timed_bytes_ = ~std::size_t{0};  // what transmission_time() was asked for last
+  TimeNs timed_as_ = 0;
   FrameQueue flying_;     // in order of arrival
   bool passing_ = false;  // a frame of a burst is being received: another waits for it to be over
 };

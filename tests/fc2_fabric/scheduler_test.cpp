@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
@@ -145,6 +146,52 @@ TEST_F(SchedulerTest, firing_schedules_itself) {
   scheduler.run_until(scheduler.now() + 1000);
   EXPECT_EQ(count, 5);
   EXPECT_EQ(scheduler.fired_count(), 5U);
+}
+
+// What fires counts no longer as pending, neither for itself nor behind its end, and may be destroyed: its place in the
+// heap is taken by the next one or closed, with any number of others behind it.
+TEST_F(SchedulerTest, firing_is_gone_from_the_schedule) {
+  for (int others = 0; others < 24; ++others) {
+    Scheduler own;
+    std::vector<std::unique_ptr<Probe>> later;
+    std::unique_ptr<Probe> first;
+    TimeNs seen = 0;
+    first = std::make_unique<Probe>([&](TimeNs) {
+      EXPECT_EQ(own.pending_count(), static_cast<std::size_t>(others));
+      EXPECT_EQ(own.idle(), others == 0);
+      seen = own.next_time();
+    });
+    const TimeNs t = own.now();
+    own.schedule(*first, t + 1);
+    for (int i = 0; i < others; ++i) own.schedule(*later.emplace_back(probe(i)), t + 100 - i);
+    ASSERT_TRUE(own.run_next(never));
+    first.reset();
+    EXPECT_EQ(seen, others == 0 ? never : t + 101 - others);
+    EXPECT_EQ(own.next_time(), seen);
+    if (others % 3 == 1) own.schedule(*later.back(), t + 200);  // the place stays open meanwhile
+    if (others % 3 == 2) own.cancel(*later.front());
+    if (others % 4 < 2) own.schedule(*later.emplace_back(probe(99)), t + 50);
+    fired.clear();
+    own.run_until(t + 300);
+    EXPECT_EQ(fired.size(), later.size() - (others % 3 == 2 ? 1 : 0));
+    EXPECT_TRUE(std::ranges::is_sorted(fired, {}, [](const auto& one) { return one.second; }));
+  }
+}
+
+// A scheduler may go while the place of what fired last is open.
+TEST_F(SchedulerTest, destroyed_after_firing_leaves_its_events) {
+  auto a = probe(1), b = probe(2);
+  {
+    Scheduler other;
+    auto gone = probe(3);
+    other.schedule(*gone, other.now() + 1);
+    other.schedule(*a, other.now() + 2);
+    other.schedule(*b, other.now() + 3);
+    ASSERT_TRUE(other.run_next(never));
+    gone.reset();
+  }
+  EXPECT_FALSE(a->pending());
+  EXPECT_FALSE(b->pending());
 }
 
 // Random schedules, moves and cancels fire exactly as in a multimap of (time, order).

@@ -35,6 +35,15 @@ void Driver::abandon() {
   running_ = 0;
 }
 
+/// Runs events until a program is to go on; one, if somebody looks on. False: none is left before `end`.
+bool Driver::advance(runtime::TimeNs end) {
+  if (!ready_.empty()) return true;  // the observer may have woken some
+  if (observer_) return scheduler_.run_next(end);
+  while (scheduler_.run_next(end))
+    if (!ready_.empty()) return true;
+  return false;
+}
+
 Driver::Outcome Driver::run(runtime::TimeNs time_limit) {
   const runtime::TimeNs end =
       scheduler_.now() > runtime::never - time_limit ? runtime::never : scheduler_.now() + time_limit;
@@ -42,7 +51,7 @@ Driver::Outcome Driver::run(runtime::TimeNs time_limit) {
     if (observer_) observer_();
     drain();
     if (observer_) observer_();
-  } while (running_ != 0 && (!ready_.empty() || scheduler_.run_next(end)));  // the observer may have woken some
+  } while (running_ != 0 && advance(end));
   rethrow();
   if (running_ == 0) return Outcome::Finished;
   return scheduler_.idle() ? Outcome::Stuck : Outcome::TimeLimit;

@@ -56,6 +56,7 @@ class Driver {
   };
   Task<> supervise(Task<> program);
   void drain();
+  bool advance(runtime::TimeNs end);
   void rethrow() const;
 
   runtime::Scheduler& scheduler_;

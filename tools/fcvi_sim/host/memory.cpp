@@ -1,5 +1,7 @@
 #include "tools/fcvi_sim/host/memory.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cassert>
 #include <cstring>
@@ -10,13 +12,20 @@
 
 namespace sim {
 namespace {
-constexpr std::align_val_t alignment{4096};
 constexpr std::uint64_t page = 4096;
+constexpr std::uint64_t large_page = 2u << 20;
 constexpr int untouched = 0xA5;
 
+std::align_val_t alignment_of(std::size_t size_bytes) {
+  return std::align_val_t{size_bytes >= large_page ? large_page : page};
+}
+
+/// Large pages for large regions, if the system has them to spare: the addresses of 16 MiB of small ones are more than
+/// a processor keeps.
 std::uint8_t* allocate_bytes(std::size_t size_bytes) {
   const OnData timed;
-  auto* memory = static_cast<std::uint8_t*>(::operator new(size_bytes, alignment));
+  auto* memory = static_cast<std::uint8_t*>(::operator new(size_bytes, alignment_of(size_bytes)));
+  if (size_bytes >= large_page) madvise(memory, size_bytes, MADV_HUGEPAGE);
   std::memset(memory, untouched, size_bytes);
   return memory;
 }
@@ -28,7 +37,8 @@ void Region::Free::operator()(std::uint8_t* memory) const {
 }
 
 Region::Region(vi::Nic& nic, std::uint64_t address, std::size_t size_bytes, vi::MemoryAttributes attributes)
-    : nic_(&nic), address_(address), size_bytes_(size_bytes), host_(allocate_bytes(size_bytes)) {
+    : nic_(&nic), address_(address), size_bytes_(size_bytes),
+      host_(allocate_bytes(size_bytes), Free{alignment_of(size_bytes)}) {
   auto* host = static_cast<std::byte*>(static_cast<void*>(host_.get()));
   [[maybe_unused]] const vi::Return result = nic.register_memory(address, host, size_bytes, attributes, handle_);
   assert(result == vi::Return::Success);

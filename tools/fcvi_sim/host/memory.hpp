@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <span>
 #include <vector>
 
@@ -31,6 +32,7 @@ class Region {
 
  private:
   struct Free {
+    std::align_val_t alignment;
     void operator()(std::uint8_t* memory) const;
   };
   void swap(Region& other) noexcept;

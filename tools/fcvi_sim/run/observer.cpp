@@ -42,13 +42,13 @@ fc2::FrameTap& Observer::tap(std::size_t index, fc2::FrameTap* capture) {
 
 void Observer::Tap::frame_passed(runtime::TimeNs at, const fc2::Frame& frame, bool outbound) {
   if (capture_ != nullptr) capture_->frame_passed(at, frame, outbound);
+  if (frame.size_bytes < wire::FcHeader::size()) return;      // cut short by a fault
+  if (!outbound && !is_service(fc2::s_id_of(frame))) return;  // seen where its sender's port is tapped
   observer_.frame_sent(at, port_, frame, outbound);
 }
 
 void Observer::frame_sent(runtime::TimeNs at, std::size_t port, const fc2::Frame& frame, bool outbound) {
-  if (frame.size_bytes < wire::FcHeader::size()) return;  // cut short by a fault
   const wire::FcId s_id = fc2::s_id_of(frame);
-  if (!outbound && !is_service(s_id)) return;  // seen where its sender's port is tapped
   if (outbound && (s_id != last_sender_ || port != last_port_)) ports_[s_id.value] = port;
   if (outbound) last_sender_ = s_id, last_port_ = port;
   const wire::FcHeader header = fc2::header_of(frame);
@@ -129,10 +129,7 @@ void Observer::fault(runtime::TimeNs at, const FaultSpec& fault, std::size_t ind
   const auto header = wire::FcHeader::parse(frame.content());
   if (!header) return;
   const bool lost = fault.rule.action->loses_frame();
-  if (lost && !outbound) {
-    if (taps_[index].capture_ != nullptr) taps_[index].capture_->frame_passed(at, frame, false);
-    frame_sent(at, index, frame, false);
-  }
+  if (lost && !outbound) taps_[index].frame_passed(at, frame, false);
   if (WireIu* iu = lost ? iu_of(*header) : nullptr; iu != nullptr) iu->lost = true;
   if (!fault.rule.action->patches.empty()) rewritten(*fault.rule.action, frame);
   if (ladder_ != nullptr) ladder_->fault(*header, fault.rule.note, lost);
@@ -158,6 +155,7 @@ void Observer::learn(const wire::FcHeader& header, wire::Bytes data_field) {
     if (found != workloads_.end() && payload.handle != wire::FcviHandle::unassigned)
       ends_[key(header.s_id, payload.handle)] = &result_.workloads[found->second];
   };
+  last_end_.reset();
   const std::size_t size = header.device_header_size();
   if (const auto rqst = fcvi::ConnectRqst::parse(size, data_field))
     remember(rqst->payload, rqst->payload.remote_address);
@@ -167,8 +165,12 @@ void Observer::learn(const wire::FcHeader& header, wire::Bytes data_field) {
 
 WorkloadResult* Observer::connection_of(const wire::FcHeader& header, wire::Bytes data_field) {
   if (data_field.size() < sizeof(wire::FcviHandle)) return nullptr;
-  const auto found = ends_.find(key(header.d_id, wire::fcvi::handle_of(data_field)));
-  return found == ends_.end() ? nullptr : found->second;
+  const std::uint64_t end = key(header.d_id, wire::fcvi::handle_of(data_field));
+  if (last_end_ == end) return last_connection_;
+  const auto found = ends_.find(end);
+  last_end_ = end;
+  last_connection_ = found == ends_.end() ? nullptr : found->second;
+  return last_connection_;
 }
 
 }  // namespace sim

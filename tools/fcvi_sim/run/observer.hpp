@@ -4,6 +4,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,7 @@ class Observer {
   static std::uint64_t key(wire::FcId port, wire::FcviHandle handle) {
     return std::uint64_t{port.value} << 32 | handle.value;
   }
+  /// Pre: a header at least; if it is inbound, a service sent it.
   void frame_sent(runtime::TimeNs at, std::size_t port, const fc2::Frame& frame, bool outbound);
   WorkloadResult* connection_of(const wire::FcHeader& header, wire::Bytes data_field);
   void record(runtime::TimeNs at, std::size_t port, const fc2::Frame& frame);
@@ -65,6 +67,9 @@ class Observer {
   std::vector<std::uint64_t> f_port_replies_;                  // by port
   std::map<std::string, std::size_t, std::less<>> workloads_;  // by padded discriminator
   boost::unordered_flat_map<std::uint64_t, WorkloadResult*> ends_;
+  // What was found there last: frames of a message follow one another.
+  std::optional<std::uint64_t> last_end_;
+  WorkloadResult* last_connection_ = nullptr;
 };
 
 }  // namespace sim
