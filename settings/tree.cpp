@@ -3,6 +3,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <cctype>
 #include <stdexcept>
 
 #include "settings/units.hpp"
@@ -145,6 +146,20 @@ static std::size_t edit_distance(std::string_view left, std::string_view right) 
   return cost[left.size()][right.size()];
 }
 
+/// The shortest that has the word in it, in letters of any size: SEND_RQST is in FCVI_SEND_RQST.
+static std::string_view with_in_it(std::string_view word, const std::vector<std::string_view>& known) {
+  constexpr std::size_t shortest = 3;
+  const auto same = [](char left, char right) {
+    return std::tolower(static_cast<unsigned char>(left)) == std::tolower(static_cast<unsigned char>(right));
+  };
+  std::string_view best;
+  if (word.size() < shortest) return best;
+  for (const std::string_view candidate : known)
+    if (!std::ranges::search(candidate, word, same).empty() && (best.empty() || candidate.size() < best.size()))
+      best = candidate;
+  return best;
+}
+
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& known) {
   constexpr std::size_t longest = 64;  // nobody mistypes more
   if (word.size() > longest) return {};
@@ -156,7 +171,7 @@ std::string_view nearest(std::string_view word, const std::vector<std::string_vi
     best_distance = distance;
     best = candidate;
   }
-  return best;
+  return best.empty() ? with_in_it(word, known) : best;
 }
 
 }  // namespace settings

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/scenarios/command.hpp"
 #include "tests/support/source_dir.hpp"
 
@@ -43,6 +45,63 @@ TEST_F(Inputs, failed_expectation_exits_1_with_its_capture) {
   EXPECT_EQ(run.status, 1);
   EXPECT_THAT(run.output, HasSubstr("FAILED IUs FLOGI: expected exactly 3, got 2\n"));
   EXPECT_THAT(folder.files(), ElementsAre("c.pcapng", "s.yaml"));  // to look into
+}
+
+constexpr const char* several = R"(name: several
+parameters: {size: 2000}
+for_each: {level: [reliable_delivery, reliable_reception], port: [a, "x y"]}
+ports: [{name: "${port}"}, {name: b}]
+workloads:
+  - name: w
+    client: ${port}
+    server: b
+    reliability: ${level}
+    transfers: [{operation: send, data: {random: "${size}"}}]
+expectations: {ius: {FLOGI: {max: 2}}}
+)";
+
+TEST_F(Inputs, several_runs_have_files_of_their_own) {
+  const std::string file = folder.write("m.yaml", several);
+  const Finished run = fcvi_sim({"run", file, "--only", "level=reliable_reception", "--capture", folder / "c.pcapng",
+                                 "--json", folder / "r.jsonl", "--junit", folder / "r.xml"});
+  EXPECT_EQ(run.status, 0) << run.output << run.errors;
+  EXPECT_THAT(run.output, HasSubstr("level=reliable_reception, port=x y: "));
+  EXPECT_THAT(run.output, HasSubstr("\n2 runs: all held\n"));
+  EXPECT_THAT(folder.files(),
+              ElementsAre("c.level-reliable_reception.port-a.pcapng", "c.level-reliable_reception.port-x-y.pcapng",
+                          "m.yaml", "r.jsonl", "r.xml", "s.yaml"));
+  const std::string lines = content_of(folder / "r.jsonl");
+  EXPECT_EQ(std::ranges::count(lines, '\n'), 2);
+  EXPECT_THAT(content_of(folder / "r.xml"),
+              HasSubstr("<testsuite name=\"several (level=reliable_reception, port=a)\""));
+}
+
+TEST_F(Inputs, several_runs_fail_by_name) {
+  const std::string file = folder.write("m.yaml", several);
+  const Finished run = fcvi_sim({"run", file, "--set", "expectations.ius.FLOGI.max=1", "--only", "port=a"});
+  EXPECT_EQ(run.status, 1);
+  EXPECT_THAT(run.output, HasSubstr("FAILED IUs FLOGI: expected at most 1, got 2\n"));
+  EXPECT_THAT(run.output, HasSubstr("2 runs: 2 failed:\n  level=reliable_delivery, port=a\n"));
+}
+
+// Of several runs one is bad: none begins, nothing is written.
+TEST_F(Inputs, several_runs_are_read_before_the_first_begins) {
+  const std::string file = folder.write("m.yaml", std::string(several) + "seed: \"${seeds}\"\n");
+  const Finished run = fcvi_sim({"run", file, "--capture", folder / "c.pcapng", "--json", folder / "r.jsonl"});
+  EXPECT_EQ(run.status, 2);
+  EXPECT_EQ(run.output, "");
+  EXPECT_THAT(run.errors, HasSubstr("m.yaml:12: there is no parameter \"seeds\""));
+  EXPECT_THAT(folder.files(), ElementsAre("m.yaml", "s.yaml"));
+}
+
+TEST_F(Inputs, check_reads_and_runs_nothing) {
+  const std::string file = folder.write("m.yaml", several), bad = folder.write("b.yaml", "name: x\nport: []\n");
+  const Finished run = fcvi_sim({"check", scenario, file, bad});
+  EXPECT_EQ(run.status, 2);
+  EXPECT_EQ(run.output, scenario + ": good: 1 run, 2 ports, 1 workloads, 0 faults\n" + file +
+                            ": good: 4 runs, 2 ports, 1 workloads, 0 faults\n");
+  EXPECT_THAT(run.errors, HasSubstr("b.yaml:2: "));
+  EXPECT_EQ(fcvi_sim({"check", scenario}).status, 0);
 }
 
 // tools/scenarios/scale.yaml, smaller: many ports on many switches, in one process, told of together.

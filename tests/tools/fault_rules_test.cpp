@@ -142,6 +142,52 @@ TEST_F(RulesTest, turns) {
   EXPECT_EQ(set.fired(0), 2U);
 }
 
+// Each third, and no more than two of these.
+TEST_F(RulesTest, every_and_limit) {
+  RuleSet set(
+      {{.match = {.message = "FCVI_SEND_RQST"}, .every = 3, .limit = 2, .action = fc2::FaultAction{}}},
+      [] { return 0.0; }, [](wire::FcId) { return std::nullopt; });
+  std::vector<int> met;
+  for (int i = 1; i <= 12; ++i) {
+    if (meets(set, send())) met.push_back(i);
+    EXPECT_FALSE(meets(set, els(wire::els::Command::logo)));
+  }
+  EXPECT_EQ(met, (std::vector<int>{3, 6}));
+  EXPECT_EQ(set.matched(0), 12U);
+}
+
+// Connections are told apart by who asks for the rules; without such a rule nobody is asked.
+TEST_F(RulesTest, connections) {
+  int asked = 0;
+  const auto connection_of = [&](const FrameFacts&, const fc2::Frame&) {
+    return ++asked == 2 ? std::nullopt : std::optional<std::size_t>(asked);
+  };
+  const auto none = [](wire::FcId) { return std::nullopt; };
+  RuleSet set(
+      {{.match = {.connections = {1, 4}}, .action = fc2::FaultAction{}}}, [] { return 0.0; }, none, connection_of);
+  std::vector<bool> met;
+  for (int i = 0; i < 4; ++i) met.push_back(meets(set, send()));
+  EXPECT_EQ(met, (std::vector<bool>{true, false, false, true}));
+  RuleSet others(
+      {{.match = {}, .action = fc2::FaultAction{}}}, [] { return 0.0; }, none, connection_of);
+  EXPECT_TRUE(meets(others, send()));
+  EXPECT_EQ(asked, 4);
+}
+
+// A rule that nothing matched says which of its conditions the nearest frames did not meet.
+TEST_F(RulesTest, near_misses) {
+  RuleSet set = rules({.message = "FCVI_SEND_RQST", .links = {0}, .flags = {"IMM_DATA"}});
+  EXPECT_EQ(set.near_miss(0).frames, 0U);
+  meets(set, send(), 1);
+  EXPECT_EQ(set.near_miss(0).key, "port");
+  meets(set, els(wire::els::Command::logo));
+  EXPECT_EQ(set.near_miss(0).key, "message");
+  EXPECT_EQ(set.near_miss(0).frames, 1U);
+  for (int i = 0; i < 3; ++i) meets(set, send());
+  EXPECT_EQ(set.near_miss(0).key, "flags");
+  EXPECT_EQ(set.near_miss(0).frames, 3U);
+}
+
 // Chance is handed in: below the probability it happens.
 TEST_F(RulesTest, probability) {
   RuleSet set = rules({}, {}, 0.25);

@@ -47,6 +47,25 @@ Outcome run(const std::string& text) {
 std::string faults(const std::string& list) { return std::string(two_ports) + connection + "faults: [" + list + "]\n"; }
 // --- loading ---
 
+TEST(FaultLoader, workloads_are_named_alone_by_group_and_in_lists) {
+  const auto text = [](const std::string& workload) {
+    return std::string(two_ports) + R"(workloads:
+  - {name: w, client: a, server: b}
+  - {name: g, count: 2, client: a, server: b}
+faults: [{action: drop, message: FCVI_SEND_RQST, workload: )" +
+           workload + "}]\n";
+  };
+  const auto connections = [&](const std::string& workload) {
+    const auto scenario = read(text(workload));
+    return scenario ? scenario->faults[0].rule.match.connections : std::vector<std::size_t>{99};
+  };
+  EXPECT_EQ(connections("w"), std::vector<std::size_t>{0});
+  EXPECT_EQ(connections("g"), (std::vector<std::size_t>{1, 2}));
+  EXPECT_EQ(connections("[g-2, w]"), (std::vector<std::size_t>{2, 0}));
+  EXPECT_EQ(read(text("gg")).error().message,
+            "s.yaml:9: workload: expected one of w, g-1, g-2, g, got \"gg\"; did you mean \"g\"?");
+}
+
 TEST(FaultLoader, every_key_is_read) {
   const auto scenario = read(std::string(two_ports) + R"(faults:
   - {action: delay, by: 5ms, message: FCVI_CONNECT_RESP1, port: b, peer: a, direction: both, flags: [RETRY],
@@ -364,7 +383,7 @@ TEST(FaultScenario, discards_are_compared) {
 // A fault that never came to its turn is a mistake in the scenario.
 TEST(FaultScenario, fault_that_never_happened_fails) {
   EXPECT_EQ(run(faults("{action: drop, message: FCVI_CONNECT_RQST, nth: 9}")).failures,
-            Lines{"fault 0 (lost): expected at least 1, got 0"});
+            Lines{"fault 0 (lost): expected at least 1, got 0 (s.yaml:8: 1 frame matched, not at its turn)"});
 }
 
 // Duplicates, delays and reordering of connection IUs change nothing for the programs.
@@ -457,6 +476,36 @@ TEST(FaultScenario, probability_repeats) {
   EXPECT_EQ(first.result.faults, second.result.faults);
   EXPECT_EQ(first.ladder, second.ladder);
   EXPECT_GT(first.result.faults[0], 0U);
+}
+
+// A fault of a workload befalls all of that connection's IUs, both ways, and of no other.
+TEST(FaultScenario, workload_is_told_from_others) {
+  const std::string text = std::string(two_ports) + R"(workloads:
+  - {name: w, client: a, server: b, transfers: [{operation: send, data: {random: 6KiB}, message_bytes: 2KiB}]}
+  - {name: v, client: a, server: b, transfers: [{operation: send, data: {random: 6KiB}, message_bytes: 2KiB}]}
+)";
+  const auto times = [&](const std::string& fault) {
+    return run(text + "faults: [{action: delay, by: 1ns, direction: sent, times: {min: 0}, " + fault + "}]\n")
+        .result.faults.at(0);
+  };
+  for (const std::string message : {"FCVI_CONNECT_RQST", "FCVI_CONNECT_RESP1", "FCVI_CONNECT_RESP3",
+                                    "FCVI_DISCONNECT_RQST", "FCVI_DISCONNECT_RESP"}) {
+    const std::uint64_t all = times("message: " + message);
+    EXPECT_EQ(times("message: " + message + ", workload: w") * 2, all) << message;
+    EXPECT_EQ(times("message: " + message + ", workload: [w, v]"), all) << message;
+    EXPECT_NE(all, 0U) << message;
+  }
+  const std::uint64_t sends = times("message: FCVI_SEND_RQST, workload: v");
+  EXPECT_GE(sends, 3U);
+  EXPECT_EQ(times("message: FCVI_SEND_RQST, workload: v, every: 2"), sends / 2);
+  EXPECT_EQ(times("message: FCVI_SEND_RQST, workload: v, limit: 2"), 2U);
+}
+
+// What nothing matched says where it stands, and how near it came.
+TEST(FaultScenario, fault_that_matched_nothing_says_why) {
+  EXPECT_EQ(run(faults("{action: drop, message: FCVI_READ_RQST}")).failures.back(),
+            "fault 0 (lost): expected at least 1, got 0 (s.yaml:8: no frame matched; 27 came nearest, and failed at "
+            "message)");
 }
 
 }  // namespace

@@ -325,7 +325,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{8, "    serer: b", "s.yaml:8: unknown key \"serer\" in workloads[0]; did you mean \"server\"?"},
         Bad{8, "    server: b\n    reliability: reliable",
             "s.yaml:9: reliability: expected one of unreliable_delivery, reliable_delivery, "
-            "reliable_reception, got \"reliable\""},
+            "reliable_reception, got \"reliable\"; did you mean \"reliable_delivery\"?"},
         Bad{8, "    server: b\n    max_transfer_size: 10",
             "s.yaml:9: max_transfer_size: expected a number of bytes such as 2048, 64KiB, 16MiB, from 128 to "
             "4,294,967,295, "

@@ -1,6 +1,7 @@
 #include "tools/faults/rules.hpp"
 
 #include <algorithm>
+#include <cassert>
 
 namespace faults {
 namespace {
@@ -26,29 +27,57 @@ bool fields_match(const Match& match, const fc2::Frame& frame) {
 
 }  // namespace
 
+RuleSet::RuleSet(std::vector<Rule> rules, Chance chance, PortOf port_of, ConnectionOf connection_of)
+    : rules_(std::move(rules)), seen_(rules_.size()), fired_(rules_.size()), nearest_(rules_.size()),
+      chance_(std::move(chance)), port_of_(std::move(port_of)), connection_of_(std::move(connection_of)),
+      asks_connection_(std::ranges::any_of(rules_, [](const Rule& rule) { return !rule.match.connections.empty(); })) {
+  assert(!asks_connection_ || connection_of_);
+}
+
 bool RuleSet::in_time(const Match& match, runtime::TimeNs now) const {
   if (match.from == Match::always && match.until == runtime::never) return true;
   return zero_ != runtime::never && now >= zero_ && now - zero_ >= match.from && now - zero_ < match.until;
 }
 
-bool RuleSet::matches(const Match& match, std::size_t link, fc2::LinkDirection direction, const fc2::Frame& frame,
-                      const FrameFacts& facts, runtime::TimeNs now) const {
-  const bool sent = direction == fc2::LinkDirection::Sent;
-  if (!(sent ? match.sent : match.received) || !in_time(match, now)) return false;
-  if (!match.links.empty() && !is_one_of(match.links, link)) return false;
-  if (!match.message.empty() && match.message != facts.message) return false;
+RuleSet::Key RuleSet::unmatched(const Match& match, const Met& met) const {
+  const bool sent = met.direction == fc2::LinkDirection::Sent;
+  const FrameFacts& facts = met.facts;
+  if (!(sent ? match.sent : match.received)) return Key::Direction;
+  if (!in_time(match, met.now)) return Key::Time;
+  if (!match.links.empty() && !is_one_of(match.links, met.link)) return Key::Port;
+  if (!match.message.empty() && match.message != facts.message) return Key::Message;
+  if (!match.connections.empty() && !(met.connection && is_one_of(match.connections, *met.connection)))
+    return Key::Workload;
   if (!match.peers.empty()) {
     const auto peer = port_of_(sent ? facts.header.d_id : facts.header.s_id);
-    if (!peer || !is_one_of(match.peers, *peer)) return false;
+    if (!peer || !is_one_of(match.peers, *peer)) return Key::Peer;
   }
-  if (match.reason && facts.reason() != match.reason) return false;
-  return flags_match(match, facts) && fields_match(match, frame);
+  if (match.reason && facts.reason() != match.reason) return Key::Reason;
+  if (!flags_match(match, facts)) return Key::Flags;
+  return fields_match(match, met.frame) ? Key::None : Key::Fields;
+}
+
+bool RuleSet::matches(std::size_t rule, const Met& met) {
+  const Key key = unmatched(rules_[rule].match, met);
+  if (key == Key::None) return true;
+  Nearest& nearest = nearest_[rule];
+  if (key > nearest.key) nearest = {key, 0};
+  if (key == nearest.key) ++nearest.frames;
+  return false;
+}
+
+RuleSet::NearMiss RuleSet::near_miss(std::size_t rule) const {
+  constexpr std::string_view names[] = {"direction", "from, until", "port",  "message", "workload",
+                                        "peer",      "reason",      "flags", "fields"};
+  if (seen_[rule] != 0 || nearest_[rule].frames == 0) return {};
+  return {names[static_cast<std::size_t>(nearest_[rule].key)], nearest_[rule].frames};
 }
 
 bool RuleSet::has_turn(std::size_t index) {
   const Rule& rule = rules_[index];
   const std::uint64_t turn = ++seen_[index];
   if (!rule.turns.empty() && !is_one_of(rule.turns, turn)) return false;
+  if (turn % rule.every != 0 || fired_[index] >= rule.limit) return false;
   return rule.probability >= 1 || chance_() < rule.probability;
 }
 
@@ -58,9 +87,10 @@ RuleSet::Verdict RuleSet::judge(std::size_t link, fc2::LinkDirection direction, 
   if (healed_) return {};
   const auto facts = facts_of(frame);
   if (!facts) return {};
+  const Met met{link, direction, frame, *facts, now, asks_connection_ ? connection_of_(*facts, frame) : std::nullopt};
   Verdict verdict;
   for (std::size_t i = 0; i < rules_.size(); ++i) {
-    if (!matches(rules_[i].match, link, direction, frame, *facts, now) || !has_turn(i)) continue;
+    if (!matches(i, met) || !has_turn(i)) continue;
     if (!rules_[i].action) {
       ++fired_[i];
       if (happened_) happened_(i, link, direction, frame);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,10 +26,11 @@ struct FieldRange {
 
 /// All members that are set must hold.
 struct Match {
-  std::string message = {};             // as wire::message_name; empty: any
-  std::vector<std::size_t> links = {};  // empty: any
-  std::vector<std::size_t> peers = {};  // the port at the other end (S_ID or D_ID) is one of these; empty: anyone
-  bool sent = true, received = false;   // directions, as the link's port sees them
+  std::string message = {};                   // as wire::message_name; empty: any
+  std::vector<std::size_t> links = {};        // empty: any
+  std::vector<std::size_t> peers = {};        // the port at the other end (S_ID or D_ID) is one of these; empty: anyone
+  std::vector<std::size_t> connections = {};  // the frame is of one of these; empty: any, or none
+  bool sent = true, received = false;         // directions, as the link's port sees them
   std::vector<std::string> flags = {}, flags_clear = {};  // FCVI_FLAGS that are set, and that are not
   std::optional<wire::fcvi::Reason> reason = {};
   std::vector<FieldRange> fields = {};
@@ -40,9 +42,13 @@ struct Match {
 struct Rule {
   Match match = {};
   std::vector<std::uint64_t> turns = {};        // of the frames that match, from 1; empty: each one
+  std::uint64_t every = 1;                      // of these each n-th, the n-th first
+  std::uint64_t limit = no_limit;               // so often at most
   double probability = 1;                       // of a frame whose turn it is
   std::optional<fc2::FaultAction> action = {};  // none: the frame passes, and only `happened` hears of it
   std::string note = {};                        // its effect, for captures and diagrams
+
+  static constexpr std::uint64_t no_limit = ~std::uint64_t{0};
 };
 
 /// Not for use by several threads.
@@ -52,13 +58,14 @@ class RuleSet final : public fc2::FaultPolicy {
   using Chance = std::function<double()>;
   /// The link whose N_Port has that address.
   using PortOf = std::function<std::optional<std::size_t>(wire::FcId)>;
+  /// The connection that the frame is of; asked for every frame, in order, where a rule wants to know.
+  using ConnectionOf = std::function<std::optional<std::size_t>(const FrameFacts& facts, const fc2::Frame& frame)>;
   /// It is a rule's turn: `rule` counts from 0.
   using Happened =
       std::function<void(std::size_t rule, std::size_t link, fc2::LinkDirection direction, const fc2::Frame& frame)>;
 
-  RuleSet(std::vector<Rule> rules, Chance chance, PortOf port_of)
-      : rules_(std::move(rules)), seen_(rules_.size()), fired_(rules_.size()), chance_(std::move(chance)),
-        port_of_(std::move(port_of)) {}
+  /// `connection_of` may be empty where no rule has connections.
+  RuleSet(std::vector<Rule> rules, Chance chance, PortOf port_of, ConnectionOf connection_of = {});
 
   /// For frames: called when their fault is carried out; for rules without an action: before the frame goes.
   void set_listener(Happened happened) { happened_ = std::move(happened); }
@@ -75,17 +82,42 @@ class RuleSet final : public fc2::FaultPolicy {
   /// How often a rule matched, and how often it was its turn.
   [[nodiscard]] std::uint64_t matched(std::size_t rule) const { return seen_[rule]; }
   [[nodiscard]] std::uint64_t fired(std::size_t rule) const { return fired_[rule]; }
+  /// Of a rule that never matched: the frames that came nearest.
+  struct NearMiss {
+    std::string_view key = {};  // what did not hold of them: "port", "message", ...; all before it in this order did
+    std::uint64_t frames = 0;
+  };
+  [[nodiscard]] NearMiss near_miss(std::size_t rule) const;
 
  private:
-  [[nodiscard]] bool matches(const Match& match, std::size_t link, fc2::LinkDirection direction,
-                             const fc2::Frame& frame, const FrameFacts& facts, runtime::TimeNs now) const;
+  /// A frame, where it is met.
+  struct Met {
+    std::size_t link;
+    fc2::LinkDirection direction;
+    const fc2::Frame& frame;
+    const FrameFacts& facts;
+    runtime::TimeNs now;
+    std::optional<std::size_t> connection;
+  };
+  /// What a rule asks, in this order.
+  enum class Key : std::uint8_t { Direction, Time, Port, Message, Workload, Peer, Reason, Flags, Fields, None };
+  /// The first that does not hold.
+  [[nodiscard]] Key unmatched(const Match& match, const Met& met) const;
+  [[nodiscard]] bool matches(std::size_t rule, const Met& met);
   [[nodiscard]] bool in_time(const Match& match, runtime::TimeNs now) const;
   [[nodiscard]] bool has_turn(std::size_t rule);
 
   std::vector<Rule> rules_;
   std::vector<std::uint64_t> seen_, fired_;
+  struct Nearest {
+    Key key = Key::Direction;
+    std::uint64_t frames = 0;
+  };
+  std::vector<Nearest> nearest_;  // by rule, until it matches
   Chance chance_;
   PortOf port_of_;
+  ConnectionOf connection_of_;
+  bool asks_connection_;
   Happened happened_;
   runtime::TimeNs zero_ = runtime::never;
   bool healed_ = false;

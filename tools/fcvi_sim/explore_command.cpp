@@ -116,6 +116,14 @@ CLI::App* add_command(CLI::App& app, CommandOptions& options) {
       ->expected(1)
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--param", options.overrides.parameters.values, "NAME=VALUE: a parameter of the scenario")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--only", options.overrides.parameters.only, "NAME=VALUE: of the runs of for_each that one")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->footer("Exit status: 0 every invariant held, 1 one was broken, 2 bad input.");
   return command;
 }

@@ -206,10 +206,17 @@ void Checker::kept() {
           expected.port < result_.kept_bytes.size() ? result_.kept_bytes[expected.port] : 0);
 }
 
+// Where it did not happen: its place in the file, and how near it came.
 void Checker::faults() {
-  for (std::size_t i = 0; i < scenario_.faults.size(); ++i)
-    bound("fault " + std::to_string(i) + " (" + scenario_.faults[i].rule.note + ")", scenario_.faults[i].times,
-          i < result_.faults.size() ? result_.faults[i] : 0);
+  for (std::size_t i = 0; i < scenario_.faults.size(); ++i) {
+    const FaultSpec& fault = scenario_.faults[i];
+    const std::uint64_t times = i < result_.faults.size() ? result_.faults[i] : 0;
+    std::string got = format_count(times);
+    if (times == 0 && !fault.times.holds(0) && i < result_.missed_faults.size() && !result_.missed_faults[i].empty())
+      got += " (" + fault.where + ": " + result_.missed_faults[i] + ")";
+    expect(fault.times.holds(times), "fault " + std::to_string(i) + " (" + fault.rule.note + ")",
+           to_string(fault.times), got);
+  }
 }
 
 Verdicts Checker::check() {

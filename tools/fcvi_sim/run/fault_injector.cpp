@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "settings/units.hpp"
+
 namespace sim {
 namespace {
 
@@ -20,10 +22,13 @@ std::vector<faults::Rule> rules_of(const Scenario& scenario) {
 FaultInjector::FaultInjector(runtime::Scheduler& scheduler, const Scenario& scenario, PortControl& control,
                              PortOf port_of, FrameListener listener)
     : scheduler_(scheduler), scenario_(scenario), control_(control), listener_(std::move(listener)),
-      random_(scenario.seed, "faults"),
+      random_(scenario.seed, "faults"), connections_(discriminators_of(scenario)),
       rules_(
           rules_of(scenario), [this] { return static_cast<double>(random_.next() >> 11) * 0x1p-53; },
-          std::move(port_of)) {
+          std::move(port_of),
+          [this](const faults::FrameFacts& facts, const fc2::Frame& frame) {
+            return connections_.of(facts.header, frame.content().subspan(wire::FcHeader::size()), facts.first);
+          }) {
   rules_.set_listener([this](std::size_t rule, std::size_t link, fc2::LinkDirection direction,
                              const fc2::Frame& frame) { happened(rule, link, direction, frame); });
   for (std::size_t port = 0; port < scenario.ports.size(); ++port) links_.emplace_back(scheduler, rules_, port);
@@ -48,6 +53,24 @@ std::vector<std::uint64_t> FaultInjector::times() const {
   for (std::size_t i = 0; i < port_faults_.size(); ++i)
     times.push_back(port_faults_[i] != nullptr ? port_faults_[i]->times() : rules_.fired(i));
   return times;
+}
+
+std::vector<std::string> FaultInjector::misses() const {
+  std::vector<std::string> misses;
+  for (std::size_t i = 0; i < port_faults_.size(); ++i) {
+    std::string& why = misses.emplace_back();
+    if (scenario_.faults[i].at || rules_.fired(i) != 0) continue;
+    const faults::RuleSet::NearMiss near = rules_.near_miss(i);
+    if (rules_.matched(i) != 0)
+      why = rules_.matched(i) == 1 ? "1 frame matched, not at its turn"
+                                   : settings::format_count(rules_.matched(i)) + " frames matched, none at its turn";
+    else if (near.frames == 0)
+      why = "no frame passed";
+    else
+      why = "no frame matched; " + settings::format_count(near.frames) + " came nearest, and failed at " +
+            std::string(near.key);
+  }
+  return misses;
 }
 
 // Links do not go down while one of them carries a frame: at the same moment, but afterwards.

@@ -3,12 +3,14 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "fc2_fabric/link/faults.hpp"
 #include "tools/fcvi_sim/network/network.hpp"
 #include "tools/fcvi_sim/scenario/random.hpp"
 #include "tools/fcvi_sim/scenario/scenario.hpp"
+#include "tools/faults/connections.hpp"
 #include "tools/faults/rules.hpp"
 
 namespace sim {
@@ -36,6 +38,9 @@ class FaultInjector {
   void heal();
   /// By position in the scenario's list.
   [[nodiscard]] std::vector<std::uint64_t> times() const;
+  /// The same: why none happened, where none did: "no frame matched; 12 came nearest, and failed at message".
+  /// Empty: it did.
+  [[nodiscard]] std::vector<std::string> misses() const;
 
  private:
   /// One fault that befalls a port; also what ends it.
@@ -61,6 +66,7 @@ class FaultInjector {
   PortControl& control_;
   FrameListener listener_;
   Random random_;
+  faults::Connections connections_;  // by position among the workloads; as the rules see the frames
   faults::RuleSet rules_;
   std::deque<fc2::FaultyLink> links_;                    // by port
   std::vector<std::unique_ptr<PortFault>> port_faults_;  // by fault; null: one of frames

@@ -5,14 +5,9 @@
 #include "fc2_fabric/frame/frame_header.hpp"
 #include "tools/fcvi_sim/run/wire_check.hpp"
 #include "wire/describe.hpp"
-#include "wire/fcvi/connect_resp1.hpp"
-#include "wire/fcvi/connect_rqst.hpp"
-#include "wire/header_fields.hpp"
 
 namespace sim {
 namespace {
-namespace fcvi = wire::fcvi;
-
 /// Sent by a service of the fabric: nobody's own frames are seen where they leave.
 bool is_service(wire::FcId id) { return id.value >= 0xFFFC00; }
 
@@ -21,20 +16,11 @@ std::uint64_t payload_size(const wire::FcHeader& header, const fc2::Frame& frame
   return frame.size_bytes > beside ? frame.size_bytes - beside : 0;
 }
 
-std::string discriminator_of(const fcvi::NetAddress& address) {
-  return {address.discriminator.begin(), address.discriminator.end()};
-}
-
 }  // namespace
 
 Observer::Observer(RunResult& result, const Scenario& scenario, Ladder* ladder)
-    : result_(result), scenario_(scenario), ladder_(ladder), f_port_replies_(scenario.ports.size()) {
-  for (std::size_t i = 0; i < scenario.workloads.size(); ++i) {
-    std::string discriminator = scenario.workloads[i].discriminator;
-    discriminator.resize(128);
-    workloads_.emplace(std::move(discriminator), i);
-  }
-}
+    : result_(result), scenario_(scenario), ladder_(ladder), f_port_replies_(scenario.ports.size()),
+      connections_(discriminators_of(scenario)) {}
 
 fc2::FrameTap& Observer::tap(std::size_t index, fc2::FrameTap* capture) {
   return taps_.emplace_back(*this, index, capture);
@@ -64,12 +50,10 @@ void Observer::frame_sent(runtime::TimeNs at, std::size_t port, const fc2::Frame
   }
   if (scenario_.expectations.wire && outbound) record(at, port, frame);
   if (header.s_id == wire::well_known::f_port && header.r_ctl == wire::RCtl::els_reply) ++f_port_replies_[port];
-  if (header.type == wire::Type::fc_vi) {
-    if (first) learn(header, data_field);
-    if (WorkloadResult* connection = connection_of(header, data_field); connection != nullptr) {
-      ++connection->traffic.frames;
-      if (first) ++connection->traffic.ius;
-    }
+  if (const auto connection = connections_.of(header, data_field, first)) {
+    Traffic& traffic = result_.workloads[*connection].traffic;
+    ++traffic.frames;
+    if (first) ++traffic.ius;
   }
   if (ladder_ != nullptr) ladder_->frame({at, port, outbound, first, frame.eof != wire::Eof::n}, header, data_field);
 }
@@ -144,33 +128,6 @@ void Observer::rewritten(const fc2::FaultAction& action, const fc2::Frame& frame
   if (iu == nullptr || !after) return;
   iu->facts = *after;
   std::copy_n(changed->bytes.begin(), iu->bytes.size(), iu->bytes.begin());
-}
-
-// --- connections -------------------------------------------------------------------------------------------------
-
-// CONNECT_RQST and RESP1 tell which handle belongs to which discriminator, and thereby to which workload.
-void Observer::learn(const wire::FcHeader& header, wire::Bytes data_field) {
-  const auto remember = [&](const fcvi::ConnectPayload& payload, const fcvi::NetAddress& server) {
-    const auto found = workloads_.find(discriminator_of(server));
-    if (found != workloads_.end() && payload.handle != wire::FcviHandle::unassigned)
-      ends_[key(header.s_id, payload.handle)] = &result_.workloads[found->second];
-  };
-  last_end_.reset();
-  const std::size_t size = header.device_header_size();
-  if (const auto rqst = fcvi::ConnectRqst::parse(size, data_field))
-    remember(rqst->payload, rqst->payload.remote_address);
-  if (const auto resp = fcvi::ConnectResp1::parse(size, data_field))
-    remember(resp->payload, resp->payload.local_address);
-}
-
-WorkloadResult* Observer::connection_of(const wire::FcHeader& header, wire::Bytes data_field) {
-  if (data_field.size() < sizeof(wire::FcviHandle)) return nullptr;
-  const std::uint64_t end = key(header.d_id, wire::fcvi::handle_of(data_field));
-  if (last_end_ == end) return last_connection_;
-  const auto found = ends_.find(end);
-  last_end_ = end;
-  last_connection_ = found == ends_.end() ? nullptr : found->second;
-  return last_connection_;
 }
 
 }  // namespace sim

@@ -1,18 +1,16 @@
 // Sees every frame of a run once, as it was sent: counts, assigns FC-VI traffic to connections, feeds the
 // ladder.
 #pragma once
-#include <boost/unordered/unordered_flat_map.hpp>
 #include <deque>
 #include <map>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "fc2_fabric/frame/capture.hpp"
 #include "fc2_fabric/link/channel.hpp"
 #include "tools/fcvi_sim/picture/ladder.hpp"
 #include "tools/fcvi_sim/run/results.hpp"
+#include "tools/faults/connections.hpp"
 #include "wire/fc_header.hpp"
 
 namespace sim {
@@ -42,18 +40,12 @@ class Observer {
     std::size_t port_;
     fc2::FrameTap* capture_;
   };
-  /// An end of a connection: who holds that FCVI_HANDLE.
-  static std::uint64_t key(wire::FcId port, wire::FcviHandle handle) {
-    return std::uint64_t{port.value} << 32 | handle.value;
-  }
   /// Pre: a header at least; if it is inbound, a service sent it.
   void frame_sent(runtime::TimeNs at, std::size_t port, const fc2::Frame& frame, bool outbound);
-  WorkloadResult* connection_of(const wire::FcHeader& header, wire::Bytes data_field);
   void record(runtime::TimeNs at, std::size_t port, const fc2::Frame& frame);
   void rewritten(const fc2::FaultAction& action, const fc2::Frame& frame);
   WireIu* iu_of(const wire::FcHeader& header);
   [[nodiscard]] std::optional<std::size_t> port_of(wire::FcId id) const;
-  void learn(const wire::FcHeader& header, wire::Bytes data_field);
 
   RunResult& result_;
   const Scenario& scenario_;
@@ -64,12 +56,8 @@ class Observer {
   wire::FcId last_sender_{};
   std::size_t last_port_ = static_cast<std::size_t>(-1);
   std::deque<Tap> taps_;
-  std::vector<std::uint64_t> f_port_replies_;                  // by port
-  std::map<std::string, std::size_t, std::less<>> workloads_;  // by padded discriminator
-  boost::unordered_flat_map<std::uint64_t, WorkloadResult*> ends_;
-  // What was found there last: frames of a message follow one another.
-  std::optional<std::uint64_t> last_end_;
-  WorkloadResult* last_connection_ = nullptr;
+  std::vector<std::uint64_t> f_port_replies_;  // by port
+  faults::Connections connections_;            // by position among the workloads
 };
 
 }  // namespace sim

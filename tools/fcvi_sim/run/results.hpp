@@ -42,10 +42,11 @@ struct RunResult {
   Driver::Outcome outcome = Driver::Outcome::Finished;
   std::vector<WireIu> wire;  // where it is expected to be something
   std::vector<SeenError> errors;
-  std::vector<std::uint64_t> faults;  // how often each happened
-  std::string inconsistent;           // the first whose owners contradict themselves: "port b" (Outputs::check)
-  std::string not_ready;              // name of a port that never got ready
-  std::string_view awaited;           // what it should have become: HostTransport::ready_means()
+  std::vector<std::uint64_t> faults;       // how often each happened
+  std::vector<std::string> missed_faults;  // why it did not: FaultInjector::misses()
+  std::string inconsistent;                // the first whose owners contradict themselves: "port b" (Outputs::check)
+  std::string not_ready;                   // name of a port that never got ready
+  std::string_view awaited;                // what it should have become: HostTransport::ready_means()
 };
 
 /// "client: wrong sequence 3"

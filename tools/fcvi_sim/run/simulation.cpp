@@ -288,6 +288,7 @@ void Simulation::collect() {
   collect_completions();
   collect_last_states();
   result_.faults = faults_.times();
+  result_.missed_faults = faults_.misses();
   network_->visit_switches(add);
 }
 

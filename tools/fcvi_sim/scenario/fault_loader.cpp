@@ -182,7 +182,7 @@ const Action& action_named(const Tree& tree) {
 std::vector<std::string_view> keys_of(const Action& action) {
   std::vector<std::string_view> keys{"action"};
   if (action.matches) keys.insert(keys.end(), std::begin(match_keys), std::end(match_keys));
-  if (action.matches) keys.emplace_back("times");
+  if (action.matches) keys.insert(keys.end(), {"times", "workload"});
   for (const std::string_view key : action.keys)
     if (!key.empty()) keys.push_back(key);
   return keys;
@@ -206,6 +206,7 @@ class FaultLoader {
     return *action;
   }
   void load_match(FaultSpec& spec);
+  void load_workloads(const Tree& tree, faults::Match& match);
   void load_times(FaultSpec& spec, bool certain);
   void load_event(FaultSpec& spec);
   [[noreturn]] void refuse_action() const;
@@ -219,8 +220,27 @@ class FaultLoader {
   MapReader map_;
 };
 
+/// A workload, a group of them, or a list of such.
+void FaultLoader::load_workloads(const Tree& tree, faults::Match& match) {
+  if (tree.kind == Tree::Kind::List) {
+    if (tree.items.empty()) fail_expected(tree, "workload", "one at least");
+    for (const Tree& item : tree.items) load_workloads(item, match);
+    return;
+  }
+  const std::string name = read_text(tree, "workload");
+  const std::size_t before = match.connections.size();
+  for (std::size_t i = 0; i < names_.workloads.size(); ++i)
+    if (name == names_.workloads[i] || name == names_.workload_groups[i]) match.connections.push_back(i);
+  if (match.connections.size() != before) return;
+  std::vector<std::string_view> known = names_.workloads;
+  for (const std::string_view group : names_.workload_groups)
+    if (!group.empty() && std::find(known.begin(), known.end(), group) == known.end()) known.push_back(group);
+  fail_choice(tree, "workload", known);
+}
+
 void FaultLoader::load_match(FaultSpec& spec) {
   faults::Match& match = spec.rule.match;
+  if (const Tree* tree = map_.find("workload")) load_workloads(*tree, match);
   if (map_.find("port") != nullptr) match.links = {port("port")};
   if (map_.find("peer") != nullptr && !action_.names_peer) match.peers = {port("peer")};
   match.sent = true;
@@ -301,7 +321,7 @@ std::vector<FaultSpec> load_faults(const Tree& tree, const Names& names, Topolog
     if (index == max_faults) throw BadInput{item.where + ": more than " + std::to_string(max_faults) + " faults"};
     FaultLoader loader(item, names, index++);
     loader.check(topology);
-    for (FaultSpec& spec : loader.load()) faults.push_back(std::move(spec));
+    for (FaultSpec& spec : loader.load()) faults.emplace_back(std::move(spec)).where = item.where;
   }
   return faults;
 }

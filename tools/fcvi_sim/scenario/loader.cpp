@@ -248,10 +248,19 @@ DataSpec Loader::file_data(const Tree& tree, const std::string& path) {
 }
 
 Names Loader::names() const {
-  Names names{.ports = port_names_, .switches = names_of(scenario_.switches), .switch_links = {}, .on_loop = {}};
+  Names names{.ports = port_names_,
+              .switches = names_of(scenario_.switches),
+              .switch_links = {},
+              .on_loop = {},
+              .workloads = {},
+              .workload_groups = {}};
   for (const PortSpec& port : scenario_.ports)
     names.on_loop.push_back(port.at_loop.has_value() || scenario_.topology == TopologyKind::PrivateLoop);
   for (const SwitchLinkSpec& link : scenario_.switch_links) names.switch_links.push_back(link.name);
+  for (const WorkloadSpec& workload : scenario_.workloads) {
+    names.workloads.push_back(workload.name);
+    names.workload_groups.push_back(workload.group);
+  }
   return names;
 }
 
@@ -283,24 +292,49 @@ std::string_view to_string(Operation operation) {
   return "?";
 }
 
-Result<Scenario> read_scenario(const std::string& text, const std::string& name, const std::string& folder,
-                               const Overrides& overrides) {
-  Result<Tree> tree = parse_yaml(text, name);
+Result<ScenarioFile> ScenarioFile::read(const std::string& text, const std::string& name, const std::string& folder,
+                                        const Overrides& overrides) {
+  Result<Matrix> matrix = Matrix::read(text, name, folder, overrides.parameters);
+  if (!matrix) return matrix.error();
+  return ScenarioFile(std::move(*matrix), name, folder, overrides);
+}
+
+Result<ScenarioFile> ScenarioFile::load(const std::string& path, const Overrides& overrides) {
+  const Result<std::string> text = read_file(path, max_scenario_bytes);
+  if (!text) return text.error();
+  return read(*text, path, std::filesystem::path(path).parent_path().string(), overrides);
+}
+
+Result<Scenario> ScenarioFile::scenario(std::size_t run) const {
+  Result<Tree> tree = matrix_.tree(run);
   if (!tree) return tree.error();
-  if (tree->kind == Tree::Kind::Null) return BadInput{name + ": is empty, expected a scenario"};
-  for (const std::string& assignment : overrides.assignments)
+  for (const std::string& assignment : overrides_.assignments)
     if (const auto assigned = assign(*tree, assignment); !assigned) return assigned.error();
   try {
-    return Loader(*tree, folder, overrides).load();
+    Scenario scenario = Loader(*tree, folder_, overrides_).load();
+    if (const std::string own = label(run); !own.empty()) scenario.name += " (" + own + ")";
+    return scenario;
   } catch (const BadInput& error) {
-    return error;
+    const std::string own = label(run);
+    return own.empty() ? error : BadInput{error.message + " [run " + own + "]"};
   }
 }
 
+Result<Scenario> ScenarioFile::only_run() const {
+  if (size() == 1) return scenario(0);
+  return BadInput{name_ + ": describes " + format_count(size()) + " runs, by " + matrix_.varied() +
+                  "; choose one with --only NAME=VALUE"};
+}
+
+Result<Scenario> read_scenario(const std::string& text, const std::string& name, const std::string& folder,
+                               const Overrides& overrides) {
+  const auto file = ScenarioFile::read(text, name, folder, overrides);
+  return file ? file->only_run() : file.error();
+}
+
 Result<Scenario> load_scenario(const std::string& path, const Overrides& overrides) {
-  const Result<std::string> text = read_file(path, max_scenario_bytes);
-  if (!text) return text.error();
-  return read_scenario(*text, path, std::filesystem::path(path).parent_path().string(), overrides);
+  const auto file = ScenarioFile::load(path, overrides);
+  return file ? file->only_run() : file.error();
 }
 
 }  // namespace sim

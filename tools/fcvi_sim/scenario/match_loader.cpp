@@ -41,6 +41,8 @@ void load_turns(const MapReader& map, faults::Rule& rule) {
     else
       rule.turns = {read_number(*tree, "nth", {1, most_frames})};
   }
+  map.optional("every", rule.every, read_number, Range{1, most_frames});
+  map.optional("limit", rule.limit, read_number, Range{1, most_frames});
   if (const Tree* tree = map.find("probability")) {
     char* end = nullptr;
     const double value = tree->kind == Tree::Kind::Scalar ? std::strtod(tree->scalar.c_str(), &end) : -1;

@@ -8,15 +8,16 @@
 
 namespace sim {
 
-inline constexpr std::string_view match_keys[] = {"message", "port",   "direction", "peer",  "flags", "flags_clear",
-                                                  "reason",  "fields", "from",      "until", "nth",   "probability"};
+inline constexpr std::string_view match_keys[] = {"message",     "port",   "direction", "peer",       "flags",
+                                                  "flags_clear", "reason", "fields",    "from",       "until",
+                                                  "nth",         "every",  "limit",     "probability"};
 inline constexpr std::uint64_t most_frames = 1'000'000;
 
 /// message, flags, flags_clear, reason, fields.
 void load_contents(const settings::MapReader& map, faults::Match& match);
 /// direction, from, until; what is absent stays as it is.
 void load_passage(const settings::MapReader& map, faults::Match& match);
-/// nth, probability.
+/// nth, every, limit, probability.
 void load_turns(const settings::MapReader& map, faults::Rule& rule);
 
 }  // namespace sim

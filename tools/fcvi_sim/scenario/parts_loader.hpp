@@ -17,7 +17,8 @@ inline constexpr runtime::TimeNs max_latency = 10 * runtime::second;  // of a li
 /// Names that faults and expectations use, by position.
 struct Names {
   std::vector<std::string_view> ports, switches, switch_links;
-  std::vector<bool> on_loop;  // by port
+  std::vector<bool> on_loop;                                 // by port
+  std::vector<std::string_view> workloads, workload_groups;  // a group's name for each workload, or none
 };
 
 /// The items that one entry of a list with a `count` made: NAME-1, NAME-2, ...

@@ -126,7 +126,8 @@ struct FaultSpec {
   faults::Rule rule;
   std::optional<PortEvent> event = {};  // when a frame matches, or `at` a time
   std::optional<runtime::TimeNs> at = {};
-  Bound times = {};  // how often it must happen
+  Bound times = {};        // how often it must happen
+  std::string where = {};  // in the file: "FILE:LINE"
 };
 
 struct Scenario {
@@ -147,5 +148,12 @@ struct Scenario {
   Expectations expectations;
   std::vector<std::string> warnings;  // settings against a standard's advice, with their place
 };
+
+/// Of the servers, by workload.
+inline std::vector<std::string> discriminators_of(const Scenario& scenario) {
+  std::vector<std::string> all;
+  for (const WorkloadSpec& workload : scenario.workloads) all.push_back(workload.discriminator);
+  return all;
+}
 
 }  // namespace sim

@@ -1,0 +1,84 @@
+// --json and --junit of fcvi-sim run.
+#include "tools/fcvi_sim/run/result_files.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <boost/property_tree/ptree.hpp>
+#include <boost/property_tree/xml_parser.hpp>
+#include <sstream>
+
+#include "tools/fcvi_sim/run/simulation.hpp"
+#include "tools/fcvi_sim/scenario/loader.hpp"
+
+namespace sim {
+namespace {
+
+constexpr const char* scenario_text = R"(name: "a < b & \"c\""
+ports: [{name: a}, {name: b}]
+workloads:
+  - {name: w, client: a, server: b, transfers: [{operation: send, data: {random: 6KiB}, message_bytes: 2KiB}]}
+faults:
+  - {action: delay, by: 1us, message: FCVI_SEND_RQST, times: 1000}
+)";
+
+class ResultFilesTest : public testing::Test {
+ protected:
+  ResultFilesTest()
+      : scenario_(*read_scenario(scenario_text, "s.yaml", "", {})), contents_(scenario_.seed),
+        result_(Simulation(scenario_, contents_, {}).run()), verdicts_(check_expectations(scenario_, result_)) {}
+  [[nodiscard]] RunOfFile run() const { return {file_, label_, scenario_, result_, verdicts_}; }
+
+  const std::string file_ = "s.yaml", label_ = "n=1";
+  const Scenario scenario_;
+  const ContentStore contents_;
+  const RunResult result_;
+  const Verdicts verdicts_;
+};
+
+TEST_F(ResultFilesTest, json_is_a_line_that_says_what_was_seen) {
+  const std::string line = json_line(run());
+  ASSERT_EQ(line.find('\n'), line.size() - 1);
+  const auto value = boost::json::parse(line).as_object();
+  EXPECT_EQ(value.at("scenario").as_string(), "a < b & \"c\"");
+  EXPECT_EQ(value.at("run").as_string(), "n=1");
+  EXPECT_FALSE(value.at("held").as_bool());
+  EXPECT_EQ(value.at("frames").to_number<std::uint64_t>(), result_.frame_count);
+  const auto& transfer = value.at("workloads").at(0).at("transfers").at(0);
+  EXPECT_EQ(transfer.at("messages").to_number<int>(), 3);
+  EXPECT_EQ(transfer.at("bytes").to_number<int>(), 6144);
+  EXPECT_EQ(value.at("faults").at(0).at("times").to_number<std::uint64_t>(), result_.faults[0]);
+  const auto& expectations = value.at("expectations").as_array();
+  ASSERT_EQ(expectations.size(), verdicts_.all.size());
+  const auto of_fault = [](const auto& one) { return one.at("what").as_string().starts_with("fault 0 (delayed by"); };
+  ASSERT_EQ(std::ranges::count_if(expectations, of_fault), 1);
+  const auto& fault = *std::ranges::find_if(expectations, of_fault);
+  EXPECT_EQ(fault.at("expected").as_string(), "exactly 1,000");
+  EXPECT_FALSE(fault.at("held").as_bool());
+  EXPECT_EQ(line, json_line(run()));
+}
+
+TEST_F(ResultFilesTest, junit_has_a_case_for_each_expectation) {
+  JunitResults results;
+  results.add(run());
+  results.add(run());
+  std::istringstream text(results.text());
+  boost::property_tree::ptree document;
+  boost::property_tree::read_xml(text, document);
+  ASSERT_EQ(document.get_child("testsuites").size(), 2U);
+  const auto& suite = document.get_child("testsuites.testsuite");
+  EXPECT_EQ(suite.get<std::string>("<xmlattr>.name"), "a < b & \"c\"");
+  EXPECT_EQ(suite.get<std::size_t>("<xmlattr>.tests"), verdicts_.all.size());
+  EXPECT_EQ(suite.get<std::size_t>("<xmlattr>.failures"), 1U);
+  EXPECT_EQ(suite.count("testcase"), verdicts_.all.size());
+  std::vector<std::string> failures;
+  for (const auto& [name, one] : suite)
+    if (const auto message = one.get_optional<std::string>("failure.<xmlattr>.message"))
+      failures.push_back(one.get<std::string>("<xmlattr>.name") + ": " + *message);
+  ASSERT_EQ(failures.size(), 1U);
+  EXPECT_EQ(failures.front(), verdicts_.failures.front());
+}
+
+}  // namespace
+}  // namespace sim

@@ -1,0 +1,390 @@
+#include "tools/fcvi_sim/run_command.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "fc2_fabric/drivers/file_sink.hpp"
+#include "tools/fcvi_sim/host/data_time.hpp"
+#include "tools/fcvi_sim/report/report.hpp"
+#include "tools/fcvi_sim/run/result_files.hpp"
+#include "tools/fcvi_sim/run/simulation.hpp"
+#include "tools/fcvi_sim/run/summary.hpp"
+#include "settings/units.hpp"
+
+namespace sim {
+namespace {
+
+enum ExitStatus { all_held = 0, expectation_failed = 1, bad_input = 2 };
+
+int refuse(const std::string& message) {
+  std::fprintf(stderr, "fcvi-sim: %s\n", message.c_str());
+  return bad_input;
+}
+
+/// An output must not be an input or another output: "" if all is well.
+std::string check_outputs(const RunOptions& options, const Scenario& scenario) {
+  std::vector<std::string> inputs{options.scenario};
+  for (const auto& workload : scenario.workloads)
+    for (const auto& transfer : workload.transfers)
+      if (!transfer.data.path.empty()) inputs.push_back(transfer.data.path);
+  std::error_code ignored;
+  const std::vector<std::string> outputs{options.capture, options.ladder, options.report, options.json, options.junit};
+  for (const std::string& output : outputs) {
+    if (output.empty()) continue;
+    if (std::filesystem::is_directory(output, ignored)) return output + ": is a folder, expected a file to write";
+    for (const std::string& input : inputs)
+      if (std::filesystem::equivalent(output, input, ignored)) return output + ": is an input of this run";
+  }
+  for (auto output = outputs.begin(); output != outputs.end(); ++output)
+    if (!output->empty() && std::find(output + 1, outputs.end(), *output) != outputs.end())
+      return *output + ": named for two outputs";
+  return {};
+}
+
+std::string wrote(const std::string& path) {
+  std::error_code ignored;
+  return "wrote " + path + " (" + settings::format_count(std::filesystem::file_size(path, ignored)) + " bytes)\n";
+}
+
+/// Puts the files in place and says so; false with a message when one could not be written.
+bool commit(fc2::drivers::FileSink& sink, const std::string& path) {
+  if (path.empty()) return true;
+  if (!sink.commit()) {
+    refuse(sink.error());
+    return false;
+  }
+  std::fputs(wrote(path).c_str(), stdout);
+  return true;
+}
+
+void print_speed(std::chrono::steady_clock::duration elapsed, const RunResult& result) {
+  const double seconds = std::chrono::duration<double>(elapsed).count();
+  std::printf("simulated in %.2f s of real time (data made and hashed apart), %.0f thousand frames per second\n",
+              seconds, seconds > 0 ? static_cast<double>(result.frame_count) / seconds / 1000 : 0.0);
+}
+
+/// The capture that a report is made of: in a file without a name, and in the one that --capture names.
+class CaptureSink final : public fc2::ByteSink {
+ public:
+  explicit CaptureSink(fc2::drivers::FileSink* named) : named_(named) {}
+  /// False: there is no room for a temporary file.
+  bool open() {
+    file_.reset(std::tmpfile());
+    return file_ != nullptr;
+  }
+  void write(std::span<const std::uint8_t> bytes) override {
+    if (named_ != nullptr) named_->write(bytes);
+    if (file_) good_ = std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) == bytes.size() && good_;
+  }
+  /// All bytes can be read at path().
+  bool flush() { return file_ && std::fflush(file_.get()) == 0 && good_; }
+  [[nodiscard]] std::string path() const { return "/proc/self/fd/" + std::to_string(::fileno(file_.get())); }
+
+ private:
+  struct CloseFile {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  fc2::drivers::FileSink* named_;
+  std::unique_ptr<std::FILE, CloseFile> file_;
+  bool good_ = true;
+};
+
+/// What a run writes besides its summary.
+class RunOutputs {
+ public:
+  /// Those of one run: `options` names its own files.
+  RunOutputs(const RunOptions& options, const Scenario& scenario) : options_(options), scenario_(scenario) {}
+  /// Returns what is wrong; empty: nothing.
+  std::string open();
+  [[nodiscard]] Outputs outputs() {
+    return {capture_ ? &*capture_ : nullptr, ladder_ ? &*ladder_ : nullptr, options_.check,
+            options_.report.empty() ? nullptr : &record_};
+  }
+  /// False with a message when one could not be written.
+  bool write(const Simulation& simulation, const Verdicts& verdicts);
+
+ private:
+  bool write_report(const Simulation& simulation, const Verdicts& verdicts);
+  static void write(fc2::drivers::FileSink& file, const std::string& text) {
+    file.write(std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
+  }
+  const RunOptions& options_;
+  const Scenario& scenario_;
+  fc2::drivers::FileSink capture_file_, ladder_file_, report_file_;
+  CaptureSink sink_{options_.capture.empty() ? nullptr : &capture_file_};
+  std::optional<fc2::Capture> capture_;
+  std::optional<Ladder> ladder_;
+  RunRecord record_;
+};
+
+std::string RunOutputs::open() {
+  const bool report = !options_.report.empty();
+  if (!options_.capture.empty() && !capture_file_.open(options_.capture)) return capture_file_.error();
+  if (!options_.ladder.empty() && !ladder_file_.open(options_.ladder)) return ladder_file_.error();
+  if (report && !report_file_.open(options_.report)) return report_file_.error();
+  if (report && !sink_.open()) return "no temporary file for the frames of the report";
+  if (!options_.capture.empty() || report) capture_.emplace(sink_);
+  if (!options_.ladder.empty()) ladder_.emplace(scenario_);
+  return {};
+}
+
+bool RunOutputs::write_report(const Simulation& simulation, const Verdicts& verdicts) {
+  if (!sink_.flush()) {
+    refuse("the frames of the report: the temporary file could not be written");
+    return false;
+  }
+  const report::Run run{scenario_, simulation.result(), verdicts, record_, simulation.start()};
+  const report::Report report = report::of_run(run, sink_.path(), options_.report_frames);
+  if (!report.error.empty()) {
+    refuse("the frames of the report: " + report.error);
+    return false;
+  }
+  write(report_file_, report.page);
+  return commit(report_file_, options_.report);
+}
+
+bool RunOutputs::write(const Simulation& simulation, const Verdicts& verdicts) {
+  if (ladder_) {
+    const std::string title = scenario_.name + ", seed " + std::to_string(scenario_.seed);
+    write(ladder_file_, to_svg(*ladder_, title, simulation.start()));
+  }
+  return commit(capture_file_, options_.capture) && commit(ladder_file_, options_.ladder) &&
+         (options_.report.empty() || write_report(simulation, verdicts));
+}
+
+/// What one run of the file came to, printed in full where it is the only one.
+class OneRun {
+ public:
+  OneRun(const RunOptions& options, const Scenario& scenario, const std::string& label)
+      : options_(options), scenario_(scenario), label_(label) {}
+  /// 0, 1 or 2; what is bad was printed.
+  int carry_out(bool alone);
+  /// After carry_out(), which did not return 2.
+  [[nodiscard]] RunOfFile outcome() const { return {options_.scenario, label_, scenario_, result_, verdicts_}; }
+
+ private:
+  void print(bool alone, std::chrono::steady_clock::duration elapsed) const;
+  const RunOptions& options_;
+  const Scenario& scenario_;
+  const std::string& label_;
+  RunResult result_;
+  Verdicts verdicts_;
+};
+
+int OneRun::carry_out(bool alone) {
+  for (const std::string& warning : scenario_.warnings)
+    std::fprintf(stderr, "fcvi-sim: warning: %s\n", warning.c_str());
+  if (const std::string error = check_outputs(options_, scenario_); !error.empty()) return refuse(error);
+  ContentStore contents(scenario_.seed);
+  if (const std::string error = contents.load(scenario_.workloads); !error.empty()) return refuse(error);
+  RunOutputs outputs(options_, scenario_);
+  if (const std::string error = outputs.open(); !error.empty()) return refuse(error);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto data_before = time_spent_on_data();
+  Simulation simulation(scenario_, contents, outputs.outputs());
+  result_ = simulation.run();
+  const auto on_data = time_spent_on_data() - data_before;
+  const auto elapsed = std::chrono::steady_clock::now() - begin - on_data;
+  verdicts_ = check_expectations(scenario_, result_);
+  print(alone, elapsed);
+  if (!outputs.write(simulation, verdicts_)) return bad_input;
+  if (alone) std::fputs(summary(verdicts_).c_str(), stdout);
+  return verdicts_.failures.empty() ? all_held : expectation_failed;
+}
+
+void OneRun::print(bool alone, std::chrono::steady_clock::duration elapsed) const {
+  if (alone) {
+    std::fputs(summary(scenario_, result_).c_str(), stdout);
+    return print_speed(elapsed, result_);
+  }
+  std::printf("%s: %s of simulated time, %s frames: ", label_.c_str(),
+              settings::format_duration(result_.duration).c_str(), settings::format_count(result_.frame_count).c_str());
+  std::fputs(summary(verdicts_).c_str(), stdout);
+  std::fflush(stdout);  // a long matrix shows how far it is
+}
+
+// --- files of several runs
+
+/// "level=unreliable, size=64KiB" as a part of a file's name: "level-unreliable.size-64KiB".
+std::string file_part(const std::string& label) {
+  std::string part;
+  for (std::size_t i = 0; i < label.size(); ++i) {
+    const char c = label[i];
+    if (c == ' ' && i > 0 && label[i - 1] == ',') continue;
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_';
+    part += c == ',' ? '.' : plain ? c : '-';
+  }
+  return part;
+}
+
+/// The options of one run of several: each output's name with the run's part before its ending.
+class OptionsByRun {
+ public:
+  explicit OptionsByRun(const RunOptions& options) : options_(options) {}
+  RunOptions of(const std::string& label) {
+    std::string part = file_part(label);
+    if (const std::size_t times = ++used_[part]; times > 1) part += "." + std::to_string(times);
+    RunOptions own = options_;
+    for (std::string* path : {&own.capture, &own.ladder, &own.report}) {
+      if (path->empty()) continue;
+      const std::filesystem::path whole(*path);
+      *path = (whole.parent_path() / (whole.stem().string() + "." + part + whole.extension().string())).string();
+    }
+    return own;
+  }
+
+ private:
+  const RunOptions& options_;
+  std::map<std::string, std::size_t> used_;
+};
+
+/// --json and --junit.
+class ResultFiles {
+ public:
+  explicit ResultFiles(const RunOptions& options) : options_(options) {}
+  /// "" or what is wrong.
+  std::string open() {
+    if (!options_.json.empty() && !json_.open(options_.json)) return json_.error();
+    if (!options_.junit.empty() && !junit_.open(options_.junit)) return junit_.error();
+    return {};
+  }
+  void add(const RunOfFile& run) {
+    if (!options_.json.empty()) write(json_, json_line(run));
+    if (!options_.junit.empty()) suites_.add(run);
+  }
+  bool commit_all() {
+    if (!options_.junit.empty()) write(junit_, suites_.text());
+    return commit(json_, options_.json) && commit(junit_, options_.junit);
+  }
+
+ private:
+  static void write(fc2::drivers::FileSink& file, const std::string& text) {
+    file.write(std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
+  }
+  const RunOptions& options_;
+  fc2::drivers::FileSink json_, junit_;
+  JunitResults suites_;
+};
+
+int run_all(const ScenarioFile& file, const RunOptions& options, ResultFiles& results) {
+  OptionsByRun options_by_run(options);
+  std::vector<std::string> failed;
+  for (std::size_t i = 0; i < file.size(); ++i) {
+    const auto scenario = file.scenario(i);
+    if (!scenario) return refuse(scenario.error().message);
+    const std::string label = file.label(i);
+    const RunOptions own = options_by_run.of(label);
+    OneRun one(own, *scenario, label);
+    const int status = one.carry_out(false);
+    if (status == bad_input) return bad_input;
+    results.add(one.outcome());
+    if (status != all_held) failed.push_back(label);
+  }
+  std::printf("%s runs: %s\n", settings::format_count(file.size()).c_str(),
+              failed.empty() ? "all held" : (settings::format_count(failed.size()) + " failed:").c_str());
+  for (const std::string& label : failed) std::printf("  %s\n", label.c_str());
+  return failed.empty() ? all_held : expectation_failed;
+}
+
+/// Of a file with several runs, none begins before all of them can be read.
+std::string check_all(const ScenarioFile& file) {
+  for (std::size_t i = 0; i < file.size(); ++i)
+    if (const auto scenario = file.scenario(i); !scenario) return scenario.error().message;
+  return {};
+}
+
+void add_overrides(CLI::App& command, Overrides& overrides) {
+  const auto list = [&](const char* name, std::vector<std::string>& values, const char* what) {
+    command.add_option(name, values, what)
+        ->expected(1)
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  };
+  list("--set", overrides.assignments,
+       "KEY=VALUE: change a value of the scenario, e.g. topology.latency=1ms or ports.client.capture=false");
+  list("--param", overrides.parameters.values, "NAME=VALUE: a parameter of the scenario");
+  list("--only", overrides.parameters.only, "NAME=VALUE[,VALUE]: of the runs of for_each those with these values");
+  command.add_option("--file", overrides.file, "data of transfers that have none of their own");
+}
+
+}  // namespace
+
+CLI::App* add_run_command(CLI::App& app, RunOptions& options) {
+  CLI::App* run = app.add_subcommand("run", "run a scenario, once or as often as it says, and check its expectations");
+  run->add_option("SCENARIO", options.scenario, "scenario file (YAML; see fcvi-sim(1))")->required();
+  run->add_option("--seed", options.overrides.seed, "seed of all random numbers, instead of the scenario's");
+  run->add_option("--capture", options.capture, "write the frames to this file (pcapng with FCoE frames)");
+  run->add_option("--ladder", options.ladder, "draw the connections into this file (SVG)");
+  run->add_option("--report", options.report,
+                  "write what happened into this file (HTML, a page that needs nothing else)");
+  run->add_option("--report-frames", options.report_frames, "the most frames that the page has, 200000 by default")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{10'000'000}))
+      ->type_name("N");
+  run->add_option("--json", options.json, "write the results into this file, a line of JSON for each run");
+  run->add_option("--junit", options.junit, "write the expectations into this file, as JUnit's XML");
+  run->add_flag("--check", options.check,
+                "after each event ask each part of the protocol whether it is consistent; slow");
+  add_overrides(*run, options.overrides);
+  run->footer(
+      "With several runs (for_each in the scenario) the files of each have its values in their names.\n"
+      "Exit status: 0 every expectation held, 1 one failed, 2 bad input (file, line and what was expected).");
+  return run;
+}
+
+int run_command(const RunOptions& options) {
+  const auto file = ScenarioFile::load(options.scenario, options.overrides);
+  if (!file) return refuse(file.error().message);
+  if (const std::string error = check_all(*file); !error.empty()) return refuse(error);
+  ResultFiles results(options);
+  if (const std::string error = results.open(); !error.empty()) return refuse(error);
+  int status = bad_input;
+  if (file->size() == 1) {
+    const auto scenario = file->scenario(0);
+    const std::string label = file->label(0);
+    OneRun one(options, *scenario, label);
+    status = one.carry_out(true);
+    if (status != bad_input) results.add(one.outcome());
+  } else {
+    status = run_all(*file, options, results);
+  }
+  if (status == bad_input || !results.commit_all()) return bad_input;
+  return status;
+}
+
+CLI::App* add_check_command(CLI::App& app, CheckOptions& options) {
+  CLI::App* check = app.add_subcommand("check", "read scenarios and say what is wrong with them, without a run");
+  check->add_option("SCENARIO", options.scenarios, "scenario files")->required();
+  add_overrides(*check, options.overrides);
+  check->footer("Exit status: 0 all can be run, 2 one cannot.");
+  return check;
+}
+
+int check_command(const CheckOptions& options) {
+  int status = all_held;
+  for (const std::string& path : options.scenarios) {
+    const auto file = ScenarioFile::load(path, options.overrides);
+    const std::string error = !file ? file.error().message : check_all(*file);
+    if (!error.empty()) {
+      status = refuse(error);
+      continue;
+    }
+    const auto first = file->scenario(0);
+    std::printf("%s: good: %s %s, %s ports, %s workloads, %s faults\n", path.c_str(),
+                settings::format_count(file->size()).c_str(), file->size() == 1 ? "run" : "runs",
+                settings::format_count(first->ports.size()).c_str(),
+                settings::format_count(first->workloads.size()).c_str(),
+                settings::format_count(first->faults.size()).c_str());
+    for (const std::string& warning : first->warnings) std::printf("  warning: %s\n", warning.c_str());
+  }
+  return status;
+}
+
+}  // namespace sim

@@ -1,0 +1,28 @@
+// fcvi-sim run and check: the command line. Exit status: 0, 1 an expectation failed, 2 bad input.
+#pragma once
+#include <CLI/CLI.hpp>
+
+#include <string>
+#include <vector>
+
+#include "tools/fcvi_sim/scenario/loader.hpp"
+
+namespace sim {
+
+struct RunOptions {
+  std::string scenario, capture, ladder, report, json, junit;
+  std::size_t report_frames = 200'000;
+  Overrides overrides;
+  bool check = false;
+};
+CLI::App* add_run_command(CLI::App& app, RunOptions& options);
+int run_command(const RunOptions& options);
+
+struct CheckOptions {
+  std::vector<std::string> scenarios;
+  Overrides overrides;
+};
+CLI::App* add_check_command(CLI::App& app, CheckOptions& options);
+int check_command(const CheckOptions& options);
+
+}  // namespace sim
