@@ -60,9 +60,16 @@ Told told_of(mr::ReceiveError error, bool read, bool breach) {
 
 // What waits in order: message_receiver_waiting.cpp. Frames that overtook others: message_receiver_epochs.cpp.
 
-MessageReceiver::MessageReceiver(Endpoint& endpoint)
-    : endpoint_(endpoint), share_(endpoint.services.reorder_pool), early_(share_) {}
+MessageReceiver::MessageReceiver(Endpoint& endpoint) : endpoint_(endpoint) {}
 MessageReceiver::~MessageReceiver() = default;
+
+MessageReceiver::Kept::Kept(MessageReceiver& receiver)
+    : share(receiver.services().reorder_pool), early(share), epoch_timer(receiver) {}
+
+MessageReceiver::Kept& MessageReceiver::keep() {
+  if (kept_ == nullptr) kept_ = std::make_unique<Kept>(*this);
+  return *kept_;
+}
 
 bool MessageReceiver::needs_response(bool read) const {
   return read || endpoint_.reliability == vi::ReliabilityLevel::ReliableReception;
@@ -182,7 +189,7 @@ void MessageReceiver::refuse(ReceiveError error, bool last) {
 void MessageReceiver::await_more() {
   if (!machine_.is_any_of<mr::Receiving, mr::Refusing>()) return;
   services().message_exchanges.opened(endpoint_.peer_port, message_.ox_id, endpoint_.handle);
-  services().scheduler.schedule_after(progress_timer_, services().port.r_a_tov());
+  services().scheduler.schedule_after(timer_, services().port.r_a_tov());
 }
 
 void MessageReceiver::next_frame(const IuFrame& iu) {
@@ -299,16 +306,17 @@ void MessageReceiver::carry_out(Effect effect) {
   }
 }
 
-/// What is taken of the pool is what is kept; timers run only in the states that they are for.
+/// Frames are discarded as long as the timer says; what is closed keeps nothing.
 bool MessageReceiver::is_consistent() const {
-  std::uint64_t kept = early_.bytes();
-  if (epoch_ != nullptr) {
-    kept += epoch_->seen.heap_bytes();
-    for (const auto& [id, open] : epoch_->open) kept += open.charged + open.arrivals.heap_bytes();
-  }
-  return outbox_.empty() && kept == share_.bytes() && (!is_closed() || kept == 0) &&
-         (in_epoch() || !epoch_timer_.pending()) &&
-         (!discard_timer_.pending() || machine_.is_any_of<mr::Herr, mr::HerrDisconnected>());
+  return outbox_.empty() && is_discarding() <= timer_.pending() &&
+         (kept_ == nullptr || (kept_->is_consistent() && (!is_closed() || kept_->share.bytes() == 0)));
+}
+
+/// What is taken of the pool is what is kept; the timer is the epoch's.
+bool MessageReceiver::Kept::is_consistent() const {
+  std::uint64_t bytes = early.bytes() + epoch.seen.heap_bytes();
+  for (const auto& [id, open] : epoch.open) bytes += open.charged + open.arrivals.heap_bytes();
+  return bytes == share.bytes() && (epoch.active() || !epoch_timer.pending());
 }
 
 void MessageReceiver::enable() {
@@ -321,8 +329,10 @@ void MessageReceiver::disable() {
   process(mr::ReceptionDisabled{});
 }
 void MessageReceiver::give_up_waiting() {
-  for (; !early_.empty(); early_.take_first()) services().discard(Discard::NotReceiving);  // B.2.4 rule 1 a)
-  if (epoch_ != nullptr) end_epoch();
+  if (kept_ == nullptr) return;
+  for (; !kept_->early.empty(); kept_->early.take_first())
+    services().discard(Discard::NotReceiving);  // B.2.4 rule 1 a)
+  end_epoch();
 }
 void MessageReceiver::connection_failed() {
   give_up_waiting();
@@ -343,17 +353,22 @@ bool MessageReceiver::abort_received(wire::OxId ox_id) {
 /// The message that is open here, or the next one, of which some frames wait.
 bool MessageReceiver::is_next(wire::OxId ox_id) const {
   if (machine_.is_any_of<mr::Receiving, mr::Refusing>()) return message_.ox_id == ox_id;
-  if (early_.empty()) return false;
-  return early_.first().header.msg_id == expected_ && early_.first().received.header.ox_id == ox_id;
+  if (!waits_in_order()) return false;
+  return kept_->early.first().header.msg_id == expected_ && kept_->early.first().received.header.ox_id == ox_id;
 }
 
-void MessageReceiver::discard_timer_expired() { process(mr::DiscardExpired{}); }
+bool MessageReceiver::is_discarding() const { return machine_.is_any_of<mr::Herr, mr::HerrDisconnected>(); }
+
+void MessageReceiver::timer_expired() {
+  if (is_discarding()) return process(mr::DiscardExpired{});
+  no_progress();
+}
 
 // FC-VI 8.4.1 note 1: the next sequence of an open message is waited for, but not for ever.
-void MessageReceiver::progress_timer_expired() {
+void MessageReceiver::no_progress() {
   if (!machine_.is_any_of<mr::Receiving, mr::Refusing>()) return;
   const runtime::TimeNs due = last_frame_at_ + services().port.r_a_tov();
-  if (services().now() < due) return services().scheduler.schedule(progress_timer_, due);
+  if (services().now() < due) return services().scheduler.schedule(timer_, due);
   process(mr::FrameLost{mr::Loss::Timeout});
 }
 
@@ -487,10 +502,8 @@ void MessageReceiver::discard_frame() {
   services().discard(Discard::NotReceiving);
   services().port.acknowledger().abort_sequence(*frame_);  // 8.4.2 h)
 }
-void MessageReceiver::start_discard_timer() {
-  services().scheduler.schedule_after(discard_timer_, services().port.r_a_tov());
-}
-void MessageReceiver::stop_discard_timer() { services().scheduler.cancel(discard_timer_); }
+void MessageReceiver::start_discard_timer() { services().scheduler.schedule_after(timer_, services().port.r_a_tov()); }
+void MessageReceiver::stop_discard_timer() { services().scheduler.cancel(timer_); }
 bool MessageReceiver::reliable() const { return endpoint_.is_reliable(); }
 void MessageReceiver::on_row(const fsm::Row& row) { services().fired(row); }
 void MessageReceiver::unexpected(std::string_view, std::string_view, std::string_view) { services().unexpected(); }

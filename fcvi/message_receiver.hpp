@@ -51,6 +51,7 @@ class MessageReceiver final : private machines::message_responder::Context {
     runtime::TimeNs until = 0;
   };
   using ErroredRanges = std::array<Errored, 8>;
+  struct Kept;
   /// What the machine's actions ask for, once it has come to rest.
   struct Effect {
     enum class Kind : std::uint8_t { FailConnection, ReleaseHandle };
@@ -64,7 +65,9 @@ class MessageReceiver final : private machines::message_responder::Context {
   void take_frame(const IuFrame& iu);
   [[nodiscard]] Place place_of(const IuFrame& iu) const;
   void sort_frame(const IuFrame& iu);
+  Kept& keep();
   void keep_frame(const IuFrame& iu);
+  [[nodiscard]] bool waits_in_order() const;
   void take_early_frames();
   void go_on();
   void give_up_waiting();
@@ -98,11 +101,12 @@ class MessageReceiver final : private machines::message_responder::Context {
   void respond(wire::fcvi::MessageStatus status);
   [[nodiscard]] bool is_errored(wire::MsgId id) const;
   void remember_errored(wire::MsgId first, wire::MsgId last);
-  void discard_timer_expired();
-  void progress_timer_expired();
+  [[nodiscard]] bool is_discarding() const;
+  void timer_expired();
+  void no_progress();
 
   // --- out-of-order fabrics: message_receiver_epochs.cpp ---------------------------------------------------------
-  [[nodiscard]] bool in_epoch() const { return epoch_ != nullptr && epoch_->active(); }
+  [[nodiscard]] bool in_epoch() const;
   void frame_in_any_order(const IuFrame& iu);
   void begin_epoch();
   void adopt_message();
@@ -190,12 +194,23 @@ class MessageReceiver final : private machines::message_responder::Context {
   bool nothing_waits_ = false;                // nor will a frame have to, before a RDMA Read comes
   runtime::TimeNs last_frame_at_ = 0;
   std::unique_ptr<ErroredRanges> errored_;  // Merr; from the first on
-  runtime::Timer<MessageReceiver, &MessageReceiver::discard_timer_expired> discard_timer_{*this};
-  runtime::Timer<MessageReceiver, &MessageReceiver::progress_timer_expired> progress_timer_{*this};
-  ReorderPool::Share share_;      // what is kept here of the port's pool
-  EarlyFrames early_;             // what waits in order
-  std::unique_ptr<Epoch> epoch_;  // from the first frame on that overtook another
-  runtime::Timer<MessageReceiver, &MessageReceiver::epoch_timer_expired> epoch_timer_{*this};
+  std::unique_ptr<Kept> kept_;
+  /// R_A_TOV: of the open message to go on; once the connection failed, of frames to be discarded (8.4.2 f).
+  runtime::Timer<MessageReceiver, &MessageReceiver::timer_expired> timer_{*this};
 };
+
+/// What is kept of frames that could not be taken as they came: from the first on.
+struct MessageReceiver::Kept {
+  explicit Kept(MessageReceiver& receiver);
+  [[nodiscard]] bool is_consistent() const;
+
+  ReorderPool::Share share;  // of the port's pool
+  EarlyFrames early;         // what waits in order
+  Epoch epoch;               // what overtook others, and what it overtook
+  runtime::Timer<MessageReceiver, &MessageReceiver::epoch_timer_expired> epoch_timer;
+};
+
+inline bool MessageReceiver::in_epoch() const { return kept_ != nullptr && kept_->epoch.active(); }
+inline bool MessageReceiver::waits_in_order() const { return kept_ != nullptr && !kept_->early.empty(); }
 
 }  // namespace fcvi
