@@ -40,16 +40,16 @@ void MessageReceiver::begin_epoch() {
 void MessageReceiver::adopt_message() {
   OpenMessage* open = open_message(expected_, ReorderPool::Need::Now);
   if (open == nullptr) return;
-  const auto received = static_cast<std::uint32_t>(message_.bytes_received);
+  const auto received = static_cast<std::uint32_t>(message_->bytes_received);
   if (received != 0)
     open->arrivals.add({.end = received, .last_seq_cnt = static_cast<std::uint16_t>(expected_seq_cnt_ - 1)});
   open->claimed = open->has_target = true;
   if (machine_.is<mr::Refusing>()) open->refused = noted_;
-  if (message_.kind == Kind::Send) {
-    open->data = ScatteredData(message_.receive.data, received);
+  if (message_->kind == Kind::Send) {
+    open->data = ScatteredData(message_->receive.data, received);
     kept_->epoch.occupants.push_back(expected_);  // at Unreliable Delivery it is asked for
   }
-  open->message = message_;
+  open->message = *message_;
   process(mr::FramesOvertaken{});
 }
 
@@ -270,13 +270,16 @@ bool MessageReceiver::waits_to_be_claimed(const OpenMessage& open) const {
   return waits_for_reads(header) || (read && open.id() != expected_);
 }
 
+std::optional<mr::ReceiveError> MessageReceiver::claim_of(OpenMessage& open) {
+  const Turn turn(*this, open.message);
+  return claim();
+}
+
 /// False: it cannot be known yet.
 bool MessageReceiver::claim_for(OpenMessage& open) {
   if (open.claimed) return true;
   if (waits_to_be_claimed(open)) return false;
-  std::swap(message_, open.message);
-  const auto refused = claim();
-  std::swap(message_, open.message);
+  const auto refused = claim_of(open);
   if (refused == ReceiveError::QueueEmpty && open.id() != expected_)
     return false;  // one may be posted until its turn has come
   open.claimed = true;
@@ -331,25 +334,27 @@ void MessageReceiver::conclude(OpenMessage& open) {
   const auto refused = open.refused;
   const fc2::ReceivedFrame last = open.last;
   const bool ends_with_frame_at_hand = is_told_now(open);  // if any is still at hand, which is discarded (8.4.2 h)
-  take_out(open);
+  Message message = take_out(open);
+  const Turn turn(*this, message);
   if (!ends_with_frame_at_hand) frame_ = nullptr;
   reply_to_ = &last;
   if (refused)
     process(mr::ClaimRefused{*refused, true, needs_response()});
-  else if (message_.kind == Kind::Read)
+  else if (message.kind == Kind::Read)
     process(mr::ReadRequested{});
   else
     process(mr::WholeMessageReceived{consumes_descriptor(), needs_response()});
   reply_to_ = nullptr;
 }
 
-/// It becomes message_, and is not open any more.
-void MessageReceiver::take_out(OpenMessage& open) {
+/// It is not open any more.
+MessageReceiver::Message MessageReceiver::take_out(OpenMessage& open) {
   for (std::size_t i = 0; i < open.held.size(); ++i) services().discard(Discard::NotReceiving);
   kept_->share.give_back(open.charged + open.arrivals.heap_bytes());
-  message_ = open.message;
+  const Message message = open.message;
   leave_descriptor(open);
-  kept_->epoch.open.erase(message_.header.msg_id);
+  kept_->epoch.open.erase(message.header.msg_id);
+  return message;
 }
 
 /// Those in front that are over are the past. Nothing left: the epoch ends.
@@ -383,15 +388,16 @@ void MessageReceiver::give_up(OpenMessage& open, mr::Loss loss) {
   OpenMessage& lost = first != nullptr ? *first : open;
   const auto refused = lost.refused;
   const bool came = !lost.arrivals.empty() && lost.message.kind != Kind::Read;
-  take_out(lost);
+  Message message = take_out(lost);
+  const Turn turn(*this, message);
   if (refused)
     fail_receive(*refused);  // it would have been told with its last frame
   else if (came && !reliable() && consumes_descriptor() &&
-           !message_.has_receive) {  // rule 3a: its descriptor is the next one
+           !message.has_receive) {  // rule 3a: its descriptor is the next one
     if (const auto work = endpoint_.vi->claim_receive(0))
-      message_.receive = *work, message_.has_receive = true;  // touches no byte of it
+      message.receive = *work, message.has_receive = true;  // touches no byte of it
   }
-  const bool begun = came && !refused && (message_.has_receive || !consumes_descriptor());
+  const bool begun = came && !refused && (message.has_receive || !consumes_descriptor());
   process(mr::FrameLost{loss, begun});
 }
 

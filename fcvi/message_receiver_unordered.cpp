@@ -52,9 +52,8 @@ std::optional<mr::ReceiveError> MessageReceiver::take_descriptor(OpenMessage& op
     work = endpoint_.vi->claim_receive(open.message.receive_bytes());
   }
   if (!work) return ReceiveError::QueueEmpty;
-  std::swap(message_, open.message);
+  const Turn turn(*this, open.message);
   const auto refused = use_receive(*work);
-  std::swap(message_, open.message);
   open.has_target = true;
   open.data = ScatteredData(work->data, 0);
   kept_->epoch.occupants.insert(at_head ? kept_->epoch.occupants.begin() : kept_->epoch.occupants.end(),
@@ -96,7 +95,8 @@ void MessageReceiver::deliver_whole(OpenMessage& open) {
 /// VI-ARCH 2.5.1: the error is reported, and the connection persists. What still comes of it is discarded (B.2.4 rule
 /// 2).
 void MessageReceiver::refuse_open(OpenMessage& open, ReceiveError error) {
-  take_out(open);
+  Message message = take_out(open);
+  const Turn turn(*this, message);
   process(mr::ClaimRefused{.error = error});
 }
 

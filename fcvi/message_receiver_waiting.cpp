@@ -25,7 +25,7 @@ MessageReceiver::Place MessageReceiver::place_of(const IuFrame& iu) const {
   const std::int32_t messages = wire::serial_distance(expected_, iu.header.msg_id);
   if (messages < 0) return Place::Past;
   if (messages > 0) return Place::Ahead;
-  const std::uint64_t next = machine_.is<mr::Expecting>() ? 0 : message_.bytes_received;
+  const std::uint64_t next = machine_.is<mr::Expecting>() ? 0 : message_->bytes_received;
   if (iu.offset() < next) return Place::Past;
   if (iu.offset() > next) return Place::Ahead;
   // C.5.10.1: no response before RESP3, which was overtaken: it counts as message 0 (Annex F). RESP2 likewise.

@@ -70,7 +70,13 @@ MessageSender::MessageSender(Endpoint& endpoint)
     : endpoint_(endpoint), numbers_(endpoint.services.config.first_msg_id, endpoint.services.now()) {}
 MessageSender::~MessageSender() = default;
 
-MessageSender::Pipeline::Pipeline(MessageSender& sender) : share(sender.services().reorder_pool), timer(sender) {}
+MessageSender::Pipeline::Pipeline(MessageSender& sender)
+    : share(sender.services().reorder_pool), timer(sender), retry(sender) {}
+
+MessageSender::Pipeline& MessageSender::pipeline() {
+  if (pipeline_ == nullptr) pipeline_ = std::make_unique<Pipeline>(*this);
+  return *pipeline_;
+}
 
 void MessageSender::wake() {
   if (!endpoint_.is_ending) services().port.transmitter().submit(*this);
@@ -104,7 +110,7 @@ MessageSender::Begun MessageSender::start_next(fc2::Frame& frame) {
     return Begun::Nothing;  // FC-VI 7.3 FCVI_PIPELINE_DEPTH
   runtime::Scheduler& scheduler = services().scheduler;
   if (const auto from = numbers_.wait_until(scheduler.now(), services().port.r_a_tov())) {
-    scheduler.schedule(retry_, *from);
+    scheduler.schedule(pipeline().retry, *from);
     return Begun::Nothing;
   }
   auto work = endpoint_.vi->begin_send();
@@ -116,8 +122,7 @@ MessageSender::Begun MessageSender::start_next(fc2::Frame& frame) {
 
 void MessageSender::open_message(const vi::SendWork& work) {
   const std::size_t window = endpoint_.window;
-  if (pipeline_ == nullptr) pipeline_ = std::make_unique<Pipeline>(*this);
-  auto& messages = pipeline_->messages;
+  auto& messages = pipeline().messages;
   if (messages.full())
     messages.set_capacity(std::min(window, 2 * messages.capacity() + 2));  // grows with what is under way
   messages.push_back(Message{.machine = {}, .work = work, .msg_id = numbers_.take(services().now())});
@@ -163,7 +168,7 @@ bool MessageSender::start_exchange(Message& message) {
   auto& port = services().port;
   message.exchange = port.originate(endpoint_.peer_port, wire::Type::fc_vi, *this);
   if (message.exchange == nullptr)
-    port.scheduler().schedule_after(retry_, exchange_retry_ns);  // all are in use
+    port.scheduler().schedule_after(pipeline_->retry, exchange_retry_ns);  // all are in use
   else if (endpoint_.class_2())
     message.exchange->use_class_2();
   return message.exchange != nullptr;

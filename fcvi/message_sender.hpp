@@ -71,6 +71,7 @@ class MessageSender final : public fc2::FrameSource,
   Begun start_next(fc2::Frame& frame);
   [[nodiscard]] bool may_go_whole(const vi::SendWork& work) const;
   bool send_whole(fc2::Frame& frame, vi::SendWork& work);
+  [[nodiscard]] Pipeline& pipeline();
   void open_message(const vi::SendWork& work);
   bool start_exchange(Message& message);
   void write_device_header(std::span<std::uint8_t, device_header_bytes> to, const vi::SendWork& work,
@@ -135,10 +136,9 @@ class MessageSender final : public fc2::FrameSource,
   MessageNumbers numbers_;
   bool sending_ = false;  // the last message that is open has frames to send
   std::unique_ptr<Pipeline> pipeline_;
-  runtime::Timer<MessageSender, &MessageSender::retry> retry_{*this};
 };
 
-/// The messages that are open, and what these need: from the first on that does not go whole.
+/// The messages that are open, and what these need: from the first on that does not go whole, or has to wait.
 struct MessageSender::Pipeline {
   explicit Pipeline(MessageSender& sender);
   [[nodiscard]] bool is_consistent(std::uint32_t window, bool sending) const;
@@ -154,7 +154,8 @@ struct MessageSender::Pipeline {
   Verdict verdict = Verdict::TransportError;  // what fail_connection means, until a message says more
   bool failing = false;      // some message holds its failure: nothing is begun any more (VI-ARCH 2.5.3)
   ReorderPool::Share share;  // what the books of read data take of the port's pool
-  runtime::Timer<MessageSender, &MessageSender::timer_expired> timer;
+  runtime::Timer<MessageSender, &MessageSender::timer_expired> timer;  // of the responses
+  runtime::Timer<MessageSender, &MessageSender::retry> retry;
 };
 
 inline bool MessageSender::has_open() const { return pipeline_ != nullptr && !pipeline_->messages.empty(); }
