@@ -44,8 +44,9 @@ bool Connection::is_consistent() const {
 }
 
 bool Connection::is_consistent_throughout() const {
-  return is_consistent() && sender_.is_consistent() && receiver_.is_consistent() && disconnector_.is_consistent() &&
-         notice_.is_consistent() && (read_responder_ == nullptr || read_responder_->is_consistent());
+  const auto agrees = [](const auto& part) { return part == nullptr || part->is_consistent(); };
+  return is_consistent() && sender_.is_consistent() && receiver_.is_consistent() && agrees(disconnector_) &&
+         agrees(notice_) && agrees(read_responder_);
 }
 
 // --- set-up ------------------------------------------------------------------------------------------------------
@@ -175,9 +176,8 @@ void Connection::failed(Reason reason) {
 
 void Connection::tell_peer(std::optional<Reason> reason) {
   if (endpoint_.was_connected() || has_peers_setup()) ++services().counters.connections_lost;
-  disconnector_.set_reason(reason);
-  notice_.set_reason(reason);
-  if (endpoint_.was_connected() && !endpoint_.end.peer_knows) notice_.request();
+  reason_told_ = reason_noticed_ = reason;
+  if (endpoint_.was_connected() && !endpoint_.end.peer_knows) made(notice_, DisconnectBy::Provider).request();
 }
 
 /// Its call returns.
@@ -186,18 +186,30 @@ void Connection::withdraw_setup() {
   if (setup_ != nullptr) setup_->disconnect_requested();
 }
 
+Disconnector& Connection::made(std::unique_ptr<Disconnector>& disconnector, DisconnectBy by) {
+  if (disconnector == nullptr) disconnector = std::make_unique<Disconnector>(endpoint_, by);
+  return *disconnector;
+}
+
+bool Connection::is_disconnecting() const {
+  const auto is_under_way = [](const auto& part) { return part != nullptr && part->is_under_way(); };
+  return is_under_way(disconnector_) || is_under_way(notice_);
+}
+
+/// Where there was no memory, nothing has happened.
 void Connection::request_disconnect(vi::Operation& operation) {
+  Disconnector& disconnector = made(disconnector_, DisconnectBy::Application);
   withdraw_setup();
   disconnects_.push_front(&operation);
   endpoint_.end.note(Ended::ByUs);
   const vi::EndpointOutcome outcome = feed(ve::DisconnectRequested{});
-  if (outcome.disconnect_requested) return disconnector_.request();
+  if (outcome.disconnect_requested) return disconnector.request();
   if (outcome.disconnect_completed) application_disconnected(true);
 }
 
 void Connection::disconnect_complete(DisconnectBy by, bool answered) {
   if (vi() == nullptr)
-    return abandoned_disconnected(by == DisconnectBy::Application ? disconnector_ : notice_, answered);
+    return abandoned_disconnected(by == DisconnectBy::Application ? *disconnector_ : *notice_, answered);
   if (by == DisconnectBy::Application) application_disconnected(answered);  // else VipDisconnect is still to come
 }
 
@@ -258,13 +270,13 @@ void Connection::abandon() {
   else if (receiver_.is_enabled())
     receiver_.disable();
   if (setup_ != nullptr) setup_->connection_ended();
-  if (!disconnector_.is_under_way() && !notice_.is_under_way()) end_abandoned();
+  if (!is_disconnecting()) end_abandoned();
   FCVI_ASSERT_CONSISTENT(*this);
 }
 
 /// No Disconnect is under way that would end it.
 void Connection::end_abandoned() {
-  if (endpoint_.stopped) return notice_.request();
+  if (endpoint_.stopped) return made(notice_, DisconnectBy::Provider).request();
   handle_disconnected();
   release_if_unused();
 }
@@ -275,14 +287,20 @@ void Connection::handle_released() {
   FCVI_ASSERT_CONSISTENT(*this);
 }
 
+/// One that was never asked is as new.
+void Connection::tell_logout(Disconnector* disconnector, DisconnectBy by) {
+  if (disconnector != nullptr) return disconnector->port_logged_out();
+  Disconnector(endpoint_, by).port_logged_out();
+}
+
 void Connection::port_logged_out() {
   if (setup_ != nullptr && setup_->port_logged_out()) return;  // the set-up logs in again, or is already
   endpoint_.logged_out = true;
   if (endpoint_.is_ending) end_now();
   process(dr::PortLoggedOut{});
   receiver_.port_logged_out();
-  disconnector_.port_logged_out();
-  notice_.port_logged_out();
+  tell_logout(disconnector_.get(), DisconnectBy::Application);
+  tell_logout(notice_.get(), DisconnectBy::Provider);
   FCVI_ASSERT_CONSISTENT(*this);
 }
 

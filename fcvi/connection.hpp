@@ -66,7 +66,7 @@ class Connection final : private EndpointListener, private machines::disconnect_
   /// What RESP1 or CONNECT_RQST said of the other end; before the endpoint becomes Connected.
   void set_peer(wire::FcviHandle handle, const wire::fcvi::Attributes& attributes);
   /// What the Disconnect of a set-up that failed tells of it (D.1 rule 2 a), if anything.
-  void set_setup_failure(std::optional<wire::fcvi::Reason> reason) { disconnector_.set_reason(reason); }
+  void set_setup_failure(std::optional<wire::fcvi::Reason> reason) { reason_told_ = reason; }
   /// FC-VI C.5.5: RESP3 came, or we sent it.
   void allow_send_completions();
   /// The set-up is over; without a connection the handle is free as soon as nothing uses it.
@@ -115,6 +115,9 @@ class Connection final : private EndpointListener, private machines::disconnect_
   void withdraw_setup();
   void note_report(wire::MsgId last_msg_id, const std::optional<wire::fcvi::ConnectionStatus>& status);
   void application_disconnected(bool answered);
+  [[nodiscard]] Disconnector& made(std::unique_ptr<Disconnector>& disconnector, DisconnectBy by);
+  [[nodiscard]] bool is_disconnecting() const;
+  void tell_logout(Disconnector* disconnector, DisconnectBy by);
   void abandoned_disconnected(Disconnector& disconnector, bool answered);
   void release_vi();
   void end_abandoned();
@@ -135,6 +138,9 @@ class Connection final : private EndpointListener, private machines::disconnect_
   [[nodiscard]] bool answers_reads() const override { return read_responder_ != nullptr && read_responder_->is_busy(); }
   void reads_answered() override { receiver_.reads_answered(); }
   void handle_released() override;
+  [[nodiscard]] std::optional<wire::fcvi::Reason> reason_told(DisconnectBy by) const override {
+    return by == DisconnectBy::Application ? reason_told_ : reason_noticed_;
+  }
   void disconnect_complete(DisconnectBy by, bool answered) override;
   void disconnect_resp_received(const wire::fcvi::DisconnectResp& resp) override;
   // machines::disconnect_responder
@@ -149,7 +155,8 @@ class Connection final : private EndpointListener, private machines::disconnect_
   bool retired_ = false;                               // the owner was told, and buries it soon
   bool retried_ = false;        // Pending Connect is Pending Connect Retry, also for the set-ups that follow
   vi::StopCause stop_cause_{};  // of stop_later_
-  fc2::PortUse peer_;           // it stays known while we are here
+  std::optional<wire::fcvi::Reason> reason_told_, reason_noticed_;  // by disconnector_, by notice_
+  fc2::PortUse peer_;                                               // it stays known while we are here
   EndpointSetup* setup_ = nullptr;
   EndpointRequest* peer_request_ = nullptr;
   struct Incoming {
@@ -159,10 +166,9 @@ class Connection final : private EndpointListener, private machines::disconnect_
   const Incoming* incoming_ = nullptr;  // while its event is processed
   MessageSender sender_;
   MessageReceiver receiver_;
-  std::unique_ptr<ReadResponder> read_responder_;  // from the first RDMA Read on
-  Disconnector disconnector_{endpoint_, DisconnectBy::Application};
-  Disconnector notice_{endpoint_, DisconnectBy::Provider};
-  std::forward_list<vi::Operation*> disconnects_;  // VipDisconnect calls that wait
+  std::unique_ptr<ReadResponder> read_responder_;        // from the first RDMA Read on
+  std::unique_ptr<Disconnector> disconnector_, notice_;  // of the application, our own: from the first need on
+  std::forward_list<vi::Operation*> disconnects_;        // VipDisconnect calls that wait
   runtime::Timer<Connection, &Connection::stop_now> stop_later_{*this};
   /// Answers to what was sent, after the peer's DISCONNECT_RQST.
   struct Ending {

@@ -54,7 +54,7 @@ void Disconnector::send_disconnect_rqst() {
     request.connection_id = endpoint_.setup_id;  // 6.12.2
   else
     request.last_msg_id = endpoint_.last_completed.value_or(wire::MsgId{});  // 0: none
-  if (reason_) request.status = {.reason = *reason_};
+  if (const auto reason = endpoint_.listener.reason_told(by_)) request.status = {.reason = *reason};
   std::array<std::uint8_t, 32> bytes;
   request.write(bytes);
   services().port.send(*exchange_, wire::RCtl::unsolicited_control, bytes, {}, {.transfer_initiative = true});

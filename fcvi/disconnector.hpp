@@ -18,8 +18,6 @@ class Disconnector final : private machines::disconnect_originator::Context, pri
   void port_logged_out();
   [[nodiscard]] bool is_under_way() const;
   [[nodiscard]] bool is_consistent() const;
-  /// The cause that DISCONNECT_RQST tells (D.1 rules 1 a, 2 a); without one it has no CONN_STS.
-  void set_reason(std::optional<wire::fcvi::Reason> reason) { reason_ = reason; }
 
  private:
   template <class E>
@@ -49,7 +47,6 @@ class Disconnector final : private machines::disconnect_originator::Context, pri
   runtime::Timer<Disconnector, &Disconnector::expired> timer_{*this};
   machines::disconnect_originator::Machine machine_;
   const By by_;
-  std::optional<wire::fcvi::Reason> reason_;
   fsm::Outbox<machines::disconnect_originator::DisconnectOutcome, 1> outbox_;
 };
 

@@ -32,6 +32,8 @@ class EndpointListener {
   virtual void reads_answered() = 0;
   /// The receiver's R_A_TOV is over, or a logout made it needless.
   virtual void handle_released() = 0;
+  /// The cause that the DISCONNECT_RQST tells (D.1 rules 1 a, 2 a); without one it has no CONN_STS.
+  [[nodiscard]] virtual std::optional<wire::fcvi::Reason> reason_told(DisconnectBy by) const = 0;
   virtual void disconnect_complete(DisconnectBy by, bool answered) = 0;
   virtual void disconnect_resp_received(const wire::fcvi::DisconnectResp& resp) = 0;
 

@@ -60,16 +60,23 @@ Told told_of(mr::ReceiveError error, bool read, bool breach) {
 
 // What waits in order: message_receiver_waiting.cpp. Frames that overtook others: message_receiver_epochs.cpp.
 
-MessageReceiver::MessageReceiver(Endpoint& endpoint)
-    : endpoint_(endpoint), share_(endpoint.services.reorder_pool), early_(share_) {}
+MessageReceiver::MessageReceiver(Endpoint& endpoint) : endpoint_(endpoint) {}
 MessageReceiver::~MessageReceiver() = default;
+
+MessageReceiver::Kept::Kept(MessageReceiver& receiver)
+    : share(receiver.services().reorder_pool), early(share), epoch_timer(receiver) {}
+
+MessageReceiver::Kept& MessageReceiver::keep() {
+  if (kept_ == nullptr) kept_ = std::make_unique<Kept>(*this);
+  return *kept_;
+}
 
 bool MessageReceiver::needs_response(bool read) const {
   return read || endpoint_.reliability == vi::ReliabilityLevel::ReliableReception;
 }
 
 std::uint32_t MessageReceiver::op_code() const {
-  return message_.kind == Kind::Send ? vi::status::op_receive : vi::status::op_remote_rdma_write;
+  return message_->kind == Kind::Send ? vi::status::op_receive : vi::status::op_remote_rdma_write;
 }
 
 // --- frames in ---------------------------------------------------------------------------------------------------
@@ -97,9 +104,10 @@ bool MessageReceiver::is_before_resp2(const DeviceHeader& header) const {
   return endpoint_.awaits_resp2() && endpoint_.is_reliable() && needs_response(header.opcode == Opcode::read_rqst);
 }
 
+/// The VI and the machine stop together, but where memory ran out on the way.
 bool MessageReceiver::stopped() const {
   const vi::Vi* vi = endpoint_.vi;
-  return vi == nullptr || !vi->can_receive();
+  return vi == nullptr || !vi->can_receive() || !is_enabled();
 }
 
 /// On an out-of-order fabric the next one, always.
@@ -115,7 +123,7 @@ void MessageReceiver::take_frame(const IuFrame& iu) {
       next_frame(iu);
     if (machine_.is<mr::Refusing>()) {  // what follows it is still the rest of this message
       ++expected_seq_cnt_;
-      message_.bytes_received += iu.payload.size();
+      message_->bytes_received += iu.payload.size();
       services().port.acknowledger().keep_sequence(iu.frame);  // its response tells why
     }
   }
@@ -136,7 +144,7 @@ bool MessageReceiver::order_by_message(const IuFrame& iu) {
   const std::int32_t ahead = wire::serial_distance(expected_, iu.header.msg_id);
   if (ahead < 0) process_breach(mr::StaleMessage{.errored = is_errored(iu.header.msg_id)});
   if (ahead > 0) {
-    message_.header.msg_id = iu.header.msg_id;
+    came_instead_ = iu.header.msg_id;
     process(mr::MessageGap{.first_frame = iu.seq_cnt() == 0});
   }
   return expected_ == iu.header.msg_id;  // rule 4a c)
@@ -154,16 +162,27 @@ MessageReceiver::Message MessageReceiver::message_of(const IuFrame& iu) {
   return message;
 }
 
+/// Of a message of one frame, as most are, nothing is to be kept.
 void MessageReceiver::first_frame(const IuFrame& iu) {
-  message_ = message_of(iu);
-  if (message_.kind == Kind::Read && !endpoint_.is_reliable())
+  if (last_of_message(iu.frame)) {
+    Message whole = message_of(iu);
+    const Turn turn(*this, whole);
+    return begin_message(iu, true);
+  }
+  if (long_message_ == nullptr) long_message_ = std::make_unique<Message>();
+  message_ = long_message_.get();
+  *message_ = message_of(iu);
+  begin_message(iu, false);
+}
+
+void MessageReceiver::begin_message(const IuFrame& iu, bool last) {
+  if (message_->kind == Kind::Read && !endpoint_.is_reliable())
     return process(mr::FrameLost{mr::Loss::SequenceError});  // 6.6.1: not allowed
   // C.5.10.1: no response before RESP3, which on an in-order fabric is lost when a message comes first (Annex F).
   if (needs_response() && endpoint_.awaits_resp3()) return process(mr::FrameLost{mr::Loss::SequenceError});
   if (!fits(iu)) return process_breach(mr::FrameLost{mr::Loss::SequenceError});
-  const bool last = last_of_message(iu.frame);
   if (const auto refused = claim()) return refuse(*refused, last);
-  if (message_.kind == Kind::Read) {
+  if (message_->kind == Kind::Read) {
     ++services().counters.ius_received;
     return process(mr::ReadRequested{});
   }
@@ -181,8 +200,8 @@ void MessageReceiver::refuse(ReceiveError error, bool last) {
 /// The rest of the open message, or of the refused one, within R_A_TOV.
 void MessageReceiver::await_more() {
   if (!machine_.is_any_of<mr::Receiving, mr::Refusing>()) return;
-  services().message_exchanges.opened(endpoint_.peer_port, message_.ox_id, endpoint_.handle);
-  services().scheduler.schedule_after(progress_timer_, services().port.r_a_tov());
+  services().message_exchanges.opened(endpoint_.peer_port, message_->ox_id, endpoint_.handle);
+  services().scheduler.schedule_after(timer_, services().port.r_a_tov());
 }
 
 void MessageReceiver::next_frame(const IuFrame& iu) {
@@ -199,7 +218,7 @@ bool MessageReceiver::last_of_message(const fc2::ReceivedFrame& frame) const {
 
 // FC-VI 5.2.1, 5.8.7: the relative offset goes on without a gap.
 bool MessageReceiver::fits(const IuFrame& iu) const {
-  return iu.offset() == static_cast<std::uint32_t>(message_.bytes_received) && belongs(message_, iu);
+  return iu.offset() == static_cast<std::uint32_t>(message_->bytes_received) && belongs(*message_, iu);
 }
 
 // FC-VI 5.2.1, 5.8.4, 5.8.7, 6.2 to 6.6: what stands in each frame of a message is the same, and the end comes when,
@@ -227,38 +246,38 @@ bool MessageReceiver::belongs(const Message& message, const IuFrame& iu) const {
 
 std::optional<mr::ReceiveError> MessageReceiver::claim() {
   vi::Vi& vi = *endpoint_.vi;
-  const DeviceHeader& request = message_.header;
+  const DeviceHeader& request = message_->header;
   const std::uint32_t length = request.tot_len_or_connection_id;
-  if (message_.kind == Kind::Read) {
+  if (message_->kind == Kind::Read) {
     const bool granted =
         vi.remote_memory(request.rmt_va_handle, request.rmt_va, length, vi::Access::RemoteRead) != nullptr;
     return granted ? std::nullopt : std::optional(ReceiveError::Protection);
   }
   if (consumes_descriptor())
     if (const auto refused = claim_receive()) return refused;
-  if (message_.kind == Kind::Send) return std::nullopt;
+  if (message_->kind == Kind::Send) return std::nullopt;
   const bool granted =
       vi.remote_memory(request.rmt_va_handle, request.rmt_va, length, vi::Access::RemoteWrite) != nullptr;
   return granted ? std::nullopt : std::optional(ReceiveError::Protection);
 }
 
 std::optional<mr::ReceiveError> MessageReceiver::claim_receive() {
-  const auto work = endpoint_.vi->claim_receive(message_.receive_bytes());
+  const auto work = endpoint_.vi->claim_receive(message_->receive_bytes());
   if (!work) return ReceiveError::QueueEmpty;
   return use_receive(*work);
 }
 
 std::optional<mr::ReceiveError> MessageReceiver::use_receive(const vi::ReceiveWork& work) {
-  message_.receive = work;
-  message_.has_receive = true;
+  message_->receive = work;
+  message_->has_receive = true;
   return work.error_bits == 0 ? std::nullopt : std::optional(ReceiveError::TooSmall);
 }
 
 bool MessageReceiver::place(std::span<const std::uint8_t> payload) {
   placed_bytes_ = payload.size();
-  if (message_.kind == Kind::Send) return message_.receive.data.scatter(payload);
-  const std::uint64_t address = message_.header.rmt_va + message_.bytes_received;  // 5.8.7
-  return endpoint_.vi->write_remote(message_.header.rmt_va_handle, address, payload);
+  if (message_->kind == Kind::Send) return message_->receive.data.scatter(payload);
+  const std::uint64_t address = message_->header.rmt_va + message_->bytes_received;  // 5.8.7
+  return endpoint_.vi->write_remote(message_->header.rmt_va_handle, address, payload);
 }
 
 // --- the machine -------------------------------------------------------------------------------------------------
@@ -299,16 +318,20 @@ void MessageReceiver::carry_out(Effect effect) {
   }
 }
 
-/// What is taken of the pool is what is kept; timers run only in the states that they are for.
+/// Frames are discarded as long as the timer says; a message that is open between frames is kept; what is closed keeps
+/// nothing.
 bool MessageReceiver::is_consistent() const {
-  std::uint64_t kept = early_.bytes();
-  if (epoch_ != nullptr) {
-    kept += epoch_->seen.heap_bytes();
-    for (const auto& [id, open] : epoch_->open) kept += open.charged + open.arrivals.heap_bytes();
-  }
-  return outbox_.empty() && kept == share_.bytes() && (!is_closed() || kept == 0) &&
-         (in_epoch() || !epoch_timer_.pending()) &&
-         (!discard_timer_.pending() || machine_.is_any_of<mr::Herr, mr::HerrDisconnected>());
+  const bool is_open = machine_.is_any_of<mr::Receiving, mr::Refusing>();
+  return outbox_.empty() && is_discarding() <= timer_.pending() &&
+         (!is_open || (message_ != nullptr && message_ == long_message_.get())) &&
+         (kept_ == nullptr || (kept_->is_consistent() && (!is_closed() || kept_->share.bytes() == 0)));
+}
+
+/// What is taken of the pool is what is kept; the timer is the epoch's.
+bool MessageReceiver::Kept::is_consistent() const {
+  std::uint64_t bytes = early.bytes() + epoch.seen.heap_bytes();
+  for (const auto& [id, open] : epoch.open) bytes += open.charged + open.arrivals.heap_bytes();
+  return bytes == share.bytes() && (epoch.active() || !epoch_timer.pending());
 }
 
 void MessageReceiver::enable() {
@@ -321,8 +344,10 @@ void MessageReceiver::disable() {
   process(mr::ReceptionDisabled{});
 }
 void MessageReceiver::give_up_waiting() {
-  for (; !early_.empty(); early_.take_first()) services().discard(Discard::NotReceiving);  // B.2.4 rule 1 a)
-  if (epoch_ != nullptr) end_epoch();
+  if (kept_ == nullptr) return;
+  for (; !kept_->early.empty(); kept_->early.take_first())
+    services().discard(Discard::NotReceiving);  // B.2.4 rule 1 a)
+  end_epoch();
 }
 void MessageReceiver::connection_failed() {
   give_up_waiting();
@@ -342,25 +367,30 @@ bool MessageReceiver::abort_received(wire::OxId ox_id) {
 
 /// The message that is open here, or the next one, of which some frames wait.
 bool MessageReceiver::is_next(wire::OxId ox_id) const {
-  if (machine_.is_any_of<mr::Receiving, mr::Refusing>()) return message_.ox_id == ox_id;
-  if (early_.empty()) return false;
-  return early_.first().header.msg_id == expected_ && early_.first().received.header.ox_id == ox_id;
+  if (machine_.is_any_of<mr::Receiving, mr::Refusing>()) return message_->ox_id == ox_id;
+  if (!waits_in_order()) return false;
+  return kept_->early.first().header.msg_id == expected_ && kept_->early.first().received.header.ox_id == ox_id;
 }
 
-void MessageReceiver::discard_timer_expired() { process(mr::DiscardExpired{}); }
+bool MessageReceiver::is_discarding() const { return machine_.is_any_of<mr::Herr, mr::HerrDisconnected>(); }
+
+void MessageReceiver::timer_expired() {
+  if (is_discarding()) return process(mr::DiscardExpired{});
+  progress_timer_expired();
+}
 
 // FC-VI 8.4.1 note 1: the next sequence of an open message is waited for, but not for ever.
 void MessageReceiver::progress_timer_expired() {
   if (!machine_.is_any_of<mr::Receiving, mr::Refusing>()) return;
   const runtime::TimeNs due = last_frame_at_ + services().port.r_a_tov();
-  if (services().now() < due) return services().scheduler.schedule(progress_timer_, due);
+  if (services().now() < due) return services().scheduler.schedule(timer_, due);
   process(mr::FrameLost{mr::Loss::Timeout});
 }
 
 void MessageReceiver::place_data() {
   if (in_epoch()) return;  // its frames were placed, and counted, as they came
   ++expected_seq_cnt_;
-  message_.bytes_received += placed_bytes_;
+  message_->bytes_received += placed_bytes_;
   ProviderCounters& counters = services().counters;
   ++counters.data_frames_received;
   counters.data_bytes_received += placed_bytes_;
@@ -368,9 +398,9 @@ void MessageReceiver::place_data() {
 }
 
 void MessageReceiver::complete_receive() {
-  const DeviceHeader& request = message_.header;
+  const DeviceHeader& request = message_->header;
   const bool immediate = request.has(wire::fcvi::message_request_flag::imm_data);
-  endpoint_.vi->complete_receive(message_.receive, 0, op_code(), request.tot_len_or_connection_id,
+  endpoint_.vi->complete_receive(message_->receive, 0, op_code(), request.tot_len_or_connection_id,
                                  immediate ? std::optional(request.parameter) : std::nullopt);
 }
 
@@ -378,13 +408,14 @@ void MessageReceiver::fail_receive(ReceiveError error) {
   if (endpoint_.vi == nullptr) return;  // memory ran out while the connection was stopped
   vi::Vi& vi = *endpoint_.vi;
   endpoint_.note_failure(error);
-  const std::uint32_t found = message_.receive.error_bits;  // in a bad descriptor
+  const std::uint32_t found = message_->receive.error_bits;  // in a bad descriptor
   const bool breach = reason_ == Reason::protocol_error;
-  if (message_.has_receive) {
-    if (!breach) reason_ = reason_of(error, message_.kind == Kind::WriteImmediate);
-    return vi.complete_receive(message_.receive, found != 0 ? found : error_bits_of(error), op_code(), 0, std::nullopt);
+  if (message_->has_receive) {
+    if (!breach) reason_ = reason_of(error, message_->kind == Kind::WriteImmediate);
+    return vi.complete_receive(message_->receive, found != 0 ? found : error_bits_of(error), op_code(), 0,
+                               std::nullopt);
   }
-  const bool read = message_.kind == Kind::Read;
+  const bool read = message_->kind == Kind::Read;
   const Told told = told_of(error, read, breach);
   if (!breach) reason_ = told.reason;
   vi.report(told.code, vi::ResourceCode::Vi, 0, read ? vi::status::op_rdma_read : op_code());
@@ -394,15 +425,15 @@ void MessageReceiver::respond(MessageStatus status) {
   fc2::Exchange* exchange =
       services().port.open_for_reply(reply_to_ != nullptr ? *reply_to_ : *frame_, services().replies);
   if (exchange == nullptr) return;  // counted; the originator's time-out tells it
-  DeviceHeader header{.handle = endpoint_.peer_handle, .opcode = Opcode::send_resp, .msg_id = message_.header.msg_id};
+  DeviceHeader header{.handle = endpoint_.peer_handle, .opcode = Opcode::send_resp, .msg_id = message_->header.msg_id};
   header.flags = status.to_flags();
   wire::RCtl r_ctl = wire::RCtl::command_status;
-  if (message_.kind == Kind::Write || message_.kind == Kind::WriteImmediate) header.opcode = Opcode::write_resp;
-  if (message_.kind == Kind::Read) {  // ruling 18: one frame, no payload
+  if (message_->kind == Kind::Write || message_->kind == Kind::WriteImmediate) header.opcode = Opcode::write_resp;
+  if (message_->kind == Kind::Read) {  // ruling 18: one frame, no payload
     header.opcode = Opcode::read_resp;
-    header.rmt_va = message_.header.rmt_va;
-    header.rmt_va_handle = message_.header.rmt_va_handle;
-    header.tot_len_or_connection_id = message_.header.tot_len_or_connection_id;
+    header.rmt_va = message_->header.rmt_va;
+    header.rmt_va_handle = message_->header.rmt_va_handle;
+    header.tot_len_or_connection_id = message_->header.tot_len_or_connection_id;
     r_ctl = wire::RCtl::solicited_data;
   }
   std::array<std::uint8_t, 32> bytes;
@@ -415,7 +446,7 @@ void MessageReceiver::respond(MessageStatus status) {
 /// FC-VI Table 6: PROT_ERR is of the RDMA target or source; what is wrong with a receive descriptor, its memory
 /// included, is DESC_ERR.
 void MessageReceiver::refuse_message(ReceiveError error) {
-  const bool of_descriptor = message_.kind == Kind::Send || error != ReceiveError::Protection;
+  const bool of_descriptor = message_->kind == Kind::Send || error != ReceiveError::Protection;
   respond({.resp_err = true, .desc_err = of_descriptor, .prot_err = !of_descriptor});
 }
 
@@ -427,13 +458,13 @@ void MessageReceiver::conclude_refusal() {
 void MessageReceiver::start_read_response() {
   // More requests than any window admits (7.3): the peer does not keep to the protocol.
   nothing_waits_ = false;
-  if (endpoint_.listener.read_granted(reply_to_ != nullptr ? *reply_to_ : *frame_, message_.header)) return;
+  if (endpoint_.listener.read_granted(reply_to_ != nullptr ? *reply_to_ : *frame_, message_->header)) return;
   reason_ = Reason::protocol_error;
   fail_connection(ReceiveError::Transport);
 }
 
 void MessageReceiver::expect_next_message() {
-  if (message_.kind != Kind::Read) endpoint_.message_completed(message_.header.msg_id);
+  if (message_->kind != Kind::Read) endpoint_.message_completed(message_->header.msg_id);
   ++services().counters.messages_received;
   if (in_epoch()) return skip_what_is_over();
   expected_ = wire::advance(expected_);
@@ -442,7 +473,7 @@ void MessageReceiver::expect_next_message() {
 
 void MessageReceiver::mark_message_errored() {
   if (in_epoch()) {
-    remember_errored(message_.header.msg_id, message_.header.msg_id);
+    remember_errored(message_->header.msg_id, message_->header.msg_id);
     return skip_what_is_over();
   }
   remember_errored(expected_, expected_);
@@ -451,10 +482,9 @@ void MessageReceiver::mark_message_errored() {
 }
 
 void MessageReceiver::mark_messages_missing(bool with_received) {
-  const wire::MsgId received = message_.header.msg_id;
   if (in_epoch()) return skip_what_is_over();  // give_up_missing() knows which
   // Nobody asks for Merr of them: what comes of them is discarded anyway (ruling 191).
-  expected_ = with_received ? wire::advance(received) : received;
+  expected_ = with_received ? wire::advance(came_instead_) : came_instead_;
   expected_seq_cnt_ = 0;
 }
 
@@ -487,10 +517,8 @@ void MessageReceiver::discard_frame() {
   services().discard(Discard::NotReceiving);
   services().port.acknowledger().abort_sequence(*frame_);  // 8.4.2 h)
 }
-void MessageReceiver::start_discard_timer() {
-  services().scheduler.schedule_after(discard_timer_, services().port.r_a_tov());
-}
-void MessageReceiver::stop_discard_timer() { services().scheduler.cancel(discard_timer_); }
+void MessageReceiver::start_discard_timer() { services().scheduler.schedule_after(timer_, services().port.r_a_tov()); }
+void MessageReceiver::stop_discard_timer() { services().scheduler.cancel(timer_); }
 bool MessageReceiver::reliable() const { return endpoint_.is_reliable(); }
 void MessageReceiver::on_row(const fsm::Row& row) { services().fired(row); }
 void MessageReceiver::unexpected(std::string_view, std::string_view, std::string_view) { services().unexpected(); }

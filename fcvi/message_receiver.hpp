@@ -9,6 +9,7 @@
 #pragma once
 #include <array>
 #include <memory>
+#include <utility>
 
 #include "fc2_fabric/node/n_port.hpp"
 #include "fcvi/early_frames.hpp"
@@ -46,11 +47,25 @@ class MessageReceiver final : private machines::message_responder::Context {
   using ReceiveError = machines::message_responder::ReceiveError;
   using Message = ReceivedMessage;
   using Kind = Message::Kind;
+  /// It is the turn of `message`, as long as this lives.
+  class Turn {
+   public:
+    Turn(MessageReceiver& receiver, Message& message)
+        : receiver_(receiver), before_(std::exchange(receiver.message_, &message)) {}
+    ~Turn() { receiver_.message_ = before_; }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+   private:
+    MessageReceiver& receiver_;
+    Message* const before_;
+  };
   struct Errored {
     wire::MsgId first, last;
     runtime::TimeNs until = 0;
   };
   using ErroredRanges = std::array<Errored, 8>;
+  struct Kept;
   /// What the machine's actions ask for, once it has come to rest.
   struct Effect {
     enum class Kind : std::uint8_t { FailConnection, ReleaseHandle };
@@ -64,7 +79,9 @@ class MessageReceiver final : private machines::message_responder::Context {
   void take_frame(const IuFrame& iu);
   [[nodiscard]] Place place_of(const IuFrame& iu) const;
   void sort_frame(const IuFrame& iu);
+  Kept& keep();
   void keep_frame(const IuFrame& iu);
+  [[nodiscard]] bool waits_in_order() const;
   void take_early_frames();
   void go_on();
   void give_up_waiting();
@@ -74,6 +91,7 @@ class MessageReceiver final : private machines::message_responder::Context {
   void wrong_seq_cnt();
   bool order_by_message(const IuFrame& iu);
   void first_frame(const IuFrame& iu);
+  void begin_message(const IuFrame& iu, bool last);
   void next_frame(const IuFrame& iu);
   [[nodiscard]] static Message message_of(const IuFrame& iu);
   [[nodiscard]] bool fits(const IuFrame& iu) const;
@@ -83,11 +101,11 @@ class MessageReceiver final : private machines::message_responder::Context {
   std::optional<ReceiveError> claim_receive();
   std::optional<ReceiveError> use_receive(const vi::ReceiveWork& work);
   bool place(std::span<const std::uint8_t> payload);
-  [[nodiscard]] bool needs_response() const { return needs_response(message_.kind == Kind::Read); }
+  [[nodiscard]] bool needs_response() const { return needs_response(message_->kind == Kind::Read); }
   [[nodiscard]] bool needs_response(bool read) const;
   [[nodiscard]] bool is_before_resp2(const wire::fcvi::DeviceHeader& header) const;
   [[nodiscard]] bool stopped() const;
-  [[nodiscard]] bool consumes_descriptor() const { return message_.consumes_descriptor(); }
+  [[nodiscard]] bool consumes_descriptor() const { return message_->consumes_descriptor(); }
   [[nodiscard]] std::uint32_t op_code() const;
   template <class E>
   void process(const E& event);
@@ -98,11 +116,12 @@ class MessageReceiver final : private machines::message_responder::Context {
   void respond(wire::fcvi::MessageStatus status);
   [[nodiscard]] bool is_errored(wire::MsgId id) const;
   void remember_errored(wire::MsgId first, wire::MsgId last);
-  void discard_timer_expired();
+  [[nodiscard]] bool is_discarding() const;
+  void timer_expired();
   void progress_timer_expired();
 
   // --- out-of-order fabrics: message_receiver_epochs.cpp ---------------------------------------------------------
-  [[nodiscard]] bool in_epoch() const { return epoch_ != nullptr && epoch_->active(); }
+  [[nodiscard]] bool in_epoch() const;
   void frame_in_any_order(const IuFrame& iu);
   void begin_epoch();
   void adopt_message();
@@ -121,13 +140,14 @@ class MessageReceiver final : private machines::message_responder::Context {
   [[nodiscard]] bool write_remote(const OpenMessage& open, std::uint32_t offset, std::span<const std::uint8_t> payload);
   void find_target(OpenMessage& open);
   [[nodiscard]] bool waits_to_be_claimed(const OpenMessage& open) const;
+  std::optional<ReceiveError> claim_of(OpenMessage& open);
   [[nodiscard]] bool claim_for(OpenMessage& open);
   void claim_in_order();
   void deliver_in_order();
   [[nodiscard]] bool is_told_now(const OpenMessage& open) const;
   [[nodiscard]] bool deliver_next(OpenMessage& open);
   void conclude(OpenMessage& open);
-  void take_out(OpenMessage& open);
+  [[nodiscard]] Message take_out(OpenMessage& open);
   void give_up(OpenMessage& open, machines::message_responder::Loss loss);
   void give_up_breach(OpenMessage& open);
   void give_up_missing(std::uint32_t end);
@@ -178,24 +198,37 @@ class MessageReceiver final : private machines::message_responder::Context {
 
   Endpoint& endpoint_;
   machines::message_responder::Machine machine_;
-  wire::MsgId expected_{};              // Mexp
-  std::uint16_t expected_seq_cnt_ = 0;  // SCexp; wraps in messages of more than 65,536 frames
-  Message message_;
+  ReceiveError noted_{};
+  bool nothing_waits_ = false;                    // nor will a frame have to, before a RDMA Read comes
+  fsm::Outbox<Effect, 4> outbox_;                 // two of a row, and of one that an effect caused
+  std::optional<wire::fcvi::Reason> reason_;      // of that failure; by default Transport Error
+  std::uint16_t expected_seq_cnt_ = 0;            // SCexp; wraps in messages of more than 65,536 frames
+  wire::MsgId expected_{};                        // Mexp
+  wire::MsgId came_instead_{};                    // of Mexp: a frame of this message shows the gap
+  Message* message_ = nullptr;                    // whose turn it is, while it has its turn or is open
+  std::unique_ptr<Message> long_message_;         // that is, or was, open between its frames: from the first on
   const fc2::ReceivedFrame* frame_ = nullptr;     // while it is processed
   const fc2::ReceivedFrame* reply_to_ = nullptr;  // the frame that a response answers, where that came before
   std::size_t placed_bytes_ = 0;
-  ReceiveError noted_{};
-  fsm::Outbox<Effect, 4> outbox_;             // two of a row, and of one that an effect caused
-  std::optional<wire::fcvi::Reason> reason_;  // of that failure; by default Transport Error
-  bool nothing_waits_ = false;                // nor will a frame have to, before a RDMA Read comes
   runtime::TimeNs last_frame_at_ = 0;
   std::unique_ptr<ErroredRanges> errored_;  // Merr; from the first on
-  runtime::Timer<MessageReceiver, &MessageReceiver::discard_timer_expired> discard_timer_{*this};
-  runtime::Timer<MessageReceiver, &MessageReceiver::progress_timer_expired> progress_timer_{*this};
-  ReorderPool::Share share_;      // what is kept here of the port's pool
-  EarlyFrames early_;             // what waits in order
-  std::unique_ptr<Epoch> epoch_;  // from the first frame on that overtook another
-  runtime::Timer<MessageReceiver, &MessageReceiver::epoch_timer_expired> epoch_timer_{*this};
+  std::unique_ptr<Kept> kept_;
+  /// R_A_TOV: of the open message to go on; once the connection failed, of frames to be discarded (8.4.2 f).
+  runtime::Timer<MessageReceiver, &MessageReceiver::timer_expired> timer_{*this};
 };
+
+/// What is kept of frames that could not be taken as they came: from the first on.
+struct MessageReceiver::Kept {
+  explicit Kept(MessageReceiver& receiver);
+  [[nodiscard]] bool is_consistent() const;
+
+  ReorderPool::Share share;  // of the port's pool
+  EarlyFrames early;         // what waits in order
+  Epoch epoch;               // what overtook others, and what it overtook
+  runtime::Timer<MessageReceiver, &MessageReceiver::epoch_timer_expired> epoch_timer;
+};
+
+inline bool MessageReceiver::in_epoch() const { return kept_ != nullptr && kept_->epoch.active(); }
+inline bool MessageReceiver::waits_in_order() const { return kept_ != nullptr && !kept_->early.empty(); }
 
 }  // namespace fcvi

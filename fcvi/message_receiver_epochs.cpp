@@ -26,13 +26,12 @@ void MessageReceiver::frame_in_any_order(const IuFrame& iu) {
     begin_epoch();
   }
   frame_of_epoch(iu);
-  if (in_epoch() && !epoch_timer_.pending())
-    services().scheduler.schedule_after(epoch_timer_, services().port.r_a_tov());
+  if (in_epoch() && !kept_->epoch_timer.pending())
+    services().scheduler.schedule_after(kept_->epoch_timer, services().port.r_a_tov());
 }
 
 void MessageReceiver::begin_epoch() {
-  if (epoch_ == nullptr) epoch_ = std::make_unique<Epoch>();
-  epoch_->next_to_claim = expected_;
+  keep().epoch.next_to_claim = expected_;
   if (!machine_.is<mr::Expecting>()) adopt_message();
 }
 
@@ -41,16 +40,16 @@ void MessageReceiver::begin_epoch() {
 void MessageReceiver::adopt_message() {
   OpenMessage* open = open_message(expected_, ReorderPool::Need::Now);
   if (open == nullptr) return;
-  const auto received = static_cast<std::uint32_t>(message_.bytes_received);
+  const auto received = static_cast<std::uint32_t>(message_->bytes_received);
   if (received != 0)
     open->arrivals.add({.end = received, .last_seq_cnt = static_cast<std::uint16_t>(expected_seq_cnt_ - 1)});
   open->claimed = open->has_target = true;
   if (machine_.is<mr::Refusing>()) open->refused = noted_;
-  if (message_.kind == Kind::Send) {
-    open->data = ScatteredData(message_.receive.data, received);
-    epoch_->occupants.push_back(expected_);  // at Unreliable Delivery it is asked for
+  if (message_->kind == Kind::Send) {
+    open->data = ScatteredData(message_->receive.data, received);
+    kept_->epoch.occupants.push_back(expected_);  // at Unreliable Delivery it is asked for
   }
-  open->message = message_;
+  open->message = *message_;
   process(mr::FramesOvertaken{});
 }
 
@@ -60,9 +59,9 @@ void MessageReceiver::frame_of_epoch(const IuFrame& iu) {
   const wire::MsgId id = iu.header.msg_id;
   const std::int32_t ahead = wire::serial_distance(expected_, id);
   if (ahead < 0) return discard_of_the_past(id);
-  OpenMessage* open = epoch_->find(id);
+  OpenMessage* open = kept_->epoch.find(id);
   if (open == nullptr) {
-    if (epoch_->seen.contains(static_cast<std::uint32_t>(ahead))) return discard_of_the_past(id);  // it is over
+    if (kept_->epoch.seen.contains(static_cast<std::uint32_t>(ahead))) return discard_of_the_past(id);  // it is over
     open = open_message(id, need_to_open(iu));
     if (open == nullptr) return no_room(iu.frame);
     open->message = message_of(iu);
@@ -102,7 +101,7 @@ ReorderPool::Need MessageReceiver::need_of(const OpenMessage& open) const {
 }
 
 bool MessageReceiver::charge(OpenMessage& open, std::size_t bytes, ReorderPool::Need need) {
-  if (!share_.take(endpoint_.peer_port, bytes, need)) return false;
+  if (!kept_->share.take(endpoint_.peer_port, bytes, need)) return false;
   open.charged += bytes;
   return true;
 }
@@ -110,17 +109,18 @@ bool MessageReceiver::charge(OpenMessage& open, std::size_t bytes, ReorderPool::
 /// Rule 4c a) to c): with the first frame of a message beyond Mexp the rest of those before it, and what is between, is
 /// known to be missing. nullptr: no room.
 OpenMessage* MessageReceiver::open_message(wire::MsgId id, ReorderPool::Need need) {
-  Arrivals& seen = epoch_->seen;
+  Arrivals& seen = kept_->epoch.seen;
   const auto at = static_cast<std::uint32_t>(wire::serial_distance(expected_, id));
   const runtime::TimeNs now = services().now(), missed = seen.missed_since(at);
   const Arrivals::Range place{.begin = at, .end = at + 1, .missed_since = now};
   const std::size_t growth = seen.bytes_to_grow(place);
   if (at != 0 && !seen.has_room(place, 256 * Epoch::most_seen_ranges)) return nullptr;
-  if (!share_.take(endpoint_.peer_port, OpenMessage::pool_bytes() + growth, need)) return nullptr;
-  if (missed == runtime::never && !epoch_->open.empty())
-    if (OpenMessage& newest = epoch_->open.rbegin()->second; newest.overtaken == runtime::never) newest.overtaken = now;
+  if (!kept_->share.take(endpoint_.peer_port, OpenMessage::pool_bytes() + growth, need)) return nullptr;
+  if (missed == runtime::never && !kept_->epoch.open.empty())
+    if (OpenMessage& newest = kept_->epoch.open.rbegin()->second; newest.overtaken == runtime::never)
+      newest.overtaken = now;
   seen.add(place);
-  OpenMessage& open = epoch_->open[id];
+  OpenMessage& open = kept_->epoch.open[id];
   open.charged = OpenMessage::pool_bytes();
   open.begun = open.latest = now;
   open.overtaken = missed;
@@ -151,13 +151,13 @@ void MessageReceiver::take_piece(OpenMessage& open, const IuFrame& iu) {
 
 void MessageReceiver::add_piece(OpenMessage& open, const IuFrame& iu, const Arrivals::Range& piece) {
   const std::size_t growth = open.arrivals.bytes_to_grow(piece);
-  const bool room =
-      open.arrivals.has_room(piece, open.message.length()) && share_.take(endpoint_.peer_port, growth, need_of(open));
+  const bool room = open.arrivals.has_room(piece, open.message.length()) &&
+                    kept_->share.take(endpoint_.peer_port, growth, need_of(open));
   const bool stored = room && store(open, iu, piece);
   if (stored)
     open.arrivals.add(piece);
   else if (room)
-    share_.give_back(growth);
+    kept_->share.give_back(growth);
   if (!stored) {
     no_room(iu.frame);
     frame_ = nullptr;                                                                   // it is counted
@@ -225,7 +225,7 @@ void MessageReceiver::place_held(OpenMessage& open, bool end_too) {
     else if (!place_piece(open, held.offset, held.payload))
       open.refused = ReceiveError::Protection;
     open.charged -= OpenMessage::held_bytes;
-    share_.give_back(OpenMessage::held_bytes);
+    kept_->share.give_back(OpenMessage::held_bytes);
     return true;
   });
 }
@@ -246,7 +246,7 @@ bool MessageReceiver::write_remote(const OpenMessage& open, std::uint32_t offset
       vi.remote_memory(request.rmt_va_handle, request.rmt_va + offset, payload.size(), vi::Access::RemoteWrite);
   // nullptr: nothing is there, and write() says so.
   for (const Epoch::Part& part :
-       epoch_->not_overwritten(open.id(), reinterpret_cast<std::uintptr_t>(to), payload.size()))
+       kept_->epoch.not_overwritten(open.id(), reinterpret_cast<std::uintptr_t>(to), payload.size()))
     if (!write(part.begin, part.end - part.begin)) return false;
   return true;
 }
@@ -270,13 +270,16 @@ bool MessageReceiver::waits_to_be_claimed(const OpenMessage& open) const {
   return waits_for_reads(header) || (read && open.id() != expected_);
 }
 
+std::optional<mr::ReceiveError> MessageReceiver::claim_of(OpenMessage& open) {
+  const Turn turn(*this, open.message);
+  return claim();
+}
+
 /// False: it cannot be known yet.
 bool MessageReceiver::claim_for(OpenMessage& open) {
   if (open.claimed) return true;
   if (waits_to_be_claimed(open)) return false;
-  std::swap(message_, open.message);
-  const auto refused = claim();
-  std::swap(message_, open.message);
+  const auto refused = claim_of(open);
   if (refused == ReceiveError::QueueEmpty && open.id() != expected_)
     return false;  // one may be posted until its turn has come
   open.claimed = true;
@@ -292,9 +295,9 @@ bool MessageReceiver::claim_for(OpenMessage& open) {
 
 /// Reliable levels: receive descriptors in the order of the messages, as far as all before showed what they are.
 void MessageReceiver::claim_in_order() {
-  wire::MsgId& next = epoch_->next_to_claim;
-  while (epoch_->seen.contains(static_cast<std::uint32_t>(wire::serial_distance(expected_, next)))) {
-    OpenMessage& open = *epoch_->find(next);  // none is over before its turn
+  wire::MsgId& next = kept_->epoch.next_to_claim;
+  while (kept_->epoch.seen.contains(static_cast<std::uint32_t>(wire::serial_distance(expected_, next)))) {
+    OpenMessage& open = *kept_->epoch.find(next);  // none is over before its turn
     // Reliable Delivery: what is behind an RDMA Read may pass it (VI-ARCH 6.3.1.1).
     const bool passed = open.message.kind == Kind::Read && !needs_response(false);
     if (!passed && !claim_for(open)) return;
@@ -307,7 +310,7 @@ void MessageReceiver::claim_in_order() {
 void MessageReceiver::deliver_in_order() {
   while (!stopped()) {
     claim_in_order();
-    OpenMessage* open = epoch_->find(expected_);
+    OpenMessage* open = kept_->epoch.find(expected_);
     if (open == nullptr || !deliver_next(*open)) return;
   }
 }
@@ -331,66 +334,70 @@ void MessageReceiver::conclude(OpenMessage& open) {
   const auto refused = open.refused;
   const fc2::ReceivedFrame last = open.last;
   const bool ends_with_frame_at_hand = is_told_now(open);  // if any is still at hand, which is discarded (8.4.2 h)
-  take_out(open);
+  Message message = take_out(open);
+  const Turn turn(*this, message);
   if (!ends_with_frame_at_hand) frame_ = nullptr;
   reply_to_ = &last;
   if (refused)
     process(mr::ClaimRefused{*refused, true, needs_response()});
-  else if (message_.kind == Kind::Read)
+  else if (message.kind == Kind::Read)
     process(mr::ReadRequested{});
   else
     process(mr::WholeMessageReceived{consumes_descriptor(), needs_response()});
   reply_to_ = nullptr;
 }
 
-/// It becomes message_, and is not open any more.
-void MessageReceiver::take_out(OpenMessage& open) {
+/// It is not open any more.
+MessageReceiver::Message MessageReceiver::take_out(OpenMessage& open) {
   for (std::size_t i = 0; i < open.held.size(); ++i) services().discard(Discard::NotReceiving);
-  share_.give_back(open.charged + open.arrivals.heap_bytes());
-  message_ = open.message;
+  kept_->share.give_back(open.charged + open.arrivals.heap_bytes());
+  const Message message = open.message;
   leave_descriptor(open);
-  epoch_->open.erase(message_.header.msg_id);
+  kept_->epoch.open.erase(message.header.msg_id);
+  return message;
 }
 
 /// Those in front that are over are the past. Nothing left: the epoch ends.
 void MessageReceiver::skip_what_is_over() {
-  std::uint32_t over = epoch_->seen.prefix();
-  if (!epoch_->open.empty())
-    over = std::min(over, static_cast<std::uint32_t>(wire::serial_distance(expected_, epoch_->open.begin()->first)));
-  epoch_->seen.forget_first(over);
+  std::uint32_t over = kept_->epoch.seen.prefix();
+  if (!kept_->epoch.open.empty())
+    over =
+        std::min(over, static_cast<std::uint32_t>(wire::serial_distance(expected_, kept_->epoch.open.begin()->first)));
+  kept_->epoch.seen.forget_first(over);
   expected_ = wire::advance(expected_, over);
   expected_seq_cnt_ = 0;
-  assert(!reliable() || !wire::serial_less(epoch_->next_to_claim, expected_));  // what is delivered was claimed
+  assert(!reliable() || !wire::serial_less(kept_->epoch.next_to_claim, expected_));  // what is delivered was claimed
   if (!in_epoch()) end_epoch();
 }
 
 void MessageReceiver::end_epoch() {
-  for (const auto& [id, open] : epoch_->open) {
+  for (const auto& [id, open] : kept_->epoch.open) {
     for (std::size_t i = 0; i < open.held.size(); ++i) services().discard(Discard::NotReceiving);  // B.2.4 rule 1 a)
-    share_.give_back(open.charged + open.arrivals.heap_bytes());
+    kept_->share.give_back(open.charged + open.arrivals.heap_bytes());
   }
-  share_.give_back(epoch_->seen.heap_bytes());
-  epoch_->clear();
-  services().scheduler.cancel(epoch_timer_);
+  kept_->share.give_back(kept_->epoch.seen.heap_bytes());
+  kept_->epoch.clear();
+  services().scheduler.cancel(kept_->epoch_timer);
 }
 
 // --- what is missing ---------------------------------------------------------------------------------------------
 
 /// A reliable connection breaks: by the message whose turn it is, for nothing behind it was delivered.
 void MessageReceiver::give_up(OpenMessage& open, mr::Loss loss) {
-  OpenMessage* first = reliable() ? epoch_->find(expected_) : nullptr;
+  OpenMessage* first = reliable() ? kept_->epoch.find(expected_) : nullptr;
   OpenMessage& lost = first != nullptr ? *first : open;
   const auto refused = lost.refused;
   const bool came = !lost.arrivals.empty() && lost.message.kind != Kind::Read;
-  take_out(lost);
+  Message message = take_out(lost);
+  const Turn turn(*this, message);
   if (refused)
     fail_receive(*refused);  // it would have been told with its last frame
   else if (came && !reliable() && consumes_descriptor() &&
-           !message_.has_receive) {  // rule 3a: its descriptor is the next one
+           !message.has_receive) {  // rule 3a: its descriptor is the next one
     if (const auto work = endpoint_.vi->claim_receive(0))
-      message_.receive = *work, message_.has_receive = true;  // touches no byte of it
+      message.receive = *work, message.has_receive = true;  // touches no byte of it
   }
-  const bool begun = came && !refused && (message_.has_receive || !consumes_descriptor());
+  const bool begun = came && !refused && (message.has_receive || !consumes_descriptor());
   process(mr::FrameLost{loss, begun});
 }
 
@@ -405,21 +412,21 @@ void MessageReceiver::give_up_breach(OpenMessage& open) {
 void MessageReceiver::give_up_missing(std::uint32_t end) {
   if (!reliable()) {
     std::uint32_t first = 0;
-    for (const Arrivals::Range& range : epoch_->seen.ranges()) {
+    for (const Arrivals::Range& range : kept_->epoch.seen.ranges()) {
       if (range.begin > end) break;
       if (range.begin != first)
         remember_errored(wire::advance(expected_, first), wire::advance(expected_, range.begin - 1));
       first = range.end;
     }
-    epoch_->seen.fill_before(end);
+    kept_->epoch.seen.fill_before(end);
   }
   process(mr::MessageGap{.first_frame = true});
 }
 
 bool MessageReceiver::abort_in_epoch(wire::OxId ox_id) {
-  const auto newest = std::find_if(epoch_->open.rbegin(), epoch_->open.rend(),
+  const auto newest = std::find_if(kept_->epoch.open.rbegin(), kept_->epoch.open.rend(),
                                    [&](const auto& entry) { return entry.second.message.ox_id == ox_id; });
-  if (newest == epoch_->open.rend()) return false;
+  if (newest == kept_->epoch.open.rend()) return false;
   give_up(newest->second, mr::Loss::SequenceError);
   return true;
 }
@@ -433,8 +440,8 @@ runtime::TimeNs MessageReceiver::missing_since(const OpenMessage& open) const {
 }
 
 runtime::TimeNs MessageReceiver::oldest_missing() const {
-  runtime::TimeNs oldest = epoch_->seen.oldest_gap();
-  for (const auto& [id, open] : epoch_->open) oldest = std::min(oldest, missing_since(open));
+  runtime::TimeNs oldest = kept_->epoch.seen.oldest_gap();
+  for (const auto& [id, open] : kept_->epoch.open) oldest = std::min(oldest, missing_since(open));
   return oldest;
 }
 
@@ -445,19 +452,19 @@ void MessageReceiver::epoch_timer_expired() {
   runtime::Scheduler& scheduler = services().scheduler;
   const runtime::TimeNs now = scheduler.now(), r_a_tov = services().port.r_a_tov();
   if (needs_response(false) && endpoint_.listener.answers_reads())
-    return scheduler.schedule_after(epoch_timer_, r_a_tov);  // it shows after them
+    return scheduler.schedule_after(kept_->epoch_timer, r_a_tov);  // it shows after them
   give_up_overdue(now - r_a_tov);
   if (!in_epoch()) return;
   const runtime::TimeNs since = oldest_missing();  // while there is an epoch something is
   const bool more = since <= now - r_a_tov;        // others have their turn, too
-  scheduler.schedule(epoch_timer_, more ? now : std::max(since + r_a_tov, now + r_a_tov / 1024));
+  scheduler.schedule(kept_->epoch_timer, more ? now : std::max(since + r_a_tov, now + r_a_tov / 1024));
 }
 
 void MessageReceiver::give_up_overdue(runtime::TimeNs due) {
   if (reliable()) return give_up_first_overdue(due);
-  if (const std::uint32_t end = epoch_->seen.end_of_gaps(due); end != 0) give_up_missing(end);
+  if (const std::uint32_t end = kept_->epoch.seen.end_of_gaps(due); end != 0) give_up_missing(end);
   for (const wire::MsgId id : overdue_messages(due)) {
-    OpenMessage* open = stopped() ? nullptr : epoch_->find(id);
+    OpenMessage* open = stopped() ? nullptr : kept_->epoch.find(id);
     if (open != nullptr) give_up(*open, mr::Loss::Timeout);
   }
 }
@@ -465,15 +472,16 @@ void MessageReceiver::give_up_overdue(runtime::TimeNs due) {
 /// Rule 7b: the connection ends with it.
 void MessageReceiver::give_up_first_overdue(runtime::TimeNs due) {
   if (oldest_missing() > due) return;
-  if (OpenMessage* first = epoch_->find(expected_)) return give_up(*first, mr::Loss::Timeout);
-  give_up_missing(epoch_->seen.end_of_gaps(due));  // what is behind it is not missing for longer
+  if (OpenMessage* first = kept_->epoch.find(expected_)) return give_up(*first, mr::Loss::Timeout);
+  give_up_missing(kept_->epoch.seen.end_of_gaps(due));  // what is behind it is not missing for longer
 }
 
 /// A slice of them.
 std::vector<wire::MsgId> MessageReceiver::overdue_messages(runtime::TimeNs due) const {
   constexpr std::size_t most_at_once = 1024;
   std::vector<wire::MsgId> overdue;
-  for (auto entry = epoch_->open.begin(); entry != epoch_->open.end() && overdue.size() < most_at_once; ++entry)
+  for (auto entry = kept_->epoch.open.begin(); entry != kept_->epoch.open.end() && overdue.size() < most_at_once;
+       ++entry)
     if (missing_since(entry->second) <= due) overdue.push_back(entry->first);
   return overdue;
 }

@@ -35,13 +35,13 @@ bool MessageReceiver::find_descriptor(OpenMessage& open, const Arrivals::Range& 
 
 bool MessageReceiver::waits_for_descriptor(const OpenMessage& open, const Arrivals::Range& piece) const {
   const bool whole = piece.begin == 0 && open.is_end(piece.end);
-  if (epoch_->occupants.empty() || whole || open.held.size() >= patience_frames) return false;
-  return share_.has_room(endpoint_.peer_port, OpenMessage::held_bytes + open.arrivals.bytes_to_grow(piece));
+  if (kept_->epoch.occupants.empty() || whole || open.held.size() >= patience_frames) return false;
+  return kept_->share.has_room(endpoint_.peer_port, OpenMessage::held_bytes + open.arrivals.bytes_to_grow(piece));
 }
 
 /// The descriptor at the head of the queue; the next one, if who is in that cannot park.
 std::optional<mr::ReceiveError> MessageReceiver::take_descriptor(OpenMessage& open) {
-  OpenMessage* other = epoch_->occupants.empty() ? nullptr : epoch_->find(epoch_->occupants.front());
+  OpenMessage* other = kept_->epoch.occupants.empty() ? nullptr : kept_->epoch.find(kept_->epoch.occupants.front());
   std::optional<vi::ReceiveWork> work;
   const bool at_head = other != nullptr && park(*other);
   if (at_head) {
@@ -52,18 +52,17 @@ std::optional<mr::ReceiveError> MessageReceiver::take_descriptor(OpenMessage& op
     work = endpoint_.vi->claim_receive(open.message.receive_bytes());
   }
   if (!work) return ReceiveError::QueueEmpty;
-  std::swap(message_, open.message);
+  const Turn turn(*this, open.message);
   const auto refused = use_receive(*work);
-  std::swap(message_, open.message);
   open.has_target = true;
   open.data = ScatteredData(work->data, 0);
-  epoch_->occupants.insert(at_head ? epoch_->occupants.begin() : epoch_->occupants.end(),
-                           open.id());  // until it is over
+  kept_->epoch.occupants.insert(at_head ? kept_->epoch.occupants.begin() : kept_->epoch.occupants.end(),
+                                open.id());  // until it is over
   return refused;
 }
 
 void MessageReceiver::leave_descriptor(const OpenMessage& open) {
-  auto& all = epoch_->occupants;
+  auto& all = kept_->epoch.occupants;
   all.erase(std::remove(all.begin(), all.end(), open.id()), all.end());
 }
 
@@ -76,7 +75,7 @@ bool MessageReceiver::park(OpenMessage& open) {
   std::vector<std::uint8_t> bytes(length);
   if (work.error_bits != 0 || !work.data.gather(std::span(bytes).first(open.arrivals.frontier()))) {
     open.charged -= length;
-    share_.give_back(length);
+    kept_->share.give_back(length);
     return false;
   }
   open.parked = std::move(bytes);
@@ -96,7 +95,8 @@ void MessageReceiver::deliver_whole(OpenMessage& open) {
 /// VI-ARCH 2.5.1: the error is reported, and the connection persists. What still comes of it is discarded (B.2.4 rule
 /// 2).
 void MessageReceiver::refuse_open(OpenMessage& open, ReceiveError error) {
-  take_out(open);
+  Message message = take_out(open);
+  const Turn turn(*this, message);
   process(mr::ClaimRefused{.error = error});
 }
 

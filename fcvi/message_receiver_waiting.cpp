@@ -17,7 +17,7 @@ bool MessageReceiver::waits_for_reads(const DeviceHeader& header) const {
 /// In-order fabric: nothing is before this frame that it has to wait for.
 bool MessageReceiver::takes_straight(const DeviceHeader& header) {
   nothing_waits_ = !endpoint_.awaits_resp2() && !endpoint_.listener.answers_reads();
-  return early_.empty() && !waits_for_reads(header) && !is_before_resp2(header);
+  return !waits_in_order() && !waits_for_reads(header) && !is_before_resp2(header);
 }
 
 /// By FCVI_MSG_ID and relative offset, which tells synonyms of SEQ_CNT apart (5.6).
@@ -25,7 +25,7 @@ MessageReceiver::Place MessageReceiver::place_of(const IuFrame& iu) const {
   const std::int32_t messages = wire::serial_distance(expected_, iu.header.msg_id);
   if (messages < 0) return Place::Past;
   if (messages > 0) return Place::Ahead;
-  const std::uint64_t next = machine_.is<mr::Expecting>() ? 0 : message_.bytes_received;
+  const std::uint64_t next = machine_.is<mr::Expecting>() ? 0 : message_->bytes_received;
   if (iu.offset() < next) return Place::Past;
   if (iu.offset() > next) return Place::Ahead;
   // C.5.10.1: no response before RESP3, which was overtaken: it counts as message 0 (Annex F). RESP2 likewise.
@@ -40,14 +40,14 @@ void MessageReceiver::sort_frame(const IuFrame& iu) {
 }
 
 void MessageReceiver::keep_frame(const IuFrame& iu) {
-  if (!early_.add(iu)) return no_room(iu.frame);
+  if (!keep().early.add(iu)) return no_room(iu.frame);
   services().message_exchanges.opened(endpoint_.peer_port, iu.ox_id(), endpoint_.handle);
 }
 
 /// Nothing comes any more between those that wait.
 void MessageReceiver::take_early_frames() {
-  while (!early_.empty() && !stopped() && !waits_for_reads(early_.first().header)) {
-    const EarlyFrames::Entry next = early_.take_first();
+  while (waits_in_order() && !stopped() && !waits_for_reads(kept_->early.first().header)) {
+    const EarlyFrames::Entry next = kept_->early.take_first();
     if (place_of(next.iu()) == Place::Past)
       services().discard(Discard::NotReceiving);
     else

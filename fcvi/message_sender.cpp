@@ -67,9 +67,16 @@ wire::fcvi::Reason reason_of(mo::Completion completion) {
 }  // namespace
 
 MessageSender::MessageSender(Endpoint& endpoint)
-    : endpoint_(endpoint), numbers_(endpoint.services.config.first_msg_id, endpoint.services.now()),
-      share_(endpoint.services.reorder_pool) {}
+    : endpoint_(endpoint), numbers_(endpoint.services.config.first_msg_id, endpoint.services.now()) {}
 MessageSender::~MessageSender() = default;
+
+MessageSender::Pipeline::Pipeline(MessageSender& sender)
+    : share(sender.services().reorder_pool), timer(sender), retry(sender) {}
+
+MessageSender::Pipeline& MessageSender::pipeline() {
+  if (pipeline_ == nullptr) pipeline_ = std::make_unique<Pipeline>(*this);
+  return *pipeline_;
+}
 
 void MessageSender::wake() {
   if (!endpoint_.is_ending) services().port.transmitter().submit(*this);
@@ -88,9 +95,10 @@ fc2::FrameSource::Next MessageSender::next_frame(fc2::Frame& frame) {
       if (begun == Begun::SentWhole) return Next::Made;
       if (begun == Begun::Nothing) return Next::Exhausted;
     }
-    Message& message = open_.back();
-    if (!sequence_.is_open() && !begin_sequence(message)) return Next::Blocked;
-    if (!sequence_.may_send()) return Next::Blocked;
+    fc2::SequenceSender& sequence = pipeline_->sequence;
+    Message& message = pipeline_->messages.back();
+    if (!sequence.is_open() && !begin_sequence(message)) return Next::Blocked;
+    if (!sequence.may_send()) return Next::Blocked;
     if (fill(frame, message)) return Next::Made;
     if (message.bytes_moved == 0) give_up_unsent(message);
     process(message, mo::LocalProtectionError{});  // its memory is gone; the next message may go on
@@ -98,10 +106,11 @@ fc2::FrameSource::Next MessageSender::next_frame(fc2::Frame& frame) {
 }
 
 MessageSender::Begun MessageSender::start_next(fc2::Frame& frame) {
-  if (open_.size() == endpoint_.window || failing_) return Begun::Nothing;  // FC-VI 7.3 FCVI_PIPELINE_DEPTH
+  if (pipeline_ != nullptr && (pipeline_->messages.size() == endpoint_.window || pipeline_->failing))
+    return Begun::Nothing;  // FC-VI 7.3 FCVI_PIPELINE_DEPTH
   runtime::Scheduler& scheduler = services().scheduler;
   if (const auto from = numbers_.wait_until(scheduler.now(), services().port.r_a_tov())) {
-    scheduler.schedule(retry_, *from);
+    scheduler.schedule(pipeline().retry, *from);
     return Begun::Nothing;
   }
   auto work = endpoint_.vi->begin_send();
@@ -113,37 +122,38 @@ MessageSender::Begun MessageSender::start_next(fc2::Frame& frame) {
 
 void MessageSender::open_message(const vi::SendWork& work) {
   const std::size_t window = endpoint_.window;
-  if (open_.full()) open_.set_capacity(std::min(window, 2 * open_.capacity() + 2));  // grows with what is under way
-  open_.push_back(Message{.machine = {}, .work = work, .msg_id = numbers_.take(services().now())});
+  auto& messages = pipeline().messages;
+  if (messages.full())
+    messages.set_capacity(std::min(window, 2 * messages.capacity() + 2));  // grows with what is under way
+  messages.push_back(Message{.machine = {}, .work = work, .msg_id = numbers_.take(services().now())});
   sending_ = true;
-  write_device_header(work, open_.back().msg_id);
+  write_device_header(pipeline_->device_header, work, messages.back().msg_id);
 }
 
 // Most messages are small. One that nothing comes back for, and nothing is open before, is complete when its only frame
 // is made: LastFrameSent takes the table's Queued to Completed, with the one effect complete(Success), and the test
 // MessageOriginator.Queued_whole_message_completes_and_nothing_else holds it to that. All else goes the long way.
 bool MessageSender::may_go_whole(const vi::SendWork& work) const {
-  return open_.empty() && work.kind != vi::SendKind::RdmaRead && !needs_response() && endpoint_.clear_to_send() &&
+  return !has_open() && work.kind != vi::SendKind::RdmaRead && !needs_response() && endpoint_.clear_to_send() &&
          !endpoint_.class_2();
 }
 
 /// False: nothing has happened.
 bool MessageSender::send_whole(fc2::Frame& frame, vi::SendWork& work) {
   fc2::RemotePort* const remote = services().port.find_remote_port(endpoint_.peer_port);
-  if (remote == nullptr || work.length_bytes > remote->send_data_field_bytes() - device_header_.size()) return false;
-  const std::span<std::uint8_t> data = frame.data_field().subspan(device_header_.size(), work.length_bytes);
+  if (remote == nullptr || work.length_bytes > remote->send_data_field_bytes() - device_header_bytes) return false;
+  const std::span<std::uint8_t> data = frame.data_field().subspan(device_header_bytes, work.length_bytes);
   vi::DataCursor source = work.data;
   if (!source.gather(data)) return false;
   const auto exchange = services().port.begin_one_frame_exchange(*remote);
   if (!exchange) return false;
-  write_device_header(work, numbers_.take(services().now()));
-  std::memcpy(frame.data_field().data(), device_header_.data(), device_header_.size());
+  write_device_header(frame.data_field().first<device_header_bytes>(), work, numbers_.take(services().now()));
   exchange->stamp(frame,
                   {.r_ctl = wire::RCtl::solicited_data,
                    .fc4 = fc4,
                    .df_ctl = wire::df_ctl::device_header_32,
                    .cs_ctl = endpoint_.cs_ctl()},
-                  device_header_.size() + work.length_bytes);
+                  device_header_bytes + work.length_bytes);
   ProviderCounters& counters = services().counters;
   ++counters.data_frames_sent;
   counters.data_bytes_sent += work.length_bytes;
@@ -158,13 +168,14 @@ bool MessageSender::start_exchange(Message& message) {
   auto& port = services().port;
   message.exchange = port.originate(endpoint_.peer_port, wire::Type::fc_vi, *this);
   if (message.exchange == nullptr)
-    port.scheduler().schedule_after(retry_, exchange_retry_ns);  // all are in use
+    port.scheduler().schedule_after(pipeline_->retry, exchange_retry_ns);  // all are in use
   else if (endpoint_.class_2())
     message.exchange->use_class_2();
   return message.exchange != nullptr;
 }
 
-void MessageSender::write_device_header(const vi::SendWork& work, wire::MsgId msg_id) {
+void MessageSender::write_device_header(std::span<std::uint8_t, device_header_bytes> to, const vi::SendWork& work,
+                                        wire::MsgId msg_id) const {
   wire::fcvi::MessageRequest{.opcode = request_opcode(work.kind),
                              .handle = endpoint_.peer_handle,
                              .msg_id = msg_id,
@@ -173,40 +184,44 @@ void MessageSender::write_device_header(const vi::SendWork& work, wire::MsgId ms
                              .rmt_va = work.remote_address,
                              .rmt_va_handle = work.remote_handle,
                              .total_length = work.length_bytes}
-      .write(device_header_);
+      .write(to);
 }
 
 bool MessageSender::begin_sequence(Message& message) {
   if (message.exchange == nullptr && !start_exchange(message)) return false;
   const wire::RCtl r_ctl = is_read(message) ? wire::RCtl::unsolicited_command : wire::RCtl::solicited_data;
-  if (!sequence_.begin(*message.exchange, r_ctl, wire::df_ctl::device_header_32, endpoint_.cs_ctl())) return false;
-  const std::uint64_t frame_bytes = sequence_.data_field_bytes() - device_header_.size();
+  fc2::SequenceSender& sequence = pipeline_->sequence;
+  if (!sequence.begin(*message.exchange, r_ctl, wire::df_ctl::device_header_32, endpoint_.cs_ctl())) return false;
+  const std::uint64_t frame_bytes = sequence.data_field_bytes() - device_header_bytes;
   const std::uint64_t configured = services().config.max_iu_bytes;
   const std::uint64_t most = max_frames_per_iu * frame_bytes;
-  iu_bytes_left_ = configured == 0 ? most : std::clamp(configured / frame_bytes * frame_bytes, frame_bytes, most);
+  pipeline_->iu_bytes_left =
+      configured == 0 ? most : std::clamp(configured / frame_bytes * frame_bytes, frame_bytes, most);
   return true;
 }
 
 bool MessageSender::fill(fc2::Frame& frame, Message& message) {
+  Pipeline& pipeline = *pipeline_;
   const std::uint64_t to_send = is_read(message) ? 0 : message.work.length_bytes - message.bytes_moved;
-  const std::uint64_t room = sequence_.data_field_bytes() - device_header_.size();
-  const auto size = static_cast<std::size_t>(std::min({room, iu_bytes_left_, to_send}));
+  const std::uint64_t room = pipeline.sequence.data_field_bytes() - device_header_bytes;
+  const auto size = static_cast<std::size_t>(std::min({room, pipeline.iu_bytes_left, to_send}));
   const std::span<std::uint8_t> data_field = frame.data_field();
-  std::memcpy(data_field.data(), device_header_.data(), device_header_.size());
-  if (!message.work.data.gather(data_field.subspan(device_header_.size(), size))) return false;
+  std::memcpy(data_field.data(), pipeline.device_header.data(), device_header_bytes);
+  if (!message.work.data.gather(data_field.subspan(device_header_bytes, size))) return false;
   const auto offset = static_cast<std::uint32_t>(message.bytes_moved);
   const bool last = size == to_send;
-  iu_bytes_left_ -= size;
+  pipeline.iu_bytes_left -= size;
   const bool answer = last && (is_read(message) || needs_response());
   const fc2::SequenceEnd end{.last_of_exchange = last && !answer, .transfer_initiative = answer};
   const bool class_2 = message.exchange->is_class_2();
   if (end.last_of_exchange && !class_2) message.exchange = nullptr;  // the exchange ends with this frame (5.2.1)
-  sequence_.stamp(frame, device_header_.size() + size, offset, last || iu_bytes_left_ == 0 ? &end : nullptr);
+  pipeline.sequence.stamp(frame, device_header_bytes + size, offset,
+                          last || pipeline.iu_bytes_left == 0 ? &end : nullptr);
   if (!is_read(message)) message.bytes_moved += size;
   ProviderCounters& counters = services().counters;
   ++counters.data_frames_sent;
   counters.data_bytes_sent += size;
-  if (last || iu_bytes_left_ == 0) ++counters.ius_sent;
+  if (last || pipeline.iu_bytes_left == 0) ++counters.ius_sent;
   if ((offset == 0) != last)
     endpoint_.vi->set_partly_sent(message.work, !last);  // VI-DG 5.2 bit 4; not of a single frame
   if (offset == 0 && (!last || class_2)) process(message, mo::SendStarted{});
@@ -216,7 +231,7 @@ bool MessageSender::fill(fc2::Frame& frame, Message& message) {
 
 // No frame of the exchange went out: the peer knows nothing of it.
 void MessageSender::give_up_unsent(Message& message) {
-  sequence_.abandon();
+  pipeline_->sequence.abandon();
   sending_ = false;
   services().port.release(*std::exchange(message.exchange, nullptr));
 }
@@ -233,9 +248,9 @@ void MessageSender::last_frame_sent(Message& message) {
 
 // Class 2: only now the initiative is passed, or the message known to be received (FC-VI 5.5, FC-FS).
 void MessageSender::sequence_acknowledged(fc2::Exchange& exchange) {
-  for (Message& message : open_) {
+  for (Message& message : pipeline_->messages) {
     if (message.exchange != &exchange) continue;
-    if (sending_ && &message == &open_.back()) return wake();                // its next IU
+    if (sending_ && &message == &pipeline_->messages.back()) return wake();  // its next IU
     if (!is_read(message) && !needs_response()) message.exchange = nullptr;  // the exchange ended
     return last_frame_sent(message);
   }
@@ -244,15 +259,15 @@ void MessageSender::sequence_acknowledged(fc2::Exchange& exchange) {
 // --- answers in --------------------------------------------------------------------------------------------------
 
 MessageSender::Message* MessageSender::find(wire::MsgId msg_id) {
-  if (open_.empty()) return nullptr;
-  const std::uint32_t index = msg_id.value - open_.front().msg_id.value;
-  return index < open_.size() ? &open_[index] : nullptr;
+  if (!has_open()) return nullptr;
+  const std::uint32_t index = msg_id.value - pipeline_->messages.front().msg_id.value;
+  return index < pipeline_->messages.size() ? &pipeline_->messages[index] : nullptr;
 }
 
 /// An IU with this opcode answers it, and it was sent to the end. Sends and Writes are answered only at Reliable
 /// Reception (5.2.2).
 bool MessageSender::awaits(const Message& message, Opcode answer) const {
-  if (sending_ && &message == &open_.back()) return false;
+  if (sending_ && &message == &pipeline_->messages.back()) return false;
   switch (message.work.kind) {
     case vi::SendKind::Send: return answer == Opcode::send_resp && needs_response();
     case vi::SendKind::RdmaWrite: return answer == Opcode::write_resp && needs_response();
@@ -296,7 +311,7 @@ void MessageSender::read_data_in_any_order(Message& message, const IuFrame& iu) 
 
 /// From here on a book is kept of what is here. False: no room.
 bool MessageSender::keep_pieces(Message& message) {
-  if (!share_.take(endpoint_.peer_port, sizeof(ReadPieces), ReorderPool::Need::Now)) return false;
+  if (!pipeline_->share.take(endpoint_.peer_port, sizeof(ReadPieces), ReorderPool::Need::Now)) return false;
   message.pieces = std::make_unique<ReadPieces>();
   const auto received = static_cast<std::uint32_t>(message.bytes_moved);
   message.pieces->data = ScatteredData(message.work.data, received);
@@ -315,12 +330,12 @@ void MessageSender::read_piece_received(Message& message, const IuFrame& iu, con
   if (!endpoint_.vi->is_open(message.work)) return;  // flushed; the end of the connection is on its way
   const std::size_t growth = arrivals.bytes_to_grow(piece);
   if (!arrivals.has_room(piece, message.work.length_bytes) ||
-      !share_.take(endpoint_.peer_port, growth, ReorderPool::Need::Now)) {
+      !pipeline_->share.take(endpoint_.peer_port, growth, ReorderPool::Need::Now)) {
     services().port.acknowledger().busy(iu.frame);
     return services().reorder_pool_full();
   }
   if (!message.pieces->data.place(piece.begin, iu.payload)) {
-    share_.give_back(growth);
+    pipeline_->share.give_back(growth);
     return process(message, mo::LocalProtectionError{});
   }
   arrivals.add(piece);
@@ -330,7 +345,7 @@ void MessageSender::read_piece_received(Message& message, const IuFrame& iu, con
 /// The message is over.
 void MessageSender::drop_pieces(Message& message) {
   if (message.pieces == nullptr) return;
-  share_.give_back(sizeof(ReadPieces) + message.pieces->arrivals.heap_bytes());
+  pipeline_->share.give_back(sizeof(ReadPieces) + message.pieces->arrivals.heap_bytes());
   message.pieces.reset();
 }
 
@@ -370,11 +385,11 @@ void MessageSender::read_data_received(Message& message, const IuFrame& iu) {
 }
 
 void MessageSender::read_data_placed(Message& message, std::size_t bytes) {
-  placed_bytes_ = bytes;
+  pipeline_->placed_bytes = bytes;
   const bool last = message.bytes_moved + bytes == message.work.length_bytes;
   if (last) drop_pieces(message);
   if (last) services().port.release(*std::exchange(message.exchange, nullptr));
-  read_progress_until_ = services().now() + services().ulp_timeout();
+  pipeline_->read_progress_until = services().now() + services().ulp_timeout();
   process(message, mo::ReadDataReceived{.last = last});
 }
 
@@ -382,7 +397,7 @@ void MessageSender::read_data_placed(Message& message, std::size_t bytes) {
 
 template <class E>
 void MessageSender::feed(Message& message, const E& event) {
-  current_ = &message;
+  pipeline_->current = &message;
   message.machine.process(event, *this);
 }
 
@@ -393,36 +408,42 @@ void MessageSender::process(Message& message, const E& event) {
 }
 
 void MessageSender::settle() {
-  drop_completed();
-  failures_.drain([this](Verdict failure) { endpoint_.listener.failed(reason_of(failure)); });
+  if (pipeline_ != nullptr) {
+    drop_completed();
+    pipeline_->failures.drain([this](Verdict failure) { endpoint_.listener.failed(reason_of(failure)); });
+  }
   if (endpoint_.is_ending) endpoint_.listener.answers_came();
   FCVI_ASSERT_CONSISTENT(*this);
 }
 
 /// Told when the machine has come to rest. A connection fails once, by what is found first.
 void MessageSender::connection_failed(Verdict verdict) {
-  if (failures_.empty()) failures_.push(verdict);
+  if (pipeline_->failures.empty()) pipeline_->failures.push(verdict);
 }
 
 /// MSG_IDs are consecutive (find() relies on it), only the last message is being sent, and what the books of read data
 /// take of the pool is what they hold.
 bool MessageSender::is_consistent() const {
+  return pipeline_ == nullptr ? !sending_ : pipeline_->is_consistent(endpoint_.window, sending_);
+}
+
+bool MessageSender::Pipeline::is_consistent(std::uint32_t window, bool sending) const {
   std::size_t books = 0;
   bool in_order = true, holds_failure = false;
-  for (std::size_t i = 0; i < open_.size(); ++i) {
-    const Message& message = open_[i];
-    in_order = in_order && message.msg_id.value == static_cast<std::uint32_t>(open_.front().msg_id.value + i);
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    const Message& message = messages[i];
+    in_order = in_order && message.msg_id.value == static_cast<std::uint32_t>(messages.front().msg_id.value + i);
     holds_failure = holds_failure || message.held != Verdict::Success;
     if (message.pieces != nullptr) books += sizeof(ReadPieces) + message.pieces->arrivals.heap_bytes();
   }
-  return in_order && books == share_.bytes() && open_.size() <= endpoint_.window && (!holds_failure || failing_) &&
-         (!sending_ || !open_.empty()) && (!sequence_.is_open() || sending_) && failures_.empty();
+  return in_order && books == share.bytes() && messages.size() <= window && (!holds_failure || failing) &&
+         (!sending || !messages.empty()) && (!sequence.is_open() || sending) && failures.empty();
 }
 
 void MessageSender::drop_completed() {
-  const std::size_t before = open_.size();
-  while (!open_.empty()) {
-    Message& first = open_.front();
+  const std::size_t before = pipeline_->messages.size();
+  while (!pipeline_->messages.empty()) {
+    Message& first = pipeline_->messages.front();
     if (first.machine.is<mo::AwaitClearToSend>() && endpoint_.clear_to_send())
       feed(first, mo::ClearToSend{});  // its turn
     if (!first.machine.is<mo::Completed>()) break;
@@ -433,16 +454,16 @@ void MessageSender::drop_completed() {
       break;
     }
     drop_pieces(first);
-    open_.pop_front();
+    pipeline_->messages.pop_front();
   }
-  if (open_.size() != before) wake();  // the window or a fence may have opened
+  if (pipeline_->messages.size() != before) wake();  // the window or a fence may have opened
 }
 
 /// Completions keep the order of posting (VI-ARCH 6.3.1.1): Sends and RDMA Writes among themselves, and so do RDMA
 /// Reads; at Reliable Reception all, so that nothing completes well behind a message that failed (VI-ARCH 2.5.3, Annex
 /// E).
 bool MessageSender::in_turn(const Message& message) const {
-  for (auto earlier = open_.begin(); &*earlier != &message; ++earlier) {
+  for (auto earlier = pipeline_->messages.begin(); &*earlier != &message; ++earlier) {
     if (earlier->machine.is<mo::Completed>()) continue;  // where one holds a failure, another before it is not complete
     if (needs_response() || is_read(*earlier) == is_read(message)) return false;
   }
@@ -450,47 +471,50 @@ bool MessageSender::in_turn(const Message& message) const {
 }
 
 void MessageSender::clear_to_send() {
-  for (Message& message : open_)
+  if (pipeline_ == nullptr) return settle();
+  for (Message& message : pipeline_->messages)
     if (in_turn(message)) feed(message, mo::ClearToSend{});
   settle();
 }
 
 bool MessageSender::awaits_answers(wire::MsgId last) const {
-  if (!needs_response() || last.value == 0 || open_.empty()) return false;  // 0: none, or its number came round
-  return !wire::serial_less(last, open_.front().msg_id);                    // the first is not complete
+  if (!needs_response() || last.value == 0 || !has_open()) return false;  // 0: none, or its number came round
+  return !wire::serial_less(last, pipeline_->messages.front().msg_id);    // the first is not complete
 }
 
 void MessageSender::stop_sending() { services().port.transmitter().withdraw(*this); }
 
 void MessageSender::connection_ended() {
   services().port.transmitter().withdraw(*this);
-  sequence_.abandon();
-  for (Message& message : open_) {
+  if (pipeline_ == nullptr) return;
+  pipeline_->sequence.abandon();
+  for (Message& message : pipeline_->messages) {
     feed(message, mo::ConnectionEnded{});
     // One that waited for a SEQ_ID or for credit: no frame of it went.
     if (message.exchange != nullptr) services().port.release(*std::exchange(message.exchange, nullptr));
   }
-  for (; !open_.empty(); open_.pop_front()) drop_pieces(open_.front());
+  for (; !pipeline_->messages.empty(); pipeline_->messages.pop_front()) drop_pieces(pipeline_->messages.front());
   sending_ = false;
 }
 
 void MessageSender::arm_timer() {
-  if (timer_.pending()) return;  // deadlines are in order of age, but for reads that make progress: those re-arm
+  if (pipeline_->timer.pending())
+    return;  // deadlines are in order of age, but for reads that make progress: those re-arm
   runtime::TimeNs earliest = runtime::never;
-  for (const Message& message : open_) earliest = std::min(earliest, deadline_of(message));
-  if (earliest != runtime::never) services().scheduler.schedule(timer_, earliest);
+  for (const Message& message : pipeline_->messages) earliest = std::min(earliest, deadline_of(message));
+  if (earliest != runtime::never) services().scheduler.schedule(pipeline_->timer, earliest);
 }
 
 /// FC-VI 8.4.1 a). Reads are answered in order (VI-ARCH 6.3.1.1): while data comes, those behind it wait their turn.
 runtime::TimeNs MessageSender::deadline_of(const Message& message) const {
-  return is_read(message) ? std::max(message.deadline, read_progress_until_) : message.deadline;
+  return is_read(message) ? std::max(message.deadline, pipeline_->read_progress_until) : message.deadline;
 }
 
 void MessageSender::timer_expired() {
   const runtime::TimeNs now = services().now();
-  const auto late =
-      std::find_if(open_.begin(), open_.end(), [&](const Message& message) { return deadline_of(message) <= now; });
-  if (late != open_.end())
+  const auto late = std::find_if(pipeline_->messages.begin(), pipeline_->messages.end(),
+                                 [&](const Message& message) { return deadline_of(message) <= now; });
+  if (late != pipeline_->messages.end())
     process(*late, mo::ResponseTimeout{});  // rule 9: the connection ends, with those before it if not at once
   arm_timer();
 }
@@ -502,10 +526,10 @@ void MessageSender::sequence_received(fc2::Exchange& exchange, const wire::FcHea
 }
 
 void MessageSender::exchange_failed(fc2::Exchange& exchange, fc2::ExchangeFailure failure) {
-  for (Message& message : open_) {
+  for (Message& message : pipeline_->messages) {
     if (message.exchange != &exchange) continue;
     message.exchange = nullptr;
-    if (&message == &open_.back()) sequence_.abandon();
+    if (&message == &pipeline_->messages.back()) pipeline_->sequence.abandon();
     if (failure == fc2::ExchangeFailure::PortLoggedOut) return;  // it ends the whole connection next
     if (message.machine.is<mo::Queued>()) return;  // nothing went out: it waits on, and takes another exchange
     return process(message, mo::ExchangeError{});
@@ -513,15 +537,17 @@ void MessageSender::exchange_failed(fc2::Exchange& exchange, fc2::ExchangeFailur
 }
 
 void MessageSender::start_response_timer() {
-  current_->deadline = services().now() + services().ulp_timeout();
+  pipeline_->current->deadline = services().now() + services().ulp_timeout();
   arm_timer();
 }
 
+void MessageSender::stop_response_timer() { pipeline_->current->deadline = runtime::never; }
+
 void MessageSender::place_read_data() {
-  current_->bytes_moved += placed_bytes_;
+  pipeline_->current->bytes_moved += pipeline_->placed_bytes;
   auto& counters = services().counters;
   ++counters.data_frames_received;
-  counters.data_bytes_received += placed_bytes_;
+  counters.data_bytes_received += pipeline_->placed_bytes;
 }
 
 /// At Reliable Reception a failure waits, too, until all messages before it are complete, or fail in their own time
@@ -530,35 +556,36 @@ void MessageSender::complete(mo::Completion completion) {
   if (completion == mo::Completion::Flushed) return;  // the model flushed it on its way to Error
   const bool failure = completion != mo::Completion::Success;
   if (failure && needs_response()) {
-    current_->held = completion;
-    current_->deadline = runtime::never;
-    failing_ = true;
+    pipeline_->current->held = completion;
+    pipeline_->current->deadline = runtime::never;
+    pipeline_->failing = true;
     return;
   }
   if (failure) {
-    verdict_ = completion;
+    pipeline_->verdict = completion;
     endpoint_.note_failure(reason_of(completion));
   }
   vi::Vi* vi = endpoint_.vi;  // null: memory ran out while the connection was stopped
-  if (vi != nullptr) vi->complete_send(current_->work, error_bits_of(completion, current_->work));
+  if (vi != nullptr) vi->complete_send(pipeline_->current->work, error_bits_of(completion, pipeline_->current->work));
 }
 
 void MessageSender::fail_connection() {
-  if (current_->held == Verdict::Success) connection_failed(verdict_);  // else when its turn comes
+  if (pipeline_->current->held == Verdict::Success) connection_failed(pipeline_->verdict);  // else when its turn comes
 }
 
 void MessageSender::abort_exchange() {
-  if (current_ == &open_.back()) {
-    sequence_.abandon();
+  if (pipeline_->current == &pipeline_->messages.back()) {
+    pipeline_->sequence.abandon();
     sending_ = false;
   }
-  if (current_->exchange != nullptr) services().port.abort(*std::exchange(current_->exchange, nullptr));
+  if (pipeline_->current->exchange != nullptr)
+    services().port.abort(*std::exchange(pipeline_->current->exchange, nullptr));
 }
 
 void MessageSender::count_stale() { services().discard(fc2::Discard::UnexpectedIu); }
 bool MessageSender::reliable() const { return endpoint_.is_reliable(); }
-bool MessageSender::may_complete() const { return endpoint_.clear_to_send() && in_turn(*current_); }
-bool MessageSender::reports_transport_errors() const { return is_read(*current_) || needs_response(); }
+bool MessageSender::may_complete() const { return endpoint_.clear_to_send() && in_turn(*pipeline_->current); }
+bool MessageSender::reports_transport_errors() const { return is_read(*pipeline_->current) || needs_response(); }
 void MessageSender::on_row(const fsm::Row& row) { services().fired(row); }
 void MessageSender::unexpected(std::string_view, std::string_view, std::string_view) { services().unexpected(); }
 

@@ -60,6 +60,10 @@ class MessageSender final : public fc2::FrameSource,
     machines::message_originator::Completion held{};  // not Success: it failed, and its turn to say so is still to come
   };
 
+  using Verdict = machines::message_originator::Completion;
+  static constexpr std::size_t device_header_bytes = 32;
+  struct Pipeline;
+
   // fc2::FrameSource
   Next next_frame(fc2::Frame& frame) override;
   [[nodiscard]] wire::FcId destination() const override { return endpoint_.peer_port; }
@@ -67,9 +71,11 @@ class MessageSender final : public fc2::FrameSource,
   Begun start_next(fc2::Frame& frame);
   [[nodiscard]] bool may_go_whole(const vi::SendWork& work) const;
   bool send_whole(fc2::Frame& frame, vi::SendWork& work);
+  [[nodiscard]] Pipeline& pipeline();
   void open_message(const vi::SendWork& work);
   bool start_exchange(Message& message);
-  void write_device_header(const vi::SendWork& work, wire::MsgId msg_id);
+  void write_device_header(std::span<std::uint8_t, device_header_bytes> to, const vi::SendWork& work,
+                           wire::MsgId msg_id) const;
   [[nodiscard]] bool begin_sequence(Message& message);
   bool fill(fc2::Frame& frame, Message& message);
   void give_up_unsent(Message& message);
@@ -78,6 +84,7 @@ class MessageSender final : public fc2::FrameSource,
   [[nodiscard]] bool is_read(const Message& message) const { return message.work.kind == vi::SendKind::RdmaRead; }
   [[nodiscard]] bool needs_response() const;
 
+  [[nodiscard]] bool has_open() const;
   Message* find(wire::MsgId msg_id);
   [[nodiscard]] bool awaits(const Message& message, wire::fcvi::Opcode answer) const;
   void status_received(Message& message, const wire::fcvi::DeviceHeader& header);
@@ -110,7 +117,7 @@ class MessageSender final : public fc2::FrameSource,
   void sequence_acknowledged(fc2::Exchange& exchange) override;
   // machines::message_originator
   void start_response_timer() override;
-  void stop_response_timer() override { current_->deadline = runtime::never; }
+  void stop_response_timer() override;
   void place_read_data() override;
   void complete(machines::message_originator::Completion completion) override;
   void abort_exchange() override;
@@ -126,22 +133,31 @@ class MessageSender final : public fc2::FrameSource,
   [[nodiscard]] const Services& services() const { return endpoint_.services; }
 
   Endpoint& endpoint_;
-  boost::circular_buffer<Message> open_;  // in order of MSG_ID, which is consecutive
   MessageNumbers numbers_;
-  bool sending_ = false;  // the last of open_ has frames to send
-  fc2::SequenceSender sequence_;
-  std::uint64_t iu_bytes_left_ = 0;
-  std::array<std::uint8_t, 32> device_header_{};  // of every frame of the message being sent
-  Message* current_ = nullptr;                    // whose machine runs, or ran last
-  std::size_t placed_bytes_ = 0;
-  runtime::TimeNs read_progress_until_ = 0;  // FCVI_ULP_TIMEOUT after the last read data
-  using Verdict = machines::message_originator::Completion;
-  fsm::Outbox<Verdict, 1> failures_;           // of the connection: an effect asked for fail_connection
-  Verdict verdict_ = Verdict::TransportError;  // what fail_connection means, until a message says more
-  bool failing_ = false;      // some message holds its failure: nothing is begun any more (VI-ARCH 2.5.3)
-  ReorderPool::Share share_;  // what the books of read data take of the port's pool
-  runtime::Timer<MessageSender, &MessageSender::timer_expired> timer_{*this};
-  runtime::Timer<MessageSender, &MessageSender::retry> retry_{*this};
+  bool sending_ = false;  // the last message that is open has frames to send
+  std::unique_ptr<Pipeline> pipeline_;
 };
+
+/// The messages that are open, and what these need: from the first on that does not go whole, or has to wait.
+struct MessageSender::Pipeline {
+  explicit Pipeline(MessageSender& sender);
+  [[nodiscard]] bool is_consistent(std::uint32_t window, bool sending) const;
+
+  boost::circular_buffer<Message> messages;  // in order of MSG_ID, which is consecutive
+  fc2::SequenceSender sequence;
+  std::uint64_t iu_bytes_left = 0;
+  std::array<std::uint8_t, device_header_bytes> device_header{};  // of every frame of the message being sent
+  Message* current = nullptr;                                     // whose machine runs, or ran last
+  std::size_t placed_bytes = 0;
+  runtime::TimeNs read_progress_until = 0;    // FCVI_ULP_TIMEOUT after the last read data
+  fsm::Outbox<Verdict, 1> failures;           // of the connection: an effect asked for fail_connection
+  Verdict verdict = Verdict::TransportError;  // what fail_connection means, until a message says more
+  bool failing = false;      // some message holds its failure: nothing is begun any more (VI-ARCH 2.5.3)
+  ReorderPool::Share share;  // what the books of read data take of the port's pool
+  runtime::Timer<MessageSender, &MessageSender::timer_expired> timer;  // of the responses
+  runtime::Timer<MessageSender, &MessageSender::retry> retry;
+};
+
+inline bool MessageSender::has_open() const { return pipeline_ != nullptr && !pipeline_->messages.empty(); }
 
 }  // namespace fcvi

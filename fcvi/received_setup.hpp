@@ -1,6 +1,10 @@
-// A Connection Setup that a peer originated (FC-VI 5.3.2, 8.5.3 d, C.4).
+// A Connection Setup that a peer originated (FC-VI 5.3.2, 8.5.3 d, C.4). It lives as long as the connection that came
+// of it, to answer a late retry (C.4 rules 9, 10): so it keeps little of what it needed on its way, once it is over.
 #pragma once
+#include <memory>
+
 #include "fcvi/endpoint_setup.hpp"
+#include "fcvi/request_terms.hpp"
 #include "fcvi/services.hpp"
 #include "fcvi/setup_listeners.hpp"
 #include "state_machines/connect_responder.hpp"
@@ -36,9 +40,9 @@ class ReceivedSetup final : public EndpointSetup,
   void endpoint_errored() override;
   bool port_logged_out() override;
 
-  [[nodiscard]] bool is_peer_to_peer() const { return request_.mode == wire::fcvi::ConnectMode::peer_to_peer; }
+  [[nodiscard]] bool is_peer_to_peer() const { return mode_ == wire::fcvi::ConnectMode::peer_to_peer; }
   [[nodiscard]] std::uint64_t number() const { return number_; }
-  [[nodiscard]] bool offered() const { return offer_.value != 0; }
+  [[nodiscard]] bool offered() const;
   /// Only waits to be destroyed.
   [[nodiscard]] bool is_over() const { return machine_.is<machines::connect_responder::Idle>(); }
   /// A retried request of the peer means this set-up (C.4 rules 8, 9), not one whose endpoint failed (rule 11).
@@ -46,9 +50,17 @@ class ReceivedSetup final : public EndpointSetup,
   /// `request`, with our peer's handle, asks for the same as the first: mode, addresses and attributes (C.4 rules 8,
   /// 9).
   [[nodiscard]] bool is_retry(const wire::fcvi::ConnectRqst& request) const;
-  [[nodiscard]] const wire::fcvi::ConnectRqst& request() const { return request_; }
+  /// That of the CONNECT_RQST, or of its last retry.
+  [[nodiscard]] wire::ConnectionId connection_id() const { return connection_id_; }
+  [[nodiscard]] wire::FcviHandle peer_handle() const { return peer_handle_; }
+  /// The last CONNECT_RQST was a retry.
+  [[nodiscard]] bool is_retried() const { return retry_; }
+  /// The last CONNECT_RQST. Pre: the set-up is under way; the call that accepts it has not returned.
+  [[nodiscard]] const wire::fcvi::ConnectRqst& request() const;
   [[nodiscard]] wire::FcId peer_port() const { return peer_port_; }
   [[nodiscard]] Connection* connection() { return connection_; }
+  /// Nothing of it runs: what only its course needed is given back if it has made its connection.
+  void rest();
   /// A VI was to get the connection, and is still there.
   [[nodiscard]] bool has_endpoint() const;
   [[nodiscard]] bool is_consistent() const;
@@ -65,6 +77,7 @@ class ReceivedSetup final : public EndpointSetup,
 
   template <class E>
   void process(const E& event);
+  void take(fc2::Exchange& exchange);
   void settle();
   void carry_out(Effect effect);
   void finish(AcceptOutcome outcome);
@@ -99,28 +112,43 @@ class ReceivedSetup final : public EndpointSetup,
   void on_row(const fsm::Row& row) override;
   void unexpected(std::string_view, std::string_view, std::string_view) override;
 
-  const Services& services_;
-  SetupOwner& owner_;
-  const std::uint64_t number_;
-  fc2::Exchange* exchange_;
-  wire::fcvi::ConnectRqst request_;
-  const wire::FcId peer_port_;
-  machines::connect_responder::Machine machine_;
-  Connection* connection_ = nullptr;
-  vi::Operation* operation_ = nullptr;  // VipConnectAccept, until it returned
-  SetupListener* peer_ = nullptr;       // peer to peer: who decides; valid until then, its operation_ hears of the end
-  std::optional<wire::fcvi::Attributes> told_;  // in a RESP1 that rejects
-  Answer answer_ = Answer::Accept;
-  std::optional<wire::fcvi::Reason> failure_;  // what the Disconnect of its endpoint will tell, if it fails now
-  vi::ConnectionToken offer_;                  // while the application is to decide; 0: it is not
-  bool answered_ = false;                      // a RESP1 went: what the peer has heard, whatever the state is now
   struct Retry {
     fc2::Exchange& exchange;
     const wire::fcvi::ConnectRqst& request;
   };
-  const Retry* retry_ = nullptr;  // for adopt_retry, valid in retried()
+  struct Course;
+  const Services& services_;
+  SetupOwner& owner_;
+  const std::uint64_t number_;
+  Connection* connection_ = nullptr;
+  std::unique_ptr<Course> course_;  // nullptr once the connection is there
+  RequestTerms terms_;              // from then on
+  const wire::FcId peer_port_;
+  const wire::FcviHandle peer_handle_;
+  wire::ConnectionId connection_id_;
+  const wire::fcvi::ConnectMode mode_;
+  bool retry_;
+  bool answered_ = false;  // a RESP1 went: what the peer has heard, whatever the state is now
+  Answer answer_ = Answer::Accept;
+  std::optional<wire::fcvi::Reason> failure_;  // what the Disconnect of its endpoint will tell, if it fails now
+  machines::connect_responder::Machine machine_;
   fsm::Outbox<Effect, 3> outbox_;
-  runtime::Timer<ReceivedSetup, &ReceivedSetup::t2_expired> t2_{*this};
 };
+
+/// What it needs until the connection is there, and for another retry.
+struct ReceivedSetup::Course {
+  Course(ReceivedSetup& setup, const wire::fcvi::ConnectRqst& rqst) : request(rqst), t2(setup) {}
+  fc2::Exchange* exchange = nullptr;
+  wire::fcvi::ConnectRqst request;
+  const Retry* retry = nullptr;        // for adopt_retry, valid in retried()
+  vi::Operation* operation = nullptr;  // VipConnectAccept, until it returned
+  SetupListener* peer = nullptr;       // peer to peer: who decides; valid until then, its operation hears of the end
+  std::optional<wire::fcvi::Attributes> told;  // in a RESP1 that rejects
+  vi::ConnectionToken offer;                   // while the application is to decide; 0: it is not
+  runtime::Timer<ReceivedSetup, &ReceivedSetup::t2_expired> t2;
+};
+
+inline bool ReceivedSetup::offered() const { return course_ != nullptr && course_->offer.value != 0; }
+inline const wire::fcvi::ConnectRqst& ReceivedSetup::request() const { return course_->request; }
 
 }  // namespace fcvi

@@ -145,7 +145,7 @@ bool SetupBook::is_dead(const wire::fcvi::ConnectRqst& request, wire::FcId peer,
   if (services_.connection_ids.in_error({Originator::Peer, request.connection_id, peer}, services_.now())) return true;
   if (open == nullptr) return false;
   const bool lives = open->offered() || open->connection() != nullptr;  // one that was refused frees the peer's handle
-  return open->request().connection_id == request.connection_id || (lives && open->request().retry && !request.retry);
+  return open->connection_id() == request.connection_id || (lives && open->is_retried() && !request.retry);
 }
 
 /// The newest that the peer originated with that handle of its own, and that a retry may mean; nullptr if there is
@@ -179,7 +179,7 @@ void SetupBook::peer_wanted(ReceivedSetup& setup) {
 ReceivedSetup* SetupBook::find(wire::FcId peer, wire::ConnectionId connection_id) {
   const auto found = std::find_if(received_.rbegin(), received_.rend(), [&](const auto& entry) {
     const ReceivedSetup& setup = *entry.second;
-    return !setup.is_over() && setup.peer_port() == peer && setup.request().connection_id == connection_id;
+    return !setup.is_over() && setup.peer_port() == peer && setup.connection_id() == connection_id;
   });
   return found == received_.rend() ? nullptr : found->second.get();
 }
@@ -244,13 +244,18 @@ void SetupBook::superseded_resp1_received(std::uint64_t setup, machines::peer_ar
 
 // --- the end -----------------------------------------------------------------------------------------------------
 
+void SetupBook::has_connected(ReceivedSetup& setup) {
+  connected_.push_back(setup.number());
+  services_.bury_soon();
+}
+
 void SetupBook::retire(OriginatedSetup& setup) {
   retired_originated_.push_back(setup.number());
   services_.bury_soon();
 }
 
 void SetupBook::retire(ReceivedSetup& setup) {
-  const auto newest = newest_received_.find(endpoint_key(setup.peer_port(), setup.request().payload.handle));
+  const auto newest = newest_received_.find(endpoint_key(setup.peer_port(), setup.peer_handle()));
   if (newest != newest_received_.end() && newest->second == setup.number()) newest_received_.erase(newest);
   retired_received_.push_back(setup.number());
   services_.bury_soon();
@@ -260,6 +265,8 @@ void SetupBook::bury() {
   peer_pool_.bury();
   for (const std::uint64_t number : std::exchange(retired_originated_, {})) originated_.erase(number);
   for (const std::uint64_t number : std::exchange(retired_received_, {})) received_.erase(number);
+  for (const std::uint64_t number : std::exchange(connected_, {}))
+    if (const auto connected = received_.find(number); connected != received_.end()) connected->second->rest();
   FCVI_ASSERT_CONSISTENT(*this);
 }
 

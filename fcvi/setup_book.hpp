@@ -53,10 +53,11 @@ class SetupBook final : public SetupOwner, private farp::ResolveListener {
   void offer_over(vi::ConnectionToken token) override { offers_.remove(token); }
   void offer_unreachable(vi::ConnectionToken token) override { unreachable_offers_.insert(token.value); }
   [[nodiscard]] ConnectionOptions options_of(const vi::Vi& vi) const override { return connections_.options_of(vi); }
+  void has_connected(ReceivedSetup& setup) override;
   void retire(OriginatedSetup& setup) override;
   void retire(ReceivedSetup& setup) override;
 
-  /// Destroys what is over.
+  /// Destroys what is over, and of what rests now what it needed before.
   void bury();
   [[nodiscard]] std::size_t size() const { return originated_.size() + received_.size(); }
   [[nodiscard]] bool is_consistent() const;
@@ -89,6 +90,7 @@ class SetupBook final : public SetupOwner, private farp::ResolveListener {
   vi::OfferTokens<ReceivedSetup> offers_;
   std::set<std::uint64_t> unreachable_offers_;  // by token; until they are answered
   std::vector<std::uint64_t> retired_originated_, retired_received_;
+  std::vector<std::uint64_t> connected_;  // of received_, that are to rest
 };
 
 }  // namespace fcvi

@@ -53,6 +53,8 @@ class SetupOwner {
   virtual void offer_unreachable(vi::ConnectionToken token) = 0;
   /// Of the VI's next connection.
   [[nodiscard]] virtual ConnectionOptions options_of(const vi::Vi& vi) const = 0;
+  /// It is not under way any more, and rests as soon as nothing of it runs.
+  virtual void has_connected(ReceivedSetup& setup) = 0;
   /// They are over; bury_soon() destroys them.
   virtual void retire(OriginatedSetup& setup) = 0;
   virtual void retire(ReceivedSetup& setup) = 0;

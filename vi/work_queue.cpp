@@ -7,13 +7,13 @@
 
 namespace vi {
 namespace {
-constexpr std::size_t first_capacity = 4;  // entries; most VIs of a large run stay small
+constexpr std::uint32_t first_capacity = 4;  // entries; most VIs of a large run stay small
 }
 
 bool WorkQueue::post(const Entry& entry, std::uint64_t taken) {
   if (!has_room(taken)) return false;
-  if (size() == ring_.size()) grow();
-  ring_[tail_ & mask_] = entry;
+  if (size() == capacity_) grow();
+  this->entry(tail_) = entry;
   ++tail_;
   FCVI_ASSERT_CONSISTENT(*this);
   return true;
@@ -46,18 +46,18 @@ const WorkQueue::Entry* WorkQueue::completed_head() const { return head_ == comp
 
 bool WorkQueue::is_consistent() const {
   const bool ordered = head_ <= completed_ && completed_ <= next_ && next_ <= tail_;
-  const bool fits = size() <= limit_ && size() <= ring_.size();
+  const bool fits = size() <= limit_ && size() <= capacity_;
   const bool first_is_open = completed_ == tail_ || !entry(completed_).completed();
   const bool last_is_complete = head_ == completed_ || entry(completed_ - 1).completed();
   return ordered && fits && first_is_open && last_is_complete;
 }
 
 void WorkQueue::grow() {
-  std::vector<Entry> ring(std::max(first_capacity, 2 * ring_.size()));
-  const std::uint64_t mask = ring.size() - 1;
-  for (Index index = head_; index != tail_; ++index) ring[index & mask] = entry(index);
+  const std::uint32_t capacity = std::max(first_capacity, 2 * capacity_);
+  auto ring = std::make_unique<Entry[]>(capacity);
+  for (Index index = head_; index != tail_; ++index) ring[index & (capacity - 1)] = entry(index);
   ring_ = std::move(ring);
-  mask_ = static_cast<std::uint32_t>(mask);
+  capacity_ = capacity;
 }
 
 }  // namespace vi

@@ -3,7 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <memory>
 
 #include "vi/descriptor.hpp"
 #include "wire/types.hpp"
@@ -40,8 +40,8 @@ class WorkQueue {
   [[nodiscard]] bool has_unprocessed() const { return next_ != tail_; }
   [[nodiscard]] bool is_begun(Index index) const { return index < next_ && is_open(index); }
   [[nodiscard]] Index next_index() const { return next_; }
-  [[nodiscard]] Entry& entry(Index index) { return ring_[index & mask_]; }
-  [[nodiscard]] const Entry& entry(Index index) const { return ring_[index & mask_]; }
+  [[nodiscard]] Entry& entry(Index index) { return ring_[index & (capacity_ - 1)]; }
+  [[nodiscard]] const Entry& entry(Index index) const { return ring_[index & (capacity_ - 1)]; }
   /// Posted and not completed. False for any index of the past, dequeued or not.
   [[nodiscard]] bool is_open(Index index) const {
     return index >= completed_ && index < tail_ && !entry(index).completed();
@@ -72,9 +72,9 @@ class WorkQueue {
   void grow();
   CompletionQueue* completion_queue_;
   std::uint32_t limit_;
-  std::uint32_t mask_ = 0;
+  std::uint32_t capacity_ = 0;                            // of ring_: a power of two
   Index head_ = 0, completed_ = 0, next_ = 0, tail_ = 0;  // head <= completed <= next <= tail
-  std::vector<Entry> ring_;  // grows by doubling up to limit_; no allocation in steady state
+  std::unique_ptr<Entry[]> ring_;  // grows by doubling up to limit_; no allocation in steady state
 };
 
 }  // namespace vi

@@ -3,6 +3,7 @@
 
 usage: growth_test.py BENCH_GROWTH                  the script, from end to end, with small numbers; no time is judged
        growth_test.py BENCH_GROWTH --instructions   instructions of a message with few and with many, by callgrind
+       growth_test.py BENCH_GROWTH --memory         heap of an idle connection's end with its VI
        growth_test.py --self-test                   tables, picture and page of results that are made up
 """
 
@@ -21,6 +22,9 @@ SKIPPED = 77
 # Of about 5,000 instructions. To look at half of a list of 1,000 takes more than this, even at two an entry.
 MOST_GROWTH = 1.1
 FEW, MANY = 10, 1000
+# Of an idle connection's end with its VI, what the allocator adds and its share of all tables included.
+MOST_BYTES = 1024
+CONNECTIONS = 1000
 COUNTED = [("connections", ["--order", "random"]), ("connections", ["--at-once", "all"]), ("ports", []),
            ("ports", ["--one-server"]), ("descriptors", [])]
 
@@ -68,6 +72,14 @@ def instructions(program: str) -> None:
         if too_much(few, many):
             wrong.append(line)
     sys.exit("\n".join(["more than it may grow:", *wrong]) if wrong else 0)
+
+
+def memory(program: str) -> None:
+    """A count, and the same in each run: blocks and tables depend on nothing but the number of connections."""
+    row = growth.bench(program, "memory", CONNECTIONS)
+    line = f"{row['bytes']} bytes with {CONNECTIONS} connections, {row['after_message_bytes']} more after a message; {row['parts']}"
+    print(line, flush=True)
+    sys.exit(None if float(row["bytes"]) <= MOST_BYTES else f"more than {MOST_BYTES}: {line}")
 
 
 def end_to_end(program: str) -> None:
@@ -134,6 +146,8 @@ def main() -> None:
         self_test()
     elif sys.argv[2:] == ["--instructions"]:
         instructions(sys.argv[1])
+    elif sys.argv[2:] == ["--memory"]:
+        memory(sys.argv[1])
     else:
         end_to_end(sys.argv[1])
 

@@ -72,9 +72,9 @@ TEST_F(ConnectionSize, ten_thousand_connections) {
       "ReceivedSetup %zu\n",
       sizeof(vi::Vi), sizeof(fcvi::Connection), sizeof(fcvi::MessageSender), sizeof(fcvi::MessageReceiver),
       sizeof(fcvi::ReadResponder), sizeof(fcvi::Disconnector), sizeof(fcvi::ReceivedSetup));
-  // The design's limit is 1 KiB. The Connection object alone is that large; what only reads and errors need is
-  // made for them.
-  EXPECT_LE(vi + idle, 1808u);
+  // The design's limit is 1 KiB, what the allocator adds included: tests/bench/growth_test.py. What long and late
+  // messages, reads and ends need is made for them.
+  EXPECT_LE(vi + idle, 832u);
   EXPECT_LE(both_ways, 640u);
 }
 

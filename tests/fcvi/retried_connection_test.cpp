@@ -87,6 +87,31 @@ TEST_F(RetriedConnection, confirmed_staysConnected) {
   }
 }
 
+// FC-VI C.4 rule 9: a request with RETRY that asks for something else is not the connection's: 21h. It stands, and its
+// own retry is still taken for one.
+TEST_F(RetriedConnection, otherTerms_isRefused) {
+  connect_server();
+  const auto accepted = peer.resp1;
+  const auto refused = [&](auto& changed, auto value) {
+    const auto before = std::exchange(changed, value);
+    peer.resp1.reset(), peer.resp3.reset();
+    request(true);
+    EXPECT_EQ(answered(), Reason::connect_reject_protocol_error);
+    peer.send_resp2({}, true), settle();
+    changed = before;
+  };
+  refused(peer.mode, wire::fcvi::ConnectMode::peer_to_peer);
+  refused(peer.address, wire::IpAddress::v4(10, 0, 0, 9));
+  refused(peer.attributes.max_transfer_size_bytes, peer.attributes.max_transfer_size_bytes - 1);
+  expect_connected();
+  EXPECT_EQ(host.provider.open_setups(), 1u);
+  peer.resp1 = accepted;
+  retry();
+  confirm();
+  expect_connected();
+  expect_end();
+}
+
 // FC-VI 8.5.2 c), 8.5.3 d), C.4 rule 6 b): it does not come within T2 from the RESP1 that it is to answer: Error and
 // VIP_ERROR_CONN_LOST, CSerr for the retry's id.
 TEST_F(RetriedConnection, noResp2_isLostAfterT2) {
