@@ -204,6 +204,46 @@ class Replay(unittest.TestCase):
         self.check_different(path, "server", rf"a frame is sent now at 0\.\d{{9}} s, before frame {number} at 2\.\d{{9}} s")
         self.check_same(path, "server", "--tolerance", "3000")
 
+    def test_eof_and_crc(self):
+        """Of a frame that the port sent. What a comment says a fault did to it the port did not."""
+        for what, offset, told in (("EOF", -4, r"EOF: EOFa, now EOFn?t?"), ("CRC", -8, "CRC: wrong, now right")):
+            for comment in ("", "fault: marked as invalid"):
+                with self.subTest(what=what, comment=comment):
+                    capture = self.edited()
+                    number = self.sent_by(capture, "server", RESP1)
+                    packet = capture.packets[number - 1]
+                    data = bytearray(packet.data)
+                    data[offset] = 0x50 if what == "EOF" else data[offset] ^ 1
+                    options = pcapng.with_comment(packet.options, comment) if comment else packet.options
+                    capture.packets[number - 1] = dataclasses.replace(packet, data=bytes(data), options=options)
+                    path = capture.write(self.file("eof.pcapng"))
+                    if comment:
+                        self.check_same(path, "server")
+                    else:
+                        text = self.check_different(path, "server", rf"frame {number} at \S+ s is different now")
+                        self.assertRegex(text, rf"\n  {told}\n")
+
+    def test_data_that_was_written_and_is_read_back(self):
+        """What the peer wrote is there: read back as it was written is no difference, read back otherwise is one."""
+        capture = self.edited("../first_connection.yaml")
+        place = slice(FC_HEADER + 16, FC_HEADER + 28)  # FCVI_RMT_VA and its handle
+        frames = [(at, packet.fc()) for at, packet in enumerate(capture.packets)
+                  if packet.fc()[TYPE] == FC_VI and packet.fc()[0] < 0x80]
+        writes = {fc[20:24]: fc for _, fc in frames if fc[OPCODE] == WRITE_RQST}
+        written = next(iter(writes.values()))[place]
+        for at, fc in frames:
+            if fc[OPCODE] in (READ_RQST, READ_RESP):
+                capture.packets[at] = capture.packets[at].patched(FC_HEADER + 16, written)
+        number = self.sent_by(capture, "bob", READ_RESP)
+        text = self.check_different(capture.write(self.file("read_other.pcapng")), "bob", rf"frame {number} at \S+ s is different now")
+        self.assertIn(" of the frame: ", text)
+        for at, fc in frames:
+            if fc[OPCODE] == READ_RESP:
+                data = writes[fc[20:24]][FC_HEADER + 32:]
+                self.assertEqual(len(data), len(fc) - FC_HEADER - 32)
+                capture.packets[at] = capture.packets[at].patched(FC_HEADER + 32, data)
+        self.check_same(capture.write(self.file("read_back.pcapng")), "bob")
+
     def test_what_the_port_chooses_is_no_difference(self):
         """The client's FCVI_HANDLE and FCVI_CONNECTION_ID, its OX_IDs, in all frames that have them."""
         capture = self.edited()
