@@ -5,34 +5,21 @@
 #include "wire/ethernet.hpp"
 #include "wire/fc_header.hpp"
 #include "wire/fcoe.hpp"
+#include "wire/pcapng.hpp"
 
 namespace fc2 {
 namespace {
-// pcapng blocks are in the writer's byte order; ours is little-endian everywhere, so that files are equal everywhere.
-enum Block : std::uint32_t {
-  section_header = 0x0A0D0D0A,
-  interface_description = 1,
-  interface_statistics = 5,
-  enhanced_packet = 6
-};
-enum Option : std::uint16_t {
-  end_of_options = 0,
-  comment = 1,
-  if_name = 2,
-  if_tsresol = 9,
-  epb_flags = 2,
-  isb_ifdrop = 5
-};
-constexpr std::uint16_t linktype_ethernet = 1;
-constexpr std::uint32_t flag_inbound = 1, flag_outbound = 2;
-
+namespace pcapng = wire::pcapng;
+namespace option = wire::pcapng::option;
 }  // namespace
+
+// pcapng blocks are in the writer's byte order; ours is little-endian everywhere, so that files are equal everywhere.
 
 class Capture::BlockWriter {
  public:
-  BlockWriter(std::vector<std::uint8_t>& bytes, Block type) : bytes_(bytes) {
+  BlockWriter(std::vector<std::uint8_t>& bytes, pcapng::Block type) : bytes_(bytes) {
     bytes_.clear();
-    put(type, 4);
+    put(static_cast<std::uint32_t>(type), 4);
     put(0, 4);  // length, set by finish()
   }
   void put(std::uint64_t value, int size) {
@@ -43,13 +30,19 @@ class Capture::BlockWriter {
     pad();
   }
   void pad() { bytes_.resize((bytes_.size() + 3) & ~std::size_t{3}); }
-  void option(Option code, std::span<const std::uint8_t> value) {
+  void option(std::uint16_t code, std::span<const std::uint8_t> value) {
     put(code, 2);
     put(value.size(), 2);
     put_padded(value);
   }
+  void option_number(std::uint16_t code, std::uint64_t value, int size) {
+    put(code, 2);
+    put(static_cast<std::uint64_t>(size), 2);
+    put(value, size);
+    pad();
+  }
   void option_comment(std::string_view text) {
-    if (!text.empty()) option(comment, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+    if (!text.empty()) option(option::comment, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
   }
   void begin_packet(std::uint32_t interface_id, TimeNs at, std::size_t kept, std::size_t size) {
     put(interface_id, 4);
@@ -58,12 +51,10 @@ class Capture::BlockWriter {
     put(kept, 4);
     put(size, 4);
   }
-  void end_packet(bool outbound) {
-    put(epb_flags, 2);
-    put(4, 2);
-    put(outbound ? flag_outbound : flag_inbound, 4);
-    put(end_of_options, 2);
-    put(0, 2);
+  void end_packet(bool outbound, std::uint64_t missing) {
+    option_number(option::epb_flags, outbound ? pcapng::outbound : pcapng::inbound, 4);
+    if (missing != 0) option_number(option::epb_dropcount, missing, 8);
+    option(option::end_of_options, {});
     finish();
   }
   void finish() {
@@ -77,27 +68,27 @@ class Capture::BlockWriter {
 };
 
 Capture::Capture(ByteSink& sink, std::string_view comment) : sink_(sink) {
-  BlockWriter block(block_, section_header);
-  block.put(0x1A2B3C4D, 4);
+  BlockWriter block(block_, pcapng::Block::section_header);
+  block.put(pcapng::byte_order_magic, 4);
   block.put(1, 2);
   block.put(0, 2);
   block.put(~std::uint64_t{0}, 8);  // section length: not told
   if (!comment.empty()) {
     block.option_comment(comment);
-    block.option(end_of_options, {});
+    block.option(option::end_of_options, {});
   }
   block.finish();
   sink_.write(block_);
 }
 
 std::uint32_t Capture::describe_interface(std::string_view name) {
-  BlockWriter block(block_, interface_description);
-  block.put(linktype_ethernet, 2);
+  BlockWriter block(block_, pcapng::Block::interface_description);
+  block.put(pcapng::linktype_ethernet, 2);
   block.put(0, 2);
   block.put(0, 4);  // no snap length
-  block.option(if_name, std::vector<std::uint8_t>(name.begin(), name.end()));
-  block.option(if_tsresol, std::vector<std::uint8_t>{9});  // 10^-9 s
-  block.option(end_of_options, {});
+  block.option(option::if_name, std::vector<std::uint8_t>(name.begin(), name.end()));
+  block.option_number(option::if_tsresol, pcapng::nanoseconds, 1);
+  block.option(option::end_of_options, {});
   block.finish();
   sink_.write(block_);
   return interface_count_++;
@@ -127,7 +118,7 @@ void Capture::write_frame(std::uint32_t interface_id, TimeNs at, const KeptFrame
   constexpr std::size_t before = wire::fcoe::overhead - wire::fcoe::trailer_size;
   const bool whole = frame.bytes.size() == frame.size_bytes;
   const std::size_t size = wire::fcoe::frame_size(frame.size_bytes), kept = whole ? size : before + frame.bytes.size();
-  BlockWriter block(block_, enhanced_packet);
+  BlockWriter block(block_, pcapng::Block::enhanced_packet);
   block.begin_packet(interface_id, at, kept, size);
   const std::size_t start = block_.size();
   block_.resize(start + kept);
@@ -144,21 +135,19 @@ void Capture::write_frame(std::uint32_t interface_id, TimeNs at, const KeptFrame
 
 void Capture::write_ethernet_frame(std::uint32_t interface_id, TimeNs at, std::span<const std::uint8_t> bytes,
                                    std::size_t size_bytes, bool outbound, std::string_view comment) {
-  BlockWriter block(block_, enhanced_packet);
+  BlockWriter block(block_, pcapng::Block::enhanced_packet);
   block.begin_packet(interface_id, at, bytes.size(), size_bytes);
   block_.insert(block_.end(), bytes.begin(), bytes.end());
   finish_packet(block, outbound, comment);
 }
 
 void Capture::write_statistics(std::uint32_t interface_id, TimeNs at, std::uint64_t missing) {
-  BlockWriter block(block_, interface_statistics);
+  BlockWriter block(block_, pcapng::Block::interface_statistics);
   block.put(interface_id, 4);
   block.put(static_cast<std::uint64_t>(at) >> 32, 4);
   block.put(static_cast<std::uint64_t>(at) & 0xFFFFFFFF, 4);
-  block.put(isb_ifdrop, 2);
-  block.put(8, 2);
-  block.put(missing, 8);
-  block.option(end_of_options, {});
+  block.option_number(option::isb_ifdrop, missing, 8);
+  block.option(option::end_of_options, {});
   block.finish();
   sink_.write(block_);
 }
@@ -166,14 +155,14 @@ void Capture::write_statistics(std::uint32_t interface_id, TimeNs at, std::uint6
 void Capture::finish_packet(BlockWriter& block, bool outbound, std::string_view comment) {
   block.pad();
   block.option_comment(comment);
-  block.end_packet(outbound);
+  block.end_packet(outbound, std::exchange(missing_, 0));
   sink_.write(block_);
   ++frame_count_;
 }
 
 void Capture::add_ethernet_frame(std::uint32_t interface_id, TimeNs at, const fcoe::EthernetFrame& frame,
                                  bool outbound) {
-  BlockWriter block(block_, enhanced_packet);
+  BlockWriter block(block_, pcapng::Block::enhanced_packet);
   const std::array<std::uint8_t, 4> tag{0x81, 0x00, static_cast<std::uint8_t>(frame.vlan >> 8),
                                         static_cast<std::uint8_t>(frame.vlan)};
   const bool tagged = frame.vlan != 0 && frame.has_header();

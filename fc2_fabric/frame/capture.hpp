@@ -47,6 +47,8 @@ class Capture {
   /// The same of an Ethernet frame of `size_bytes`, of which `bytes` were kept.
   void write_ethernet_frame(std::uint32_t interface_id, TimeNs at, std::span<const std::uint8_t> bytes,
                             std::size_t size_bytes, bool outbound, std::string_view comment);
+  /// So many frames of the next packet's interface are missing since the one before (epb_dropcount).
+  void set_missing_before(std::uint64_t missing) { missing_ = missing; }
   /// So many frames of that interface are missing until now, in all.
   void write_statistics(std::uint32_t interface_id, TimeNs at, std::uint64_t missing);
   /// Texts of the faults by the number in Frame::fault, from 1: packet comments.
@@ -87,7 +89,7 @@ class Capture {
   std::deque<EthernetInterface> ethernet_interfaces_;
   std::uint32_t interface_count_ = 0;  // of both kinds
   std::vector<std::uint8_t> block_;    // reused: capacity grows to the largest block
-  std::uint64_t frame_count_ = 0;
+  std::uint64_t frame_count_ = 0, missing_ = 0;
 };
 
 }  // namespace fc2

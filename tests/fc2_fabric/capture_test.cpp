@@ -222,5 +222,26 @@ TEST(FileSink, written_not_committed_leaves_nothing) {
   std::filesystem::remove_all(folder);
 }
 
+// A packet says how many of its interface are missing before it (epb_dropcount), the next one nothing of them.
+TEST(Capture, missing_frames_are_told_of_once) {
+  MemorySink sink;
+  Capture capture(sink);
+  const std::uint32_t id = capture.describe_interface("a");
+  const std::vector<std::uint8_t> bytes(24);
+  const KeptFrame frame{bytes, bytes.size(), wire::Sof::i3, wire::Eof::t, false};
+  capture.set_missing_before(7);
+  capture.write_frame(id, 1, frame, true, "");
+  capture.write_frame(id, 2, frame, true, "");
+  const auto blocks = blocks_of(sink.bytes);
+  ASSERT_EQ(blocks.size(), 4U);
+  constexpr std::size_t end_bytes = 4, drop_bytes = 4 + 8;
+  const auto& body = blocks[2].body;
+  EXPECT_EQ(body.size(), blocks[3].body.size() + drop_bytes);
+  const std::size_t drop = body.size() - end_bytes - drop_bytes;
+  EXPECT_EQ(little(body, drop), 4U | 8U << 16);
+  EXPECT_EQ(little(body, drop + 4), 7U);
+  EXPECT_EQ(little(body, drop + 8), 0U);
+}
+
 }  // namespace
 }  // namespace fc2

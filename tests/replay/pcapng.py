@@ -80,6 +80,12 @@ def option(options: bytes, wanted: int) -> bytes:
     return b""
 
 
+def with_comment(options: bytes, comment: str) -> bytes:
+    """In front of the others."""
+    text = comment.encode()
+    return struct.pack("<HH", 1, len(text)) + text + bytes(-len(text) % 4) + options
+
+
 def block(kind: int, body: bytes) -> bytes:
     length = len(body) + 12
     return struct.pack("<II", kind, length) + body + struct.pack("<I", length)

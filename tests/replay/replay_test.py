@@ -204,6 +204,76 @@ class Replay(unittest.TestCase):
         self.check_different(path, "server", rf"a frame is sent now at 0\.\d{{9}} s, before frame {number} at 2\.\d{{9}} s")
         self.check_same(path, "server", "--tolerance", "3000")
 
+    def test_each_field_of_an_answer(self):
+        """One bit of one field of one frame: the first line names that frame. Which ids the port gives is free; what else was derived
+        from the frame (of CONNECT_RQST and RESP1, requests of messages, their data) is not looked at here."""
+        header = {"r_ctl": (0, 0x10), "d_id": (3, 1), "cs_ctl": (4, 0x80), "type": (8, 1), "f_ctl, first byte": (9, 1),
+                  "f_ctl, second byte": (10, 8), "f_ctl, third byte": (11, 0x10), "df_ctl": (13, 1), "seq_cnt": (15, 1),
+                  "parameter": (23, 4)}
+        device = {"handle": (3, 1), "opcode": (4, 1), "flags": (5, 0x80), "reserved": (7, 1), "msg_id": (11, 1), "fcvi_parameter": (15, 1),
+                  "rmt_va": (23, 1), "rmt_va_handle": (27, 1), "connection_id": (31, 1)}
+        fields = dict(header, **{name: (FC_HEADER + at, bit) for name, (at, bit) in device.items()})
+        count = 0
+        for figure, port, opcode in (("figure-C.1-client-server-setup", "client", 0x19), ("figure-C.1-client-server-setup", "server", RESP3),
+                                     ("figure-C.1-client-server-setup", "client", 0x12),
+                                     ("figure-C.1-client-server-setup", "server", DISCONNECT_RESP),
+                                     ("figure-3-send-reliable-reception", "responder", 0x08)):
+            capture = self.edited(figure + ".yaml")
+            number = self.sent_by(capture, port, opcode)
+            packet = capture.packets[number - 1]
+            for name, (at, bit) in fields.items():
+                if at >= len(packet.fc()):
+                    continue
+                with self.subTest(figure=figure, opcode=opcode, field=name):
+                    capture.packets[number - 1] = packet.patched(at, bytes([packet.fc()[at] ^ bit]))
+                    result = self.replay(capture.write(self.file("field.pcapng")), port)
+                    self.assertEqual((result.returncode, result.stderr), (DIFFERENT, ""), result.stdout)
+                    count += 1
+                    # By these it is of another stream of messages: a later frame of its own stream may be named.
+                    if opcode != 0x08 or name not in ("r_ctl", "d_id", "type", "df_ctl", "handle"):
+                        self.assertIn(f"frame {number} at ", result.stdout.splitlines()[0])
+        self.assertGreater(count, 80)
+
+    def test_eof_and_crc(self):
+        """Of a frame that the port sent. What a comment says a fault did to it the port did not."""
+        for what, offset, told in (("EOF", -4, r"EOF: EOFa, now EOFn?t?"), ("CRC", -8, "CRC: wrong, now right")):
+            for comment in ("", "fault: marked as invalid"):
+                with self.subTest(what=what, comment=comment):
+                    capture = self.edited()
+                    number = self.sent_by(capture, "server", RESP1)
+                    packet = capture.packets[number - 1]
+                    data = bytearray(packet.data)
+                    data[offset] = 0x50 if what == "EOF" else data[offset] ^ 1
+                    options = pcapng.with_comment(packet.options, comment) if comment else packet.options
+                    capture.packets[number - 1] = dataclasses.replace(packet, data=bytes(data), options=options)
+                    path = capture.write(self.file("eof.pcapng"))
+                    if comment:
+                        self.check_same(path, "server")
+                    else:
+                        text = self.check_different(path, "server", rf"frame {number} at \S+ s is different now")
+                        self.assertRegex(text, rf"\n  {told}\n")
+
+    def test_data_that_was_written_and_is_read_back(self):
+        """What the peer wrote is there: read back as it was written is no difference, read back otherwise is one."""
+        capture = self.edited("../first_connection.yaml")
+        place = slice(FC_HEADER + 16, FC_HEADER + 28)  # FCVI_RMT_VA and its handle
+        frames = [(at, packet.fc()) for at, packet in enumerate(capture.packets)
+                  if packet.fc()[TYPE] == FC_VI and packet.fc()[0] < 0x80]
+        writes = {fc[20:24]: fc for _, fc in frames if fc[OPCODE] == WRITE_RQST}
+        written = next(iter(writes.values()))[place]
+        for at, fc in frames:
+            if fc[OPCODE] in (READ_RQST, READ_RESP):
+                capture.packets[at] = capture.packets[at].patched(FC_HEADER + 16, written)
+        number = self.sent_by(capture, "bob", READ_RESP)
+        text = self.check_different(capture.write(self.file("read_other.pcapng")), "bob", rf"frame {number} at \S+ s is different now")
+        self.assertIn(" of the frame: ", text)
+        for at, fc in frames:
+            if fc[OPCODE] == READ_RESP:
+                data = writes[fc[20:24]][FC_HEADER + 32:]
+                self.assertEqual(len(data), len(fc) - FC_HEADER - 32)
+                capture.packets[at] = capture.packets[at].patched(FC_HEADER + 32, data)
+        self.check_same(capture.write(self.file("read_back.pcapng")), "bob")
+
     def test_what_the_port_chooses_is_no_difference(self):
         """The client's FCVI_HANDLE and FCVI_CONNECTION_ID, its OX_IDs, in all frames that have them."""
         capture = self.edited()

@@ -133,6 +133,22 @@ TEST_F(CaptureFile, pcapng_tells_of_gaps) {
   }
 }
 
+// epb_dropcount of a packet says how many are missing before it.
+TEST_F(CaptureFile, a_packet_tells_of_a_gap_before_it) {
+  for (const bool little : {true, false}) {
+    SCOPED_TRACE(little);
+    const auto packet_behind = [&](unsigned missing) {
+      Writer writer(little);
+      writer.put(0, 4).put(0, 8).put(3, 4).put(3, 4).put("abc").put(4, 2).put(8, 2);
+      return writer.put(missing, 8).put(0, 4).block(6);
+    };
+    const auto packets = read(section(little) + interface(little, 224, "a") + packet_behind(0) + packet_behind(7));
+    ASSERT_EQ(packets.size(), 2U);
+    EXPECT_FALSE(packets[0].after_gap);
+    EXPECT_TRUE(packets[1].after_gap);
+  }
+}
+
 // A file may have several sections, of machines of either byte order; interfaces count anew in each.
 TEST_F(CaptureFile, sections_follow_one_another) {
   const auto packets = read(section(true) + interface(true, 224, "a") + packet(true, 0, 1, "abc", "", 0) +

@@ -16,21 +16,21 @@ def sof_of(frame) -> int:
     return SOF_I3 if frame.seq_cnt == 0 or frame.f_ctl & 1 << 21 and frame.seq_cnt == 0 else SOF_N3
 
 
-def crc(fc: bytes) -> int:
-    return zlib.crc32(fc) & 0xFFFFFFFF
+def crc(frame, fc: bytes) -> int:
+    return zlib.crc32(fc) & 0xFFFFFFFF ^ (0x100 if frame.crc_error else 0)
 
 
 def fcoe(frame, vlan=None) -> bytes:
     fc = frame.fc()
     mac = [b"\x0e\xfc\0" + struct.pack(">I", port)[1:] for port in (frame.d_id, frame.s_id)]
     tag = b"" if vlan is None else struct.pack(">HH", 0x8100, vlan)
-    return (mac[0] + mac[1] + tag + b"\x89\x06" + bytes(13) + bytes([sof_of(frame)]) + fc + struct.pack("<I", crc(fc)) +
+    return (mac[0] + mac[1] + tag + b"\x89\x06" + bytes(13) + bytes([sof_of(frame)]) + fc + struct.pack("<I", crc(frame, fc)) +
             bytes([frame.eof, 0, 0, 0]))
 
 
 def delimited(frame) -> bytes:
     fc = frame.fc()
-    return SOF_SETS[sof_of(frame)] + fc + struct.pack("<I", crc(fc)) + EOF_SETS.get(frame.eof, EOF_SETS[0x42])
+    return SOF_SETS[sof_of(frame)] + fc + struct.pack("<I", crc(frame, fc)) + EOF_SETS.get(frame.eof, EOF_SETS[0x42])
 
 
 def bytes_of(frame, link_type: int, vlan=None) -> bytes:
@@ -53,8 +53,15 @@ def write(path, frames, link_type=ETHERNET, snap_length=None, vlan=None) -> Path
         data = bytes_of(frame, link_type, vlan)
         kept = data[:snap_length] if snap_length else data
         options = b""
+        if frame.comment:
+            comment = frame.comment.encode()
+            options += struct.pack("<HH", 1, len(comment)) + comment + bytes(-len(comment) % 4)
         if frame.outbound is not None:
-            options = struct.pack("<HHI", 2, 4, OUTBOUND if frame.outbound else INBOUND) + bytes(4)
+            options += struct.pack("<HHI", 2, 4, OUTBOUND if frame.outbound else INBOUND)
+        if frame.missing:
+            options += struct.pack("<HHQ", 4, 8, frame.missing)
+        if options:
+            options += bytes(4)
         out.append(block(6, struct.pack("<IIIII", 0, at >> 32, at & 0xFFFFFFFF, len(kept), len(data)) + kept + bytes(-len(kept) % 4) +
                          options))
     Path(path).write_bytes(b"".join(out))

@@ -41,6 +41,9 @@ class Frame:
     outbound: object = None    # True, False; None: the capture does not tell
     eof: int = 0x42
     after: float = 1e-6        # seconds since the frame before
+    crc_error: bool = False
+    comment: str = ""          # of the capture
+    missing: int = 0           # frames that were not captured before this one
 
     def device_header(self, offset: int, layout: str, *values) -> "Frame":
         """The same with other values in its Device_Header."""

@@ -80,6 +80,55 @@ good("preference announced and used", lambda: one(pref=0x80).set("m.0", cs_ctl=0
 good("another OX_ID for each message, numbers wrap", lambda: wrapped())
 
 
+good("a damaged frame at one place, a good one at another", lambda: with_direction(one(UNRELIABLE).again("m.0").set(
+    "m.0", crc_error=True), False))
+good("a damaged set-up and its retry", lambda: Conversation().connect().set("rqst", crc_error=True).drop("resp1", "resp2", "resp3")
+     .connect(False, "again."))
+good("a lost set-up and its retry", lambda: lost(Conversation().connect(), "rqst", "fault: lost: silence").drop("resp1", "resp2", "resp3")
+     .connect(True, "again.", CONNECTION_ID + 1))
+good("lost answers of a set-up and its retry", lambda: lost(Conversation().connect(), "resp1", "lost: the link of bob went down")
+     .drop("resp2", "resp3").connect(True, "again.", CONNECTION_ID + 1))
+good("a lost Disconnect and the next", lambda: lost(connected().disconnect(), "discon", "fault: lost").drop("discon.resp").disconnect("next"))
+good("a lost login leaves what was before", lambda: one(UNRELIABLE).again("plogi", ox_id=0x0F01, comment="fault: lost")
+     .again("plogi", ox_id=0x0F02, crc_error=True).message("n", 10))
+good("what a comment says is not always that it was lost", lambda: long(UNRELIABLE).set("m.1", comment="fault: delayed by 1 ms").set(
+    "m.2", comment="losing").set("m.3", comment="waits: bob takes no frames now"))
+
+
+def lost(talk: Conversation, name: str, comment: str) -> Conversation:
+    return talk.set(name, comment=comment)
+
+
+GAP = "4 frames are missing before this one: they came faster than they were written"
+
+
+def behind_gap(talk: Conversation, name: str) -> Conversation:
+    return talk.set(name, missing=4)
+
+
+# ---- behind a gap all may be: other set-ups, Disconnects, messages
+good("a gap in a message", lambda: behind_gap(long(UNRELIABLE).drop("m.1", "m.2"), "m.3").message("n", 10))
+good("a gap in a Read", lambda: behind_gap(connected().read("r", 5000).drop("r.resp.1", "r.resp.2"), "r.resp.3").message("m", 10))
+good("a gap before an answer", lambda: behind_gap(connected().message("m", 10).message("n", 10).drop("n.0"), "n.resp").message("o", 10))
+good("messages in a gap", lambda: behind_gap(one().message("n", 10).message("o", 10).drop("n.0", "n.resp"), "o.0").disconnect(last_msg=2))
+good("a set-up in a gap", lambda: behind_gap(connected().drop("rqst", "resp1", "resp2", "resp3").message("m", 10), "m.0").disconnect())
+good("a part of a set-up in a gap", lambda: behind_gap(connected().drop("resp1"), "resp2").message("m", 10))
+good("a first try in a gap", lambda: behind_gap(Conversation().connect(True), "rqst").message("m", 10))
+good("a Disconnect's request in a gap", lambda: behind_gap(connected().disconnect().drop("discon"), "discon.resp"))
+good("another port has the handle behind a gap", lambda: behind_gap(one(UNRELIABLE).message("n", 10).set("n.0", s_id=0x010300), "n.0"))
+good("another connection of another level has the handle behind a gap", lambda: at_level(behind_gap(connected(RELIABLE, flags=0).message(
+    "m", 10), "m.0"), RECEPTION).message("n", 10, WRITE_RQST).read("r", 10))
+good("answers open behind a gap", lambda: behind_gap(connected(depth=0).message("m", 10, answer=False).message("n", 10), "n.0"))
+good("the fabric's words of a gap", lambda: long(UNRELIABLE).drop("m.1", "m.2").set("m.3", comment=GAP).message("n", 10))
+good("the fabric's words of a gap before a frame that waits", lambda: long(UNRELIABLE).drop("m.1").set(
+    "m.2", comment=GAP + "; delayed: waited 3.000 ms until bob took it"))
+
+
+def at_level(talk: Conversation, level: int) -> Conversation:
+    talk.level = level
+    return talk
+
+
 def wrapped() -> Conversation:
     talk = connected(UNRELIABLE, login=False).drop("rqst", "resp1", "resp2", "resp3")
     talk.sent[CLIENT] = 0xFFFFFFFE
@@ -266,6 +315,31 @@ case("a response before the message ends", "early_response", lambda: long().move
 case("a Disconnect with a message that was not answered", "early_completion",
      lambda: connected().message("m", 10, answer=False).disconnect(last_msg=1))
 case("a Disconnect with a message that never was", "early_completion", lambda: one().disconnect(last_msg=40))
+
+# ---- frames that their receiver discards, or never had: what follows shows the gap
+case("a damaged frame of a message", "seq_cnt_gap", lambda: long(UNRELIABLE).set("m.2", crc_error=True))
+case("a damaged first frame of a message", "seq_cnt_gap", lambda: long(UNRELIABLE).set("m.0", crc_error=True))
+case("a damaged message", "message_order", lambda: one(UNRELIABLE).message("n", 10).message("o", 10).set("n.0", crc_error=True))
+case("a damaged frame of a Read", "seq_cnt_gap", lambda: connected().read("r", 5000).set("r.resp.2", crc_error=True))
+case("a damaged connect request", "no_request", lambda: connected().set("rqst", crc_error=True).drop("resp2", "resp3"))
+case("a damaged RESP1", "no_request", lambda: connected().set("resp1", crc_error=True).drop("resp3"))
+case("a damaged response", "window", lambda: connected(depth=0).message("m", 10).message("n", 10).set("m.resp", crc_error=True))
+case("a damaged Disconnect", "no_request", lambda: connected().disconnect().set("discon", crc_error=True))
+case("damaged beyond understanding", "message_order", lambda: in_header(
+    one(UNRELIABLE).message("n", 10).set("m.0", crc_error=True), "m.0", 0, ">I", 0x12345678))
+case("a lost frame of a message", "seq_cnt_gap", lambda: lost(long(UNRELIABLE), "m.2", "fault: lost"))
+case("a discarded frame of a message", "seq_cnt_gap", lambda: lost(
+    long(UNRELIABLE), "m.2", "discarded by the fabric, HeldTooLong: the port that it goes to takes no frames (bob)"))
+case("a lost message", "message_order", lambda: lost(one(UNRELIABLE).message("n", 10).message("o", 10), "n.0", "lost: a"))
+case("a response to a lost message", "no_request", lambda: lost(one(), "m.0", "fault: lost: partition"))
+case("a lost frame behind a gap", "seq_cnt_gap", lambda: behind_gap(long(UNRELIABLE), "m.0").set(
+    "m.2", comment="fault: lost"))
+case("a frame missing behind a gap", "seq_cnt_gap", lambda: behind_gap(long(UNRELIABLE).drop("m.3"), "m.1"))
+
+
+def needs_crc(talk: Conversation) -> bool:
+    """Link type 224 has none."""
+    return any(frame.crc_error for frame in talk.list())
 
 
 def with_direction(talk: Conversation, outbound: bool) -> Conversation:

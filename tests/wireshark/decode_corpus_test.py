@@ -52,8 +52,10 @@ def main() -> int:
         capture = Path(place) / "c.pcapng"
         for name, (maker, expected) in cases.items():
             for link_type in LINK_TYPES:
-                runs += 1
                 talk = maker()
+                if link_type == capture_file.FC and corpus.needs_crc(talk):
+                    continue
+                runs += 1
                 frames = decode(program, capture_file.write(capture, talk.list(), link_type))
                 seen = violations_of(frames)
                 raised |= seen

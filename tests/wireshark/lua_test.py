@@ -23,7 +23,8 @@ def as_lua(name: str, maker, violations) -> str:
         at += frame.after
         direction = -1 if frame.outbound is None else 0 if frame.outbound else 1
         data = "".join(f"\\x{byte:02x}" for byte in frame.fc())
-        frames.append(f'{{"{data}", {direction}, {at:.9f}}}')
+        facts = f'crc_error = {str(frame.crc_error).lower()}, comment = "{frame.comment}", missing = {frame.missing}'
+        frames.append(f'{{"{data}", {direction}, {at:.9f}, {facts}}}')
     return f'{{name = "{name}", wanted = "{",".join(sorted(violations))}", frames = {{{", ".join(frames)}}}}},\n'
 
 
@@ -34,8 +35,8 @@ def main() -> int:
         return SKIPPED
     with workspace() as place:
         cases = Path(place) / "cases.lua"
-        text = [as_lua(name, maker, violations) for name, (maker, violations) in corpus.CASES.items()]
-        text += [as_lua(name, maker, ()) for name, maker in corpus.GOOD.items()]
+        conversations = dict(corpus.CASES, **{name: (maker, ()) for name, maker in corpus.GOOD.items()})
+        text = [as_lua(name, maker, violations) for name, (maker, violations) in conversations.items()]
         cases.write_text("return {\n" + "".join(text) + "}\n", encoding="utf-8")
         statuses = [subprocess.run([interpreter, HERE / "stand_in.lua", sys.argv[1], cases], check=False, env=environment).returncode
                     for environment in (dict(os.environ), dict(os.environ, FCVI_FLOATS="1"))]

@@ -1,6 +1,6 @@
 -- A stand-in for what Wireshark offers to plugins, for interpreters of other versions of Lua than tshark here has.
--- usage: lua stand_in.lua PLUGIN CASES: CASES returns {name, wanted, frames = {{bytes, direction, seconds}...}} for each conversation,
--- frames of link type 224. $FCVI_FLOATS: numbers are of the kind "float", as a C function may hand them over.
+-- usage: lua stand_in.lua PLUGIN CASES: CASES returns {name, wanted, frames = {{bytes, direction, seconds, crc_error = boolean,
+-- comment = string, missing = number}...}} for each conversation, frames of link type 224. $FCVI_FLOATS: numbers are of the kind "float", as a C function may hand them over.
 local plugin, cases = arg[1], dofile(arg[2])
 local floats = os.getenv("FCVI_FLOATS")
 local function number(value) return floats and math.type(value) == "integer" and value + 0.0 or value end
@@ -17,6 +17,23 @@ ProtoExpert = {new = function(filter) return filter end}
 Pref = {bool = function(_, value) return value end, uint = function(_, value) return value end}
 wtap = {FIBRE_CHANNEL_FC2 = 121, FIBRE_CHANNEL_FC2_WITH_FRAME_DELIMS = 122}
 Dissector = {get = function() return {} end}
+-- The items that Wireshark makes of a frame.
+local current
+local fields = {
+  ["frame.len"] = function() return #current[1] end,
+  ["_ws.expert"] = function() return (current.crc_error or current.comment ~= "") or nil end,
+  ["frame.drop_count"] = function() return current.missing > 0 and current.missing or nil end,
+  ["frame.comment"] = function() return current.comment ~= "" and current.comment or nil end,
+  ["fcoe.crc.bad"] = function() return nil end,
+  ["fc.crc.bad"] = function() return current.crc_error or nil end,
+}
+Field = {new = function(name)
+  return function()
+    local value = fields[name]()
+    if value == nil then return end
+    return {value = value}
+  end
+end}
 function gui_enabled() return false end
 function get_preference() return false end
 NSTime = {new = function(seconds, nanoseconds)
@@ -68,6 +85,7 @@ for _, case in ipairs(cases) do
     return tree
   end
   for i, frame in ipairs(case.frames) do
+    current = frame
     local pinfo = {number = i, p2p_dir = frame[2], rel_ts = frame[3], visited = false,
       cols = {info = {append = function() end}}}
     local good, problem = pcall(dissectors.wtap_encap[121].dissector, new_tvb(frame[1]), pinfo, tree)

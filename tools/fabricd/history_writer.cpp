@@ -203,6 +203,8 @@ void HistoryWriter::write(const FrameHistory& history, FrameHistory::Number numb
   if (untold_ != 0)
     comment = fmt::format("{} frames are missing before this one: they came faster than they were written{}{}", untold_,
                           comment.empty() ? "" : "; ", comment);
+  if (const auto missing = missing_.find(frame.seen_at); missing != missing_.end())
+    capture_.set_missing_before(missing->second.untold);
   tell_missing(frame.at, names);
   if (!comment.empty()) ++comment_count_;
   const std::uint32_t interface_id = interface_of(frame.seen_at, names);

@@ -4,8 +4,29 @@ local dissect = {}
 do
   local band = bit32.band
 
+  -- Where a tree is made but not shown (tshark without -V), it has only the fields that somebody asked for. Of any other
+  -- Wireshark hands back the item above. Which those are stays the same during a pass: they are not added again, which
+  -- would take most of the time. nil: a tree is shown, or there is a window, where each frame may be asked for others.
+  local unasked
+  local unasked_in = {}
+  local function wanted(field) return not (unasked and unasked[field]) end
+
+  local function put(tree, field, tvb, at, bytes)
+    if unasked and unasked[field] then return tree end
+    local node = tree:add(field, tvb(at, bytes))
+    if unasked and node.len ~= bytes then unasked[field] = true end
+    return node
+  end
+
+  -- What is not on the wire: such an item has no bytes.
   local function generated(tree, field, value)
-    tree:add(field, value):set_generated()
+    if unasked and unasked[field] then return tree end
+    local node = tree:add(field, value)
+    if unasked and node.len ~= 0 then
+      unasked[field] = true
+      return node
+    end
+    return node:set_generated()
   end
 
   -- Fields of a layout; bytes beyond what was captured are left out.
@@ -14,7 +35,7 @@ do
     for _, item in ipairs(items) do
       local from = at + item.offset
       if from + item.bytes <= captured then
-        local node = tree:add(item.field, tvb(from, item.bytes))
+        local node = put(tree, item.field, tvb, from, item.bytes)
         if item.fields then add_items(node, tvb, at, item.fields) end
       end
     end
@@ -32,22 +53,24 @@ do
     return table.concat(names, ", ")
   end
 
-  local function add_flags(tree, h, range)
-    local node = tree:add(F.flags, range)
-    local set = flag_words(h)
-    if set ~= "" then node:append_text(" (" .. set .. ")") end
-    for _, field in ipairs(flag_fields[h.opcode]) do node:add(field, range) end
+  local function add_flags(tree, h, at)
+    local node = put(tree, F.flags, h.tvb, at, 1)
+    if not unasked then
+      local set = flag_words(h)
+      if set ~= "" then node:append_text(" (" .. set .. ")") end
+    end
+    for _, field in ipairs(flag_fields[h.opcode]) do put(node, field, h.tvb, at, 1) end
   end
 
-  local function add_parameter(tree, h, range)
-    local node = tree:add(F.parameter, range)
+  local function add_parameter(tree, h, at)
+    local node = put(tree, F.parameter, h.tvb, at, 4)
     if not frame.has(h, h.iu.parameter_flag) then return end
     if h.iu.category == "message_request" then
-      node:add(F.immediate_data, range)
+      put(node, F.immediate_data, h.tvb, at, 4)
     else
-      local status = node:add(F.status, range)
-      status:append_text(": " .. words.reason(h.fcvi_parameter))
-      add_items(status, range:tvb(), 0, wire.messages.status.fields)
+      local status = put(node, F.status, h.tvb, at, 4)
+      if not unasked then status:append_text(": " .. words.reason(h.fcvi_parameter)) end
+      add_items(status, h.tvb(at, 4):tvb(), 0, wire.messages.status.fields)
     end
   end
 
@@ -55,15 +78,15 @@ do
     local tvb = h.tvb
     for _, item in ipairs(wire.messages.device_header.fields) do
       if item.offset + item.bytes <= h.header then
-        local range = tvb(h.at + item.offset, item.bytes)
+        local at = h.at + item.offset
         if item.name == "flags" then
-          add_flags(tree, h, range)
+          add_flags(tree, h, at)
         elseif item.name == "parameter" then
-          add_parameter(tree, h, range)
+          add_parameter(tree, h, at)
         elseif item.name == "tot_len_or_connection_id" then
-          tree:add(h.iu.category:find("message", 1, true) and F.tot_len or F.connection_id, range)
+          put(tree, h.iu.category:find("message", 1, true) and F.tot_len or F.connection_id, tvb, at, 4)
         else
-          tree:add(item.field, range)
+          put(tree, item.field, tvb, at, item.bytes)
         end
       end
     end
@@ -73,7 +96,7 @@ do
   local function add_broken_header(tree, h)
     for _, item in ipairs(wire.messages.device_header.fields) do
       if item.offset + item.bytes <= h.captured and item.name ~= "tot_len_or_connection_id" then
-        tree:add(item.field, h.tvb(h.at + item.offset, item.bytes))
+        put(tree, item.field, h.tvb, h.at + item.offset, item.bytes)
       end
     end
   end
@@ -82,7 +105,7 @@ do
     if at + wire.connect_bytes > tvb:len() then return end
     local info_bytes = wire.connect_bytes_with_info - wire.connect_bytes
     local with_info = tvb:len() - at >= wire.connect_bytes_with_info
-    local node = tree:add(F.connect, tvb(at, wire.connect_bytes + (with_info and info_bytes or 0)))
+    local node = put(tree, F.connect, tvb, at, wire.connect_bytes + (with_info and info_bytes or 0))
     add_items(node, tvb, at, wire.messages.connect.fields)
     return node, with_info, info_bytes
   end
@@ -95,12 +118,12 @@ do
       if node then
         generated(node, F["connect.discriminator"], words.discriminator(record.payload.to.shown))
         if words.has(h, "CONN_INFO") and at + wire.connect_bytes_with_info <= tvb:len() then
-          node:add(F["connect.connect_info"],
-            tvb(at + wire.connect_bytes, wire.connect_bytes_with_info - wire.connect_bytes))
+          put(node, F["connect.connect_info"], tvb, at + wire.connect_bytes,
+            wire.connect_bytes_with_info - wire.connect_bytes)
         end
       end
-    elseif h.payload_captured > 0 then
-      tree:add(F.data, h.tvb(h.payload_at, h.payload_captured)):append_text((" (%d bytes)"):format(h.payload))
+    elseif h.payload_captured > 0 and wanted(F.data) then
+      put(tree, F.data, h.tvb, h.payload_at, h.payload_captured):append_text((" (%d bytes)"):format(h.payload))
     end
   end
 
@@ -115,15 +138,20 @@ do
     local message = record.message
     local connection = message and message.to.connection or record.connection or record.setup and record.setup.connection
     if not connection then return end
-    local node = tree:add(F.connection, connection.index):set_generated()
+    local node = generated(tree, F.connection, connection.index)
+    local originator, responder = connection.originator, connection.responder
+    if not originator and message then
+      originator, responder = message.to.peer, message.to
+    end
+    if responder then
+      if wanted(F["connection.originator"]) then generated(node, F["connection.originator"], end_text(originator)) end
+      if wanted(F["connection.responder"]) then generated(node, F["connection.responder"], end_text(responder)) end
+    end
     if connection.originator then
-      generated(node, F["connection.originator"], end_text(connection.originator))
-      generated(node, F["connection.responder"], end_text(connection.responder))
-      generated(node, F["connection.discriminator"], words.discriminator(connection.responder.address.shown))
+      if wanted(F["connection.discriminator"]) then
+        generated(node, F["connection.discriminator"], words.discriminator(responder.address.shown))
+      end
       generated(node, F["connection.setup"], connection.setup)
-    elseif message then
-      generated(node, F["connection.originator"], end_text(message.to.peer))
-      generated(node, F["connection.responder"], end_text(message.to))
     end
     if connection.level then
       generated(node, F["connection.level"], wire.levels[connection.level] or "unknown")
@@ -143,7 +171,7 @@ do
   local function add_links(tree, record)
     if record.request and record.request ~= record.number then
       generated(tree, F.request_in, record.request)
-      if record.time >= record.request_time then generated(tree, F.time, time_since(record)) end
+      if record.time >= record.request_time and wanted(F.time) then generated(tree, F.time, time_since(record)) end
     end
     local message, exchange = record.message, record.exchange
     local response = message and not record.answers and message.answered or
@@ -156,25 +184,31 @@ do
   local function add_message(tree, h, record)
     local flow, message = record.flow, record.message
     if not flow or h.iu.payload ~= "message_data" then return end
-    local node = tree:add(F.message):set_generated()
-    node:append_text((" %.0f of %s"):format(message.id, words.bytes(flow.total)))
+    local node = wanted(F.message) and tree:add(F.message):set_generated() or tree
+    if not unasked then
+      node:append_text((" %.0f of %s"):format(message.id, words.bytes(flow.total)))
+    elseif node.len ~= 0 then
+      unasked[F.message] = true
+    end
     generated(node, F["message.frames"], #flow.frames)
     generated(node, F["message.bytes"], flow.bytes)
     generated(node, F["message.complete"], flow.complete == true)
     if flow.completed_in ~= record.number then return end
-    for _, number in ipairs(flow.frames) do generated(node, F["message.frame"], number) end
+    if wanted(F["message.frame"]) then
+      for _, number in ipairs(flow.frames) do generated(node, F["message.frame"], number) end
+    end
+    if not wanted(F["message.data"]) then return end
     if message.data then
-      local whole = ByteArray.new(message.data, true):tvb("FC-VI message")
-      node:add(F["message.data"], whole())
+      put(node, F["message.data"], ByteArray.new(message.data, true):tvb("FC-VI message"), 0, #message.data)
     elseif #flow.frames == 1 and h.payload_captured == h.payload and h.payload > 0 then
-      node:add(F["message.data"], h.tvb(h.payload_at, h.payload_captured))
+      put(node, F["message.data"], h.tvb, h.payload_at, h.payload_captured)
     end
   end
 
   local function add_notes(tree, record)
     if not record.notes then return end
     for _, found in ipairs(record.notes) do
-      tree:add(F.violation, found.key):set_generated():add_proto_expert_info(experts[found.key].expert, found.text)
+      generated(tree, F.violation, found.key):add_proto_expert_info(experts[found.key].expert, found.text)
     end
   end
 
@@ -200,7 +234,36 @@ do
   end
 
   local without_tree = {}
-  function dissect.reset() without_tree = {} end
+  function dissect.reset() without_tree, unasked_in = {}, {[true] = {}, [false] = {}} end
+
+  -- A frame in the middle of a message, of which nobody asked for anything that it can show. Most frames are such.
+  local in_middle = {F.iu, F.data, F.connection, F["connection.originator"], F["connection.responder"], F.message,
+    F["message.frames"], F["message.bytes"], F["message.complete"], F.flags, F.parameter, F.tot_len}
+  local of_set_up = {F["connection.discriminator"], F["connection.setup"], F["connection.window"], F["connection.level"]}
+  local function none_wanted(fields)
+    for _, field in ipairs(fields) do
+      if not unasked[field] then return false end
+    end
+    return true
+  end
+  local function is_unasked(message, h)
+    if h.payload == 0 or frame.has(h, h.iu.parameter_flag) then return false end
+    for _, item in ipairs(wire.messages.device_header.fields) do
+      if item.name ~= "tot_len_or_connection_id" and not unasked[item.field] then return false end
+    end
+    return none_wanted(in_middle) and none_wanted(flag_fields[h.opcode]) and message.to.connection.originator ~= nil and
+        none_wanted(of_set_up)
+  end
+  local function shows_nothing(h, record)
+    local message, flow = record.message, record.flow
+    if not message or not flow or record.notes or record.request or message.answered or record.same and wanted(F.same_frame) or
+        flow.completed_in == record.number or record.number == message.number then return false end
+    if message.unasked_in ~= unasked then
+      if not is_unasked(message, h) then return false end
+      message.unasked_in = unasked
+    end
+    return not record.open or record.open == 0 or not wanted(F["connection.open"])
+  end
 
   -- `again`: the frame was read before.
   function dissect.iu(h, pinfo, tree, record, again)
@@ -209,15 +272,20 @@ do
     columns.info = text
     -- tshark makes trees for all frames of a pass or for none; Wireshark for the frame that is looked at.
     if without_tree[again] and not record.notes then return end
+    unasked = not gui_enabled() and not tree.visible and unasked_in[again] or nil
+    if unasked and shows_nothing(h, record) then
+      if wanted(F["message.data"]) then reassembly.add(h, record) end
+      return
+    end
     local node = tree:add(fcvi, h.tvb(h.at, h.captured))
     if node.len == 0 and h.captured > 0 then
       without_tree[again] = not gui_enabled()
       if record.notes then add_notes(node, record) end
       return
     end
-    reassembly.add(h, record)
+    if wanted(F["message.data"]) then reassembly.add(h, record) end
     frame.parse_device_header(h)  -- of a frame that continues a message it was not needed before
-    node:append_text(", " .. text)
+    if not unasked then node:append_text(", " .. text) end
     if h.header then
       add_device_header(node, h)
       generated(node, F.iu, h.iu.name)

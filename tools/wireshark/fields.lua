@@ -3,6 +3,7 @@
 local bit32 = bit32 or load([[return {
   band = function(a, b) return a & b end,
   bnot = function(a) return ~a & 0xFFFFFFFF end,
+  bxor = function(a, b, c) return a ~ b ~ (c or 0) end,
   rshift = function(a, n) return (a & 0xFFFFFFFF) >> n end,
 }]])()
 local fcvi = Proto("fcvi", "Fibre Channel Virtual Interface")

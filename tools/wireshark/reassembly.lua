@@ -16,7 +16,7 @@ do
   -- may show any frame later; in tshark when its tree is made, so that nothing is kept for nothing.
   function reassembly.add(h, record)
     local message, flow = record.message, record.flow
-    if record.added or not flow or h.iu.payload ~= "message_data" or h.payload == h.last_word then return end
+    if not message or message.view ~= nil and not message.kept or record.added or not flow or h.iu.payload ~= "message_data" or h.payload == h.last_word then return end
     record.added = true
     if message.view == nil then  -- one copy is enough where both ends were captured
       message.view = record.flow

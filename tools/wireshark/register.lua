@@ -14,13 +14,49 @@ do
 
   local view_of = {[0] = "s", [1] = "r"}
 
+  -- Whether a CRC is right and what comments say, Wireshark's own items tell; no API does. Bad CRCs and comments raise
+  -- expert items: nearly all frames have none. In the first of two passes of tshark (-2) without a filter there are no items.
+  local any_item, any_expert, drop_count, comments = Field.new("frame.len"), Field.new("_ws.expert"),
+      Field.new("frame.drop_count"), Field.new("frame.comment")
+  local bad_fcoe_crc, bad_fc_crc = Field.new("fcoe.crc.bad"), Field.new("fc.crc.bad")
+  local has_items
+
+  -- As tools/fcvi_sim/capture/comment.cpp reads them. Whether the frame was lost; whether others are missing before it.
+  local function told_by(comment)
+    local gap = comment:find("^[^;]*frames are missing before this one") ~= nil
+    if gap then comment = comment:match("^[^;]*; (.*)$") or "" end
+    local word = comment:gsub("^fault: ", ""):match("^(%a+)%f[ :,%z]")
+    return word == "lost" or word == "discarded", gap
+  end
+
+  -- When a frame is read for the first time: is it invalid, was it lost. `is_bad` says so of the bytes alone.
+  local function fate_of(tvb, is_bad)
+    if has_items == nil then has_items = any_item() ~= nil end
+    if not has_items then return is_bad(tvb, true), false end
+    local lost, gap, bad = false, false, false
+    local dropped = drop_count()
+    if dropped then gap = tostring(dropped.value) ~= "0" end
+    if any_expert() then
+      bad = bad_fcoe_crc() ~= nil or bad_fc_crc() ~= nil
+      for _, comment in ipairs({comments()}) do
+        local lost_here, gap_here = told_by(comment.value)
+        lost, gap = lost or lost_here, gap or gap_here
+      end
+    end
+    if gap then track.frames_missing() end
+    return bad or is_bad(tvb, false), lost
+  end
+
   local function fc_frame(pinfo, tree, h, is_bad, tvb)
     local number = pinfo.number
     if is_fc_vi then
       local record = track.record(number)
       local again = record ~= nil
       if not again then
-        if is_bad(tvb) then
+        local bad, lost = fate_of(tvb, is_bad)
+        if lost then
+          record = track.read_lost(h, number, pinfo.rel_ts, bad)
+        elseif bad then
           frame.parse_device_header(h)
           record = track.ignore(number, pinfo.rel_ts)
         else
@@ -35,7 +71,10 @@ do
       return
     end
     local record = track.record(number)
-    if not record and not pinfo.visited and not is_bad(tvb) then record = track.read_other(h, number) end
+    if not record and not pinfo.visited then
+      local bad, lost = fate_of(tvb, is_bad)
+      if not bad then record = (lost and track.read_link_service or track.read_other)(h, number) end
+    end
     if record and record.aborts then dissect.link_service(pinfo, tree, record) end
     dissect.others(h, pinfo, tree)
   end
@@ -64,19 +103,25 @@ do
 
   -- EOF codes of FCoE and ordered sets that mark a frame as invalid: no port takes it.
   local invalid_eof = {["\x49"] = true, ["\x4E"] = true, ["\x4F"] = true, ["\x50"] = true}
-  local fcoe_header, fcoe_trailer = 14, 8
-  local function is_bad_fcoe(tvb)
+  local fcoe_header, delimiter, fcoe_trailer = 14, 4, 8
+  -- Behind the frame stand CRC and EOF.
+  local function has_bad_crc(tvb, before)
+    local behind = tvb:len() - 8
+    return crc.of(tvb:raw(before, behind - before)) ~= Struct.unpack("<I4", tvb:raw(behind, 4))
+  end
+  -- `with_crc`: look at it, too.
+  local function is_bad_fcoe(tvb, with_crc)
     local length = tvb:reported_len()
-    return length == tvb:len() and length >= fcoe_header + fcoe_trailer and
-        invalid_eof[tvb:raw(length - 4, 1)] == true
+    if length ~= tvb:len() or length < fcoe_header + fcoe_trailer then return false end
+    return invalid_eof[tvb:raw(length - 4, 1)] == true or with_crc and has_bad_crc(tvb, fcoe_header)
   end
   -- EOFni, EOFdti and EOFrti differ from the valid ones in the second byte, EOFa is a set of its own.
-  local function is_bad_fcsof(tvb)
+  local function is_bad_fcsof(tvb, with_crc)
     local length = tvb:reported_len()
     if length ~= tvb:len() or length < 12 then return false end
     local eof = tvb:raw(length - 4, 4)
     local second = eof:byte(2)
-    return second == 0x8A or second == 0xAA or eof:sub(3) == "\xF5\xF5"
+    return second == 0x8A or second == 0xAA or eof:sub(3) == "\xF5\xF5" or with_crc and has_bad_crc(tvb, delimiter)
   end
   local function never() return false end
 
@@ -91,6 +136,20 @@ do
   end
 
   put_in_front("ethertype", 0x8906, "fcoe", fcoe_header, fcoe_trailer, is_bad_fcoe)
+  -- Frames may be missing before one of FIP.
+  do
+    local dissectors = DissectorTable.get("ethertype")
+    local original = dissectors and dissectors:get_dissector(0x8914)
+    local proto = original and Proto("fcvi_fip", "FC-VI beside FIP")
+    if proto then
+      function proto.dissector(tvb, pinfo, tree)
+        local result = original:call(tvb, pinfo, tree)
+        if not pinfo.visited then fate_of(tvb, never) end
+        return result
+      end
+      dissectors:add(0x8914, proto)
+    end
+  end
   put_in_front("wtap_encap", wtap.FIBRE_CHANNEL_FC2, "fc", 0, 0, never)  -- link type 224
   put_in_front("wtap_encap", wtap.FIBRE_CHANNEL_FC2_WITH_FRAME_DELIMS, "fcsof", 4, 8, is_bad_fcsof)  -- 225: delimiters and CRC
 
@@ -108,6 +167,7 @@ do
     reassembly.reset()
     dissect.reset()
     fc_reassembles = get_preference("fc.reassemble")
+    has_items = nil
     statistics.reset()
   end
   function fcvi.prefs_changed() statistics.prepare() end

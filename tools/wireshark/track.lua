@@ -812,6 +812,44 @@ do
     return record
   end
 
+  -- A frame that the capture says was lost or discarded on its way. Requests of a set-up or a Disconnect are tries, which a
+  -- later one refers to; ABTS tells what a request was. Nothing else follows from it. `is_bad`: nor that.
+  function track.read_lost(h, number, time, is_bad)
+    local record = track.ignore(number, time)
+    frame.parse_device_header(h)
+    if is_bad then return record end
+    local first = state.seen[h.raw] or state.seen_before[h.raw]
+    if first then
+      record.same = first.number  -- it was shown before it was lost
+    elseif checks.header(h, {}) then
+      local name = h.iu.name
+      if name == "FCVI_CONNECT_RQST" or name == "FCVI_DISCONNECT_RQST" then
+        handlers[h.opcode](h, record, "u")
+      elseif h.iu.category == "message_request" and h.seq_cnt == 0 and band(h.f_ctl, wire.first_sequence) ~= 0 then
+        local list, key = exchange_key(h)
+        list[key] = {number = number, time = time, iu = h.iu, unknown = true}
+      end
+      record.notes = nil  -- nobody sees them
+    end
+    return record
+  end
+
+  -- The capture misses frames here: what follows is judged as if it had begun now. Connections keep their numbers; others
+  -- may have their handles by now.
+  function track.frames_missing()
+    state.exchanges, state.setups, state.logins = {}, {}, {}
+    state.seen, state.seen_before, state.seen_count = {}, {}, 0
+    for _, connection in ipairs(state.connections) do
+      connection.implied, connection.level, connection.window = true, nil, nil
+    end
+    for _, handles in pairs(state.ports) do
+      for _, one in pairs(handles) do
+        one.peer, one.attributes, one.closed = nil, nil, nil
+        one.messages, one.views, one.open = {}, {}, 0
+      end
+    end
+  end
+
   function track.record(number) return state.records[number] end
   function track.connections() return state.connections end
 
@@ -866,6 +904,11 @@ do
 
   function track.read_other(h, number)
     if h.r_ctl == 0x22 or h.r_ctl == 0x23 then return extended_link_service(h) end
+    return track.read_link_service(h, number)
+  end
+
+  -- Of a lost frame it is known all the same.
+  function track.read_link_service(h, number)
     if band(h.r_ctl, 0xF0) == 0x80 then return link_service(h, number) end
     return nil
   end

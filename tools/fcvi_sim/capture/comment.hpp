@@ -9,8 +9,11 @@ namespace sim::capture {
 enum class Tells : std::uint8_t { note, fault, lost };
 
 [[nodiscard]] std::string_view to_string(Tells tells);  // "note"; "fault" also of a lost frame
-/// "fault: delayed by 1 ms", "fault: lost: silence"; "lost: the link ...", "discarded by the fabric ...".
+/// "fault: delayed by 1 ms", "fault: lost: silence"; "lost: the link ...", "discarded by the fabric ...". The live
+/// fabric puts "7 frames are missing before this one: ...; " in front.
 [[nodiscard]] Tells told_by(std::string_view comment);
+/// That frames are missing before this one.
+[[nodiscard]] bool tells_of_gap(std::string_view comment);
 /// Without "fault: ".
 [[nodiscard]] std::string_view words_of(std::string_view comment);
 

@@ -42,8 +42,8 @@ struct Frame {
   std::vector<std::uint8_t> untagged;  // the packet without its VLAN tag; the views refer to it where there is one
   std::string trouble;  // why it is neither, or what is wrong with the header: "FCoE malformed: truncated: version"
 
-  /// A port takes it: it was not marked as invalid on its way.
-  [[nodiscard]] bool counts() const { return !eof || !wire::is_invalid(*eof); }
+  /// A port takes it: its CRC is right, and it was not marked as invalid on its way.
+  [[nodiscard]] bool counts() const { return crc_ok.value_or(true) && (!eof || !wire::is_invalid(*eof)); }
   [[nodiscard]] bool is_fc_vi() const {
     return header && header->type == wire::Type::fc_vi && (static_cast<unsigned>(header->r_ctl) & 0xF0) == 0;
   }

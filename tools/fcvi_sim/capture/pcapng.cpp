@@ -6,29 +6,21 @@
 
 #include "tools/fcvi_sim/capture/file.hpp"
 #include "tools/fcvi_sim/capture/file_order.hpp"
+#include "wire/pcapng.hpp"
 
 namespace sim::capture {
 namespace {
 
-enum Block : std::uint32_t {
-  section_header = 0x0A0D0D0A,
-  interface_description = 1,
-  old_packet = 2,
-  simple_packet = 3,
-  interface_statistics = 5,
-  enhanced_packet = 6
-};
-enum Option : std::uint16_t {
-  end_of_options = 0,
-  comment = 1,
-  epb_flags = 2,
-  if_name = 2,
-  isb_ifdrop = 5,
-  if_tsresol = 9,
-  if_tsoffset = 14
-};
-constexpr std::uint32_t byte_order_magic = 0x1A2B3C4D;
+namespace pcapng = wire::pcapng;
+namespace option = wire::pcapng::option;
+using pcapng::Block;
 constexpr std::size_t largest_block = std::size_t{1} << 24;  // as other readers of pcapng have it
+
+Direction direction_of(std::uint32_t flags) {
+  const std::uint32_t direction = flags & pcapng::direction_mask;
+  if (direction == pcapng::inbound) return Direction::received;
+  return direction == pcapng::outbound ? Direction::sent : Direction::unknown;
+}
 
 /// The options of a block, one after the other; what does not fit into the block is none.
 class Options {
@@ -38,7 +30,7 @@ class Options {
     if (rest_.size() < 4) return false;
     code_ = order_.u16(rest_.data());
     const std::size_t size = order_.u16(rest_.data() + 2), padded = (size + 3) & ~std::size_t{3};
-    if (code_ == end_of_options || rest_.size() - 4 < size) return false;
+    if (code_ == option::end_of_options || rest_.size() - 4 < size) return false;
     value_ = rest_.subspan(4, size);
     rest_ = rest_.subspan(std::min(4 + padded, rest_.size()));
     return true;
@@ -100,7 +92,7 @@ class Pcapng final : public Format {
   ByteSource& source_;
   FileOrder order_;
   std::array<std::uint8_t, 8> head_{};  // type and length
-  std::uint32_t type_ = 0;
+  Block type_{};
   std::vector<std::uint8_t> body_;
   std::size_t first_interface_ = 0;               // of the section
   std::map<std::size_t, std::uint64_t> missing_;  // frames that were not captured, by interface
@@ -110,7 +102,7 @@ class Pcapng final : public Format {
 bool Pcapng::begin() {
   wire::MutableBytes rest = head_;
   std::fill_n(head_.begin(), 4, std::uint8_t{0x0A});
-  type_ = section_header;
+  type_ = Block::section_header;
   return read_all(source_, rest.subspan(4), "section header") && read_section();
 }
 
@@ -118,8 +110,8 @@ bool Pcapng::begin() {
 bool Pcapng::read_section() {
   std::array<std::uint8_t, 4> magic{};
   if (!read_all(source_, magic, "section header")) return false;
-  order_.little = FileOrder{true}.u32(magic.data()) == byte_order_magic;
-  if (order_.u32(magic.data()) != byte_order_magic) return fail("a section without its byte order");
+  order_.little = FileOrder{true}.u32(magic.data()) == pcapng::byte_order_magic;
+  if (order_.u32(magic.data()) != pcapng::byte_order_magic) return fail("a section without its byte order");
   const std::size_t length = order_.u32(head_.data() + 4);
   if (length < 28 || length % 4 != 0 || length > largest_block)
     return fail("a section header of " + std::to_string(length) + " bytes");
@@ -144,8 +136,8 @@ bool Pcapng::read_block() {
   if (got == 0 && source_.error().empty()) return false;
   if (got < head_.size())
     return fail(source_.error().empty() ? "truncated block: " + std::to_string(got) + " of 8 bytes" : source_.error());
-  type_ = order_.u32(head_.data());
-  return type_ == section_header ? read_section() : read_body();
+  type_ = static_cast<Block>(order_.u32(head_.data()));
+  return type_ == Block::section_header ? read_section() : read_body();
 }
 
 bool Pcapng::describe_interface() {
@@ -153,9 +145,9 @@ bool Pcapng::describe_interface() {
   Interface interface { .name = "", .link_type = static_cast<LinkType>(order_.u16(body_.data())) };
   for (Options options(wire::Bytes(body_).subspan(8), order_); options.next();) {
     const wire::Bytes value = options.value();
-    if (options.code() == if_name) interface.name = options.text();
-    if (options.code() == if_tsresol && value.size() == 1) interface.ticks_per_second = ticks_of(value[0]);
-    if (options.code() == if_tsoffset && value.size() == 8)
+    if (options.code() == option::if_name) interface.name = options.text();
+    if (options.code() == option::if_tsresol && value.size() == 1) interface.ticks_per_second = ticks_of(value[0]);
+    if (options.code() == option::if_tsoffset && value.size() == 8)
       interface.offset_s = static_cast<std::int64_t>(order_.u64(value.data()));
   }
   interfaces_.push_back(std::move(interface));
@@ -166,7 +158,7 @@ bool Pcapng::describe_interface() {
 void Pcapng::read_statistics() {
   if (!has(12)) return;
   for (Options options(wire::Bytes(body_).subspan(12), order_); options.next();) {
-    if (options.code() != isb_ifdrop || options.value().size() != 8) continue;
+    if (options.code() != option::isb_ifdrop || options.value().size() != 8) continue;
     const std::uint64_t now = order_.u64(options.value().data());
     gap_ = now > std::exchange(missing_[first_interface_ + field(0)], now) || gap_;
   }
@@ -174,10 +166,12 @@ void Pcapng::read_statistics() {
 
 void Pcapng::options(Packet& packet, std::size_t at) {
   for (Options options(wire::Bytes(body_).subspan(std::min(at, body_.size())), order_); options.next();) {
-    if (options.code() == comment) packet.comments.push_back(options.text());
-    if (options.code() != epb_flags || options.value().size() != 4) continue;
-    const std::uint32_t direction = order_.u32(options.value().data()) & 3;
-    packet.direction = direction == 1 ? Direction::received : direction == 2 ? Direction::sent : Direction::unknown;
+    const wire::Bytes value = options.value();
+    if (options.code() == option::comment) packet.comments.push_back(options.text());
+    if (type_ == Block::enhanced_packet && options.code() == option::epb_dropcount && value.size() == 8)
+      packet.after_gap = packet.after_gap || order_.u64(value.data()) != 0;
+    if (options.code() == option::epb_flags && value.size() == 4)
+      packet.direction = direction_of(order_.u32(value.data()));
   }
 }
 
@@ -229,13 +223,14 @@ Pcapng::Found Pcapng::simple(Packet& packet) {
 
 Pcapng::Found Pcapng::use_block(Packet& packet) {
   switch (type_) {
-    case interface_description: return describe_interface() ? Found::other : Found::error;
-    case interface_statistics: return read_statistics(), Found::other;
-    case enhanced_packet: return enhanced(packet);
-    case simple_packet: return simple(packet);
-    case old_packet: return old(packet);
-    default: return Found::other;  // names, a vendor's own, the next section
+    case Block::interface_description: return describe_interface() ? Found::other : Found::error;
+    case Block::interface_statistics: return read_statistics(), Found::other;
+    case Block::enhanced_packet: return enhanced(packet);
+    case Block::simple_packet: return simple(packet);
+    case Block::old_packet: return old(packet);
+    case Block::section_header: break;
   }
+  return Found::other;  // names, a vendor's own, the next section
 }
 
 bool Pcapng::next(Packet& packet) {
@@ -249,7 +244,7 @@ bool Pcapng::next(Packet& packet) {
 }  // namespace
 
 std::unique_ptr<Format> open_pcapng(ByteSource& source, std::span<const std::uint8_t, 4> magic) {
-  if (FileOrder{true}.u32(magic.data()) != section_header) return nullptr;
+  if (FileOrder{true}.u32(magic.data()) != static_cast<std::uint32_t>(Block::section_header)) return nullptr;
   auto pcapng = std::make_unique<Pcapng>(source);
   pcapng->begin();
   return pcapng;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tools/fcvi_sim/capture/comment.hpp"
 #include "wire/describe.hpp"
 
 namespace sim::capture {
@@ -16,6 +17,15 @@ View view_of(Direction direction) {
     case Direction::unknown: break;
   }
   return View::unknown;
+}
+
+bool is_behind_gap(const Packet& packet) {
+  return packet.after_gap || std::any_of(packet.comments.begin(), packet.comments.end(), tells_of_gap);
+}
+
+bool is_lost(const Packet& packet) {
+  return std::any_of(packet.comments.begin(), packet.comments.end(),
+                     [](const std::string& comment) { return told_by(comment) == Tells::lost; });
 }
 
 bool is_request_or_answer(const wire::FcHeader& header) {
@@ -90,9 +100,11 @@ bool Reading::next(Seen& seen) {
   seen.same = 0;
   seen.whole.clear();
   if (seen.frame.fip) seen.same = find_copy(seen, seen.packet.data);
-  if (seen.packet.after_gap) tracker_.frames_missing();
+  if (is_behind_gap(seen.packet)) tracker_.frames_missing();
   if (!seen.frame.header) return true;
-  seen.record = tracker_.read(seen.frame, seen.packet.number, seen.since_first, view_of(seen.packet.direction));
+  seen.record = is_lost(seen.packet)
+                    ? tracker_.read_lost(seen.frame, seen.packet.number, seen.since_first)
+                    : tracker_.read(seen.frame, seen.packet.number, seen.since_first, view_of(seen.packet.direction));
   seen.same = seen.frame.is_fc_vi() ? seen.record->same : find_copy(seen, seen.frame.fc);
   read_message(seen);
   seen.exchange = exchange_of(seen);

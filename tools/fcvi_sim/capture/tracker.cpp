@@ -147,10 +147,15 @@ void Tracker::handle(const IuFrame& iu, Record& record, View view) {
   }
 }
 
-Tracker::Ptr Tracker::read_iu(const Frame& frame, std::uint64_t number, Time time, View view) {
+Tracker::Ptr Tracker::new_record(std::uint64_t number, Time time) {
   auto record = std::make_shared<Record>();
   record->number = number;
   record->time = time;
+  return record;
+}
+
+Tracker::Ptr Tracker::read_iu(const Frame& frame, std::uint64_t number, Time time, View view) {
+  Ptr record = new_record(number, time);
   if (!frame.counts()) return record;  // no port takes it: it is shown, and nothing follows from it
   record->seen[static_cast<std::size_t>(view)] = true;
   IuFrame iu = iu_of(frame);
@@ -177,9 +182,34 @@ Tracker::Ptr Tracker::read(const Frame& frame, std::uint64_t number, Time time, 
     const unsigned routing = static_cast<unsigned>(r_ctl) >> 4;
     if (routing == 0x8 || routing == 0xC) return link_service(frame, number, time);
   }
-  auto record = std::make_shared<Record>();
-  record->number = number;
-  record->time = time;
+  return new_record(number, time);
+}
+
+/// Requests of a set-up or a Disconnect are tries, which a later one refers to. ABTS tells what a request was.
+void Tracker::try_lost(const IuFrame& iu, Record& record) {
+  const bool begins = iu.header.has(wire::f_ctl::first_sequence) && iu.header.seq_cnt.value == 0;
+  if (iu.opcode() == fcvi::Opcode::connect_rqst) {
+    connect_request(iu, record);
+  } else if (iu.opcode() == fcvi::Opcode::disconnect_rqst) {
+    disconnect_request(iu, record);
+  } else if (begins && iu.iu->category == fcvi::Category::message_request) {
+    exchange_of(iu.header) = new_exchange(iu, record);
+    exchange_of(iu.header)->unknown = true;
+  }
+  record.notes.clear();  // nobody sees them
+}
+
+Tracker::Ptr Tracker::read_lost(const Frame& frame, std::uint64_t number, Time time) {
+  const unsigned routing = static_cast<unsigned>(frame.header->r_ctl) >> 4;
+  if (routing == 0x8 || routing == 0xC) return link_service(frame, number, time);
+  Ptr record = new_record(number, time);
+  if (!frame.is_fc_vi() || !frame.counts()) return record;
+  IuFrame iu = iu_of(frame);
+  read_device_header(iu);
+  if (const Ptr first = seen_before({iu.raw.begin(), iu.raw.end()}))
+    record->same = first->number;  // it was shown before it was lost
+  else if (Record nowhere; check::header(iu, nowhere))
+    try_lost(iu, *record);
   return record;
 }
 
@@ -189,8 +219,15 @@ void Tracker::frames_missing() {
   logins_.clear();
   seen_.clear();
   seen_before_.clear();
-  for (Connection& connection : connections_) connection.implied = true;
+  // Others may have the same handles by now.
+  for (Connection& connection : connections_) {
+    connection.implied = true;
+    connection.level.reset();
+    connection.window.reset();
+  }
   for (Endpoint& endpoint : endpoints_) {
+    endpoint.peer = nullptr;
+    endpoint.attributes.reset();
     endpoint.next = {};
     endpoint.messages.clear();
     endpoint.open = endpoint.closed = 0;
@@ -199,9 +236,7 @@ void Tracker::frames_missing() {
 
 /// ABTS and what answers it, ACKs and rejects: of which message or set-up.
 Tracker::Ptr Tracker::link_service(const Frame& frame, std::uint64_t number, Time time) {
-  auto record = std::make_shared<Record>();
-  record->number = number;
-  record->time = time;
+  Ptr record = new_record(number, time);
   const auto found = exchanges_.find(key_of(*frame.header));
   if (found == exchanges_.end() || !found->second) return record;
   const ExchangePtr& exchange = found->second;

@@ -19,7 +19,10 @@ class Tracker {
   using Ptr = std::shared_ptr<Record>;
   /// `time`: nanoseconds since the first frame. Any frame with a header, FC-VI or not.
   Ptr read(const Frame& frame, std::uint64_t number, Time time, View view);
-  /// The capture misses frames here: what follows is judged as if it had begun now. Connections stay known.
+  /// The same of a frame that the capture says was lost or discarded on its way: its sender has tried something, and
+  /// nothing else follows from it.
+  Ptr read_lost(const Frame& frame, std::uint64_t number, Time time);
+  /// The capture misses frames here: what follows is judged as if it had begun now. Connections keep their numbers.
   void frames_missing();
   [[nodiscard]] const std::deque<Connection>& connections() const { return connections_; }
 
@@ -30,6 +33,8 @@ class Tracker {
 
   // tracker.cpp: frames, logins
   Ptr read_iu(const Frame& frame, std::uint64_t number, Time time, View view);
+  void try_lost(const IuFrame& iu, Record& record);
+  static Ptr new_record(std::uint64_t number, Time time);
   void handle(const IuFrame& iu, Record& record, View view);
   void copy(Record& first, const IuFrame& iu, Record& record, View view);
   Ptr seen_before(const std::string& raw) const;

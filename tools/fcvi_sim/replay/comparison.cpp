@@ -68,10 +68,19 @@ bool class_differs(const CapturedFrame& captured, const SentFrame& now) {
   return captured.sof && wire::class_of_service(*captured.sof) != wire::class_of_service(now.sof);
 }
 
+bool eof_differs(const CapturedFrame& captured, const SentFrame& now) {
+  return captured.eof && *captured.eof != now.eof;
+}
+
+bool crc_differs(const CapturedFrame& captured, const SentFrame& now) { return captured.crc_error != now.crc_error; }
+
+std::string crc_text(bool is_wrong) { return is_wrong ? "wrong" : "right"; }
+
 }  // namespace
 
 bool differ(const CapturedFrame& captured, const SentFrame& now) {
-  return captured.bytes != now.bytes || class_differs(captured, now);
+  return captured.bytes != now.bytes || class_differs(captured, now) || eof_differs(captured, now) ||
+         crc_differs(captured, now);
 }
 
 std::vector<FieldDifference> differences(const CapturedFrame& captured, const SentFrame& now) {
@@ -79,6 +88,9 @@ std::vector<FieldDifference> differences(const CapturedFrame& captured, const Se
   if (class_differs(captured, now))
     list.push_back({"class", std::to_string(wire::class_of_service(*captured.sof)),
                     std::to_string(wire::class_of_service(now.sof))});
+  if (eof_differs(captured, now))
+    list.push_back({"EOF", capture::eof_words(*captured.eof), capture::eof_words(now.eof)});
+  if (crc_differs(captured, now)) list.push_back({"CRC", crc_text(captured.crc_error), crc_text(now.crc_error)});
   if (captured.bytes == now.bytes) return list;
   append_fields(list, leaves_of(captured.bytes), leaves_of(now.bytes));
   if (list.empty()) append_bytes(list, captured.bytes, now.bytes);

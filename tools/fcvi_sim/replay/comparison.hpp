@@ -11,13 +11,15 @@ struct FieldDifference {
   std::string field, captured, now;  // "FCVI_CONNECT_RESP1.payload.handle"; a text that is empty: there is none
 };
 
-/// One frame of the port as it is now: header, data field, and how its class is marked.
+/// One frame of the port as it is now: header, data field, its delimiters, and whether its CRC is wrong.
 struct SentFrame {
   std::vector<std::uint8_t> bytes;
   wire::Sof sof{};
+  wire::Eof eof{};
+  bool crc_error = false;
 };
 
-/// Not equal to the last bit; of delimiters the class.
+/// Not equal to the last bit; of SOF the class. What the capture has not is equal.
 [[nodiscard]] bool differ(const CapturedFrame& captured, const SentFrame& now);
 /// In the order of the frame; empty where they do not differ.
 [[nodiscard]] std::vector<FieldDifference> differences(const CapturedFrame& captured, const SentFrame& now);

@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "tools/fcvi_sim/capture/comment.hpp"
 #include "tools/fcvi_sim/capture/reading.hpp"
 #include "tools/fcvi_sim/capture/twice.hpp"
 #include "wire/ct/rsnn_nn.hpp"
@@ -225,9 +226,8 @@ bool Selector::comes_from_afar(const capture::Seen& seen, const Carried& carried
   const bool to_port = contains(port_.ids, header.d_id) || header.d_id == wire::well_known::broadcast;
   if (!to_port || seen.packet.direction != Direction::sent || census_.arrives(*port_.interface, header.s_id))
     return false;
-  return std::none_of(seen.packet.comments.begin(), seen.packet.comments.end(), [](const std::string& comment) {
-    return comment.starts_with("discarded") || comment.starts_with("lost");
-  });
+  return std::none_of(seen.packet.comments.begin(), seen.packet.comments.end(),
+                      [](const std::string& comment) { return capture::told_by(comment) == capture::Tells::lost; });
 }
 
 /// Of a frame that was captured at both ends only the port's own end counts.
@@ -243,6 +243,12 @@ Selector::Role Selector::role_by_address(const capture::Seen& seen, const Carrie
   const bool elsewhere =
       seen.packet.direction == Direction::received && port_.interface && seen.packet.interface != *port_.interface;
   return elsewhere || repeated ? Role::none : Role::received;
+}
+
+/// The port did not send it so.
+bool is_by_fault(const capture::Packet& packet) {
+  return std::any_of(packet.comments.begin(), packet.comments.end(),
+                     [](const std::string& comment) { return capture::told_by(comment) == capture::Tells::fault; });
 }
 
 void Selector::add(const capture::Seen& seen) {
@@ -264,8 +270,10 @@ void Selector::add(const capture::Seen& seen) {
   frame.header = carried->header;
   if (!carried->by_fip) {
     frame.sof = seen.frame.sof;
-    frame.eof = seen.frame.eof;
-    frame.crc_error = seen.frame.crc_ok == false;
+    if (!frame.sent || !is_by_fault(seen.packet)) {
+      frame.eof = seen.frame.eof;
+      frame.crc_error = seen.frame.crc_ok == false;
+    }
   }
   mark(frame);
   read_message(frame);

@@ -19,8 +19,8 @@ struct CapturedFrame {
   std::vector<std::uint8_t> bytes;  // header, data field, fill bytes
   wire::FcHeader header;
   std::optional<wire::Sof> sof;  // where the capture has it
-  std::optional<wire::Eof> eof;
-  bool crc_error = false;
+  std::optional<wire::Eof> eof;  // the same; not of a frame that a fault changed where it was captured
+  bool crc_error = false;        // the same
   /// The data field of a message that is complete with this frame; message data: of this frame. Empty: it is a part.
   std::vector<std::uint8_t> message;
   wire::FcHeader message_header;

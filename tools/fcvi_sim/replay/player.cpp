@@ -178,7 +178,7 @@ void Player::skip_matched() {
 void Player::send(fc2::FramePtr frame) {
   if (over_) return;
   const std::span<const std::uint8_t> content = frame->content();
-  const SentFrame now{{content.begin(), content.end()}, frame->sof};
+  const SentFrame now{{content.begin(), content.end()}, frame->sof, frame->eof, frame->crc_error};
   const runtime::TimeNs ready = ready_.empty() ? scheduler_.now() : ready_.front();
   if (!ready_.empty()) ready_.pop_front();
   if (!match(now)) no_match(now, ready);
@@ -223,7 +223,7 @@ bool Player::may_pass(std::size_t index) const {
 bool Player::matches(std::size_t at, const SentFrame& now) {
   const CapturedFrame& captured = conversation_.frames[at];
   std::vector<Translation::Pair> learned;
-  const SentFrame as_captured{translation_.to_captured(now.bytes, captured, learned), now.sof};
+  const SentFrame as_captured{translation_.to_captured(now.bytes, captured, learned), now.sof, now.eof, now.crc_error};
   if (differ(captured, as_captured)) return false;
   for (const Translation::Pair& pair : learned) translation_.learn(pair);
   return true;
@@ -253,10 +253,14 @@ void Player::no_match(const SentFrame& now, runtime::TimeNs ready) {
   const bool early = time_of(at) > scheduler_.now() + options_.tolerance;
   if (early || name_of(captured->bytes) != name_of(now.bytes)) return note_extra(now, ready);
   std::vector<Translation::Pair> learned;
-  const SentFrame as_captured{translation_.to_captured(now.bytes, *captured, learned), now.sof};
+  const SentFrame as_captured{translation_.to_captured(now.bytes, *captured, learned), now.sof, now.eof, now.crc_error};
   for (const Translation::Pair& pair : learned) translation_.learn(pair);
-  note(
-      {Difference::Kind::changed, captured, as_captured, captured_time(), replay::differences(*captured, as_captured)});
+  const CapturedFrame& next = conversation_.frames[awaited_[first_awaited_]];
+  if (!differ(*captured, as_captured))
+    note({Difference::Kind::early, captured, as_captured, captured_time(), {}, &next});
+  else
+    note({Difference::Kind::changed, captured, as_captured, captured_time(),
+          replay::differences(*captured, as_captured)});
   accept(at);
 }
 

@@ -14,12 +14,14 @@
 namespace sim::replay {
 
 struct Difference {
-  enum class Kind : std::uint8_t { changed, missing, extra };
+  /// `early`: the same, but it comes before another one that it was behind.
+  enum class Kind : std::uint8_t { changed, missing, extra, early };
   Kind kind{};
   const CapturedFrame* captured = nullptr;   // of `extra`: the one that was awaited
   SentFrame now = {};                        // not of `missing`
   capture::Time at = 0;                      // when it came now, or was missed; as the capture counts
   std::vector<FieldDifference> fields = {};  // of `changed`
+  const CapturedFrame* before = nullptr;     // of `early`: the one that was awaited
 };
 
 class Player final : private runtime::Event, private fc2::FrameOutput {

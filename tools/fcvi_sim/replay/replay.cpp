@@ -16,6 +16,8 @@ std::string heading(const Difference& difference) {
   switch (difference.kind) {
     case Difference::Kind::changed: return frame_words(*captured) + " is different now";
     case Difference::Kind::missing: return frame_words(*captured) + " is not sent now";
+    case Difference::Kind::early:
+      return frame_words(*captured) + " is sent earlier now, before " + frame_words(*difference.before);
     case Difference::Kind::extra: break;
   }
   return "a frame is sent now at " + capture::seconds(difference.at) + " s, " +

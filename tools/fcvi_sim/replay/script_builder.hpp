@@ -59,6 +59,11 @@ class ScriptBuilder {
   struct Arrived {
     std::size_t at = 0;
     wire::fcvi::DeviceHeader fields;
+    std::uint64_t written = 0;  // bytes of an RDMA Write that came, each behind the other
+    std::size_t last = 0;       // with the last of them
+  };
+  struct Range {
+    std::uint64_t begin = 0, end = 0;
   };
   using MessageKey = std::pair<std::size_t, std::uint32_t>;  // VI, FCVI_MSG_ID
 
@@ -103,7 +108,9 @@ class ScriptBuilder {
   void finish_messages();
   void finish_sent(Message& message);
   void finish_received(std::size_t vi, const Arrived& message, std::uint8_t causes);
+  void data_received(Arrived& message, std::size_t at) const;
   void finish_read(MessageKey key, Message& data);
+  [[nodiscard]] std::vector<Range> written_before(std::size_t vi, const Arrived& read) const;
   void reach(std::size_t at, std::size_t vi, const wire::fcvi::DeviceHeader& fields);
 
   [[nodiscard]] capture::Time time_of(std::size_t at) const { return frames_[at].at; }

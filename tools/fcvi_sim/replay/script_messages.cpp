@@ -109,8 +109,17 @@ void ScriptBuilder::message_received(std::size_t at, const DeviceHeader& fields)
   const auto vi = by_own_handle_.find(fields.handle.value);
   if (vi == by_own_handle_.end()) return unknown_connection(at, fields);
   const MessageKey key{vi->second, fields.msg_id.value};
-  if (received_.contains(key) || takes_too_much(at, fields.tot_len_or_connection_id)) return;
-  received_.try_emplace(key, Arrived{at, fields});
+  if (!received_.contains(key) && takes_too_much(at, fields.tot_len_or_connection_id)) return;
+  const auto message = received_.try_emplace(key, Arrived{at, fields}).first;
+  if (fields.opcode == Opcode::write_rqst) data_received(message->second, at);
+}
+
+void ScriptBuilder::data_received(Arrived& message, std::size_t at) const {
+  const CapturedFrame& frame = frames_[at];
+  if (frame.crc_error || frame.header.parameter != message.written) return;
+  const std::size_t field = frame.data_field().size();
+  message.written += field - std::min(field, message.fields.size());
+  message.last = at;
 }
 
 // --- when all is known -------------------------------------------------------------------------------------------
@@ -164,13 +173,40 @@ void ScriptBuilder::reach(std::size_t at, std::size_t vi, const DeviceHeader& fi
   (fields.opcode == Opcode::write_rqst ? found->write : found->read) = true;
 }
 
+/// Where whole RDMA Writes of the peer that the port took left data that the peer then reads, by address.
+std::vector<ScriptBuilder::Range> ScriptBuilder::written_before(std::size_t vi, const Arrived& read) const {
+  std::vector<Range> ranges;
+  for (const auto& [key, message] : received_) {
+    const DeviceHeader& fields = message.fields;
+    const bool same = key.first == vi && fields.opcode == Opcode::write_rqst && message.last < read.at &&
+                      fields.rmt_va_handle == read.fields.rmt_va_handle;
+    if (same && message.written == fields.tot_len_or_connection_id && !refused_.contains(key))
+      ranges.push_back({fields.rmt_va, fields.rmt_va + message.written});
+  }
+  std::sort(ranges.begin(), ranges.end(), [](const Range& one, const Range& other) { return one.begin < other.begin; });
+  return ranges;
+}
+
+/// What the peer wrote there before is there by itself. All else is the user's, as it was read.
 void ScriptBuilder::finish_read(MessageKey key, Message& data) {
   const auto request = received_.find(key);
   const auto refusal = refused_.find(key);
   const bool refused = refusal != refused_.end() && (refusal->second & flag::prot_err) != 0;
   if (request == received_.end() || refused || data.bytes.empty()) return;
   const DeviceHeader& fields = request->second.fields;
-  put(request->second.at, call::Fill{data.vi, fields.rmt_va_handle, fields.rmt_va, std::move(data.bytes)});
+  std::uint64_t at = fields.rmt_va;
+  const std::uint64_t end = at + data.bytes.size();
+  const auto fill_until = [&](std::uint64_t until) {
+    if (until <= at) return;
+    const auto first = data.bytes.begin() + static_cast<std::ptrdiff_t>(at - fields.rmt_va);
+    put(request->second.at,
+        call::Fill{data.vi, fields.rmt_va_handle, at, {first, first + static_cast<std::ptrdiff_t>(until - at)}});
+  };
+  for (const Range& written : written_before(key.first, request->second)) {
+    fill_until(std::min(written.begin, end));
+    at = std::clamp(written.end, at, end);
+  }
+  fill_until(end);
 }
 
 }  // namespace sim::replay
