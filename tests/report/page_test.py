@@ -245,10 +245,13 @@ class ReportPage(unittest.TestCase):
     def test_frame_tells_the_rows_that_it_made_fire(self):
         """Beside the fields of a frame stand the rows that fired at its ends then, each with its clause."""
         self.view("ladder")
-        self.click_row("FCVI_CONNECT_RESP3")
+        self.click_row("FCVI_CONNECT_RQST")
         self.page.run("document.querySelector('#detail .rows-of summary').click()")
         rows = self.page.texts("#detail .rows-of li")
-        self.assertTrue(any("connect_originator" in row and "FC-VI" in row for row in rows), rows)
+        self.assertTrue(any("sent: connect_originator" in row and "FC-VI" in row for row in rows), rows)
+        self.click_row("LS_ACC to FLOGI")
+        self.page.run("document.querySelector('#detail .rows-of summary').click()")
+        self.assertTrue(any("arrived: port_attachment" in row for row in self.page.texts("#detail .rows-of li")))
 
     def test_many_ports_most_talkative_first(self):
         """Of 14 ports and the services eight are shown; the page says what is hidden, and each can be chosen, also by keyboard alone."""
@@ -284,6 +287,18 @@ class ReportPage(unittest.TestCase):
         page.keys("/")
         page.keys("PLOGI", Keys.ENTER)
         self.assertIn("filtered out", page.text("#matches"))
+
+    def test_list_of_ports_fits_a_phone(self):
+        """Open, in the ladder and in the plots, it is on the screen of a phone, and nothing scrolls sideways."""
+        with chromium.Page(self.many, phone=True, dark=True) as page:
+            for view, box in (("ladder", "ladder-ports"), ("plots", "plot-ports")):
+                page.run("document.getElementById('tab-' + arguments[0]).click()", view)
+                page.keys("p")
+                page.wait("return document.activeElement.classList.contains('port-search')", "open")
+                left, right = page.run("const box = document.querySelector(`#${arguments[0]} .port-box`).getBoundingClientRect(); return [box.left, box.right]", box)
+                self.assertTrue(0 <= left and right <= 400, (view, left, right))
+                self.assertEqual(page.run("return [document.documentElement.scrollLeft, document.body.scrollLeft, document.documentElement.scrollWidth]"), [0, 0, 400])
+            self.assertEqual(page.console(), [])
 
     def test_plots_of_the_ports_that_are_shown(self):
         """Curves of eight ports at most; what is hidden is said, and the choice of ports brings it."""

@@ -51,9 +51,9 @@ function jumpsHtml(i) {
   return jumps.length ? `<div class="jumps">${jumps.join("")}</div>` : "";
 }
 
-/// Rows that fired at its ends when it left and when it arrived.
+/// Rows that fired at its ends when it left and when it arrived. What a service sends is seen where it arrives.
 function rowsOfFrameHtml(i) {
-  const ends = [[frames.from[i], frames.at[i], "sent"]];
+  const ends = [frames.lane[frames.from[i]].service ? [frames.to[i], frames.at[i], "arrived"] : [frames.from[i], frames.at[i], "sent"]];
   if (frames.took[i] >= 0 && frames.from[i] !== frames.to[i]) ends.push([frames.to[i], frames.at[i] + frames.took[i], "arrived"]);
   const items = ends.flatMap(([lane, at, when]) => {
     const place = placeOfLane(lane);

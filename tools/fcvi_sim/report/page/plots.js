@@ -212,7 +212,7 @@ function drawPlots() {
     if (!names.length || !data[0].length) continue;
     const panel = document.createElement("div");
     panel.className = "panel plot";
-    panel.innerHTML = `<h2>${html(kind.title)} <span class="dim">${html(kind.said)}${hidden ? `${kind.said ? "; " : ""}${count(hidden)} more curves: choose their ports` : ""}</span></h2><div role="img" id="plot-${kind.id}"></div>`;
+    panel.innerHTML = `<h2><span class="title">${html(kind.title)}</span> <span class="dim">${html(kind.said)}${hidden ? `${kind.said ? "; " : ""}${count(hidden)} more curves: choose their ports` : ""}</span></h2><div role="img" id="plot-${kind.id}"></div>`;
     byId("plots-all").append(panel);
     const place = byId(`plot-${kind.id}`);
     place.setAttribute("aria-label", `${kind.title}. ${inWords(kind, names, data)}`);

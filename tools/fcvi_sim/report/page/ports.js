@@ -35,7 +35,14 @@ function makePicker(box) {
     box.querySelector(".ports-said").textContent = portsWords();
     if (box.open) list.innerHTML = portListHtml(search.value);
   };
-  box.addEventListener("toggle", () => { redraw(); if (box.open) search.focus(); });
+  box.addEventListener("toggle", () => {
+    redraw();
+    if (!box.open) return;
+    const list = box.querySelector(".port-box");
+    list.style.left = "0";
+    list.style.left = `${Math.min(0, document.documentElement.clientWidth - 8 - list.getBoundingClientRect().right)}px`;  // on the screen
+    search.focus();
+  });
   search.addEventListener("input", redraw);
   box.addEventListener("change", (event) => {
     if (event.target.dataset.lane === undefined) return;
