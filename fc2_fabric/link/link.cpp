@@ -121,6 +121,9 @@ void LinkEnd::start_timer() {
   else
     scheduler_.schedule_after(*this, r_t_tov);
 }
+void LinkEnd::on_row(const fsm::Row& row) {
+  if (user_ != nullptr) fsm::tell(user_->row_listener(), row);
+}
 void LinkEnd::unexpected(std::string_view, std::string_view, std::string_view) { ++unexpected_events_; }
 
 // --- link --------------------------------------------------------------------------------------------------------

@@ -16,6 +16,8 @@ class LinkUser {
   virtual void link_active() = 0;
   /// NOS or OLS: frames no longer pass; logins must be validated, or are over (FC-VI 7.7). Not called for a Link Reset.
   virtual void link_offline() = 0;
+  /// Hears of the rows that fire in the machine of this end; nullptr: nobody does. Asked at each row.
+  [[nodiscard]] virtual fsm::RowListener* row_listener() const { return nullptr; }
 
  protected:
   ~LinkUser() = default;
@@ -93,6 +95,7 @@ class LinkEnd final : public PrimitiveReceiver,
   void stop_timer() override { scheduler_.cancel(*this); }
   void report_offline() override;
   void report_active() override { effects_.push(Effect::TellActive); }
+  void on_row(const fsm::Row& row) override;
   void unexpected(std::string_view machine, std::string_view state, std::string_view event) override;
 
   Scheduler& scheduler_;

@@ -83,6 +83,7 @@ class LoopStation final : public FrameOutput,
   void report_participating() override { effects_.push(Effect::TakePart); }
   [[nodiscard]] bool claims_left() const override { return current_.stage + 1 < stages; }
   [[nodiscard]] bool has_al_pa() const override { return claimed_; }
+  void on_row(const fsm::Row& row) override { fsm::tell(user_.row_listener(), row); }
   void unexpected(std::string_view, std::string_view, std::string_view) override { ++unexpected_events_; }
 
   Loop& loop_;

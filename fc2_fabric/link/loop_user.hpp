@@ -6,6 +6,10 @@
 #include "fc2_fabric/frame/frame_receiver.hpp"
 #include "wire/types.hpp"
 
+namespace fsm {
+class RowListener;
+}
+
 namespace fc2 {
 class LoopStation;
 
@@ -46,6 +50,8 @@ class LoopUser {
   virtual void frame_returned(FramePtr /*frame*/) {}
   /// The port is off the loop.
   virtual void loop_gone() = 0;
+  /// Hears of the rows that fire in the machine of its place; nullptr: nobody does. Asked at each row.
+  [[nodiscard]] virtual fsm::RowListener* row_listener() const { return nullptr; }
 
   LoopUser() = default;
   LoopUser(const LoopUser&) = delete;

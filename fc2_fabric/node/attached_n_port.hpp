@@ -12,6 +12,7 @@ class AttachedNPort final : public LinkUser {
   [[nodiscard]] NPort& port() { return port_; }
   void link_active() override;
   void link_offline() override;
+  [[nodiscard]] fsm::RowListener* row_listener() const override;
 
  private:
   NPort& port_;

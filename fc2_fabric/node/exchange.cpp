@@ -325,6 +325,7 @@ bool Exchange::out_of_order_fabric() const { return !services().in_order(); }
 void Exchange::discard_frame() { services().counters().discard(Discard::WrongSequence); }
 void Exchange::report_sequence_error(sq::SequenceError) { effects_.push(Effect::FailSequence); }
 void Exchange::report_sequence() { effects_.push(Effect::TakeSequence); }
+void Exchange::on_row(const fsm::Row& row) { fsm::tell(services().config().rows, row); }
 void Exchange::unexpected(std::string_view, std::string_view, std::string_view) {
   ++services().counters().unexpected_events;
 }

@@ -154,6 +154,7 @@ class Exchange final : private CreditUser, private machines::exchange::Context, 
   void stop_timer() override { start_timer(TimerUse::None, 0); }
   [[nodiscard]] bool out_of_order_fabric() const override;
   // both
+  void on_row(const fsm::Row& row) override;
   void discard_frame() override;
   void unexpected(std::string_view machine, std::string_view state, std::string_view event) override;
 

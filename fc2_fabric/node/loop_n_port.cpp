@@ -32,6 +32,7 @@ void LoopNPort::loop_active(LoopStation& station, const LoopState& state) {
 }
 
 void LoopNPort::loop_gone() { port_.link_down(); }
+fsm::RowListener* LoopNPort::row_listener() const { return port_.config().rows; }
 
 LoopStation& attach(Loop& loop, NPort& port, const LoopPlace& place) {
   assert(loop.station_of(port) == nullptr);

@@ -17,6 +17,7 @@ class LoopNPort final : public LoopUser {
   void loop_interrupted(FramePtr& unsent) override;
   void loop_active(LoopStation& station, const LoopState& state) override;
   void loop_gone() override;
+  [[nodiscard]] fsm::RowListener* row_listener() const override;
 
  private:
   NPort& port_;

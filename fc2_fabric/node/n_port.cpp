@@ -19,6 +19,7 @@ namespace fc2 {
 
 void AttachedNPort::link_active() { port_.link_up(end_.output()); }
 void AttachedNPort::link_offline() { port_.link_interrupted(); }
+fsm::RowListener* AttachedNPort::row_listener() const { return port_.config().rows; }
 
 /// Each uses those above it, and LoginServices those below; the last one goes first.
 struct NPort::Parts {

@@ -31,6 +31,7 @@ class SharedLink final : public FrameReceiver, public LinkUser, private OutputLi
   void link_active() override;
   /// FC-VI 7.7.5: each of them waits to log in again.
   void link_offline() override;
+  [[nodiscard]] fsm::RowListener* row_listener() const override { return base_->port.config().rows; }
   /// The link is unplugged: all are logged out.
   void link_down();
   void receive(FramePtr frame) override;

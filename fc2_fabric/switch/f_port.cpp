@@ -24,6 +24,7 @@ wire::Wwn f_port_name(wire::Wwn switch_name, std::size_t number) {
 NPortConfig controller_config(const SwitchConfig& config, std::size_t number) {
   NPortConfig controller;
   controller.name = config.name + " F_Port " + std::to_string(number);
+  controller.rows = config.rows;
   controller.port_name = f_port_name(config.switch_name, number);
   controller.node_name = config.fabric_name;
   controller.fixed_id = wire::well_known::f_port;

@@ -111,6 +111,7 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser, privat
   void proceed_for(wire::FcId id) override;
   void link_active() override;
   void link_offline() override;
+  [[nodiscard]] fsm::RowListener* row_listener() const override { return switch_.config().rows; }
   [[nodiscard]] LinkUser& far_user();
   [[nodiscard]] bool one_link() const;
   [[nodiscard]] bool logins_have_a_link() const;

@@ -47,4 +47,6 @@ void FlPort::loop_gone() {
   port_.link_is_over();
 }
 
+fsm::RowListener* FlPort::row_listener() const { return port_.switch_.config().rows; }
+
 }  // namespace fc2

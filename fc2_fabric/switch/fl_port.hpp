@@ -30,6 +30,7 @@ class FlPort final : public LoopUser {
   void loop_active(LoopStation& station, const LoopState& state) override;
   void frame_returned(FramePtr frame) override;
   void loop_gone() override;
+  [[nodiscard]] fsm::RowListener* row_listener() const override;
 
  private:
   FPort& port_;

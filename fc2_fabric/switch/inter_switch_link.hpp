@@ -24,6 +24,7 @@ class EPort final : public SwitchPort, private LinkUser {
   friend class InterSwitchLink;
   void link_active() override;
   void link_offline() override;
+  [[nodiscard]] fsm::RowListener* row_listener() const override { return switch_.config().rows; }
   void hold() override;
   void proceed() override;
 

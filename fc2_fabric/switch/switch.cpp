@@ -34,6 +34,7 @@ constexpr std::size_t areas = 255, address_numbers = areas * 256;
 NPortConfig service_config(const SwitchConfig& config, const char* name, wire::FcId id) {
   NPortConfig service;
   service.name = config.name + " " + name;
+  service.rows = config.rows;
   service.port_name = {config.switch_name.value + (id.value & 0xFF)};
   service.node_name = config.switch_name;
   service.fixed_id = id;
@@ -332,6 +333,11 @@ FrameReceiver* Switch::ingress_of(const NPort& port) {
 Link* Switch::link_of(const NPort& port) {
   const auto found = links_.find(&port);
   return found == links_.end() ? nullptr : found->second->link();
+}
+
+std::size_t Switch::frames_for(const NPort& port) const {
+  const auto found = links_.find(&port);
+  return found == links_.end() ? 0 : found->second->waiting();
 }
 
 // --- logins ------------------------------------------------------------------------------------------------------

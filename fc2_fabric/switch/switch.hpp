@@ -64,6 +64,8 @@ class Switch final : private SwitchServices {
   bool replug(NPort& port);
   /// The link of an attached port, for link events; its end is b. nullptr: not attached.
   [[nodiscard]] Link* link_of(const NPort& port);
+  /// Frames that wait here for that port, none of which is on its link yet. 0: not attached.
+  [[nodiscard]] std::size_t frames_for(const NPort& port) const;
   [[nodiscard]] bool is_attached(const NPort& port) const { return links_.contains(&port); }
   /// At the N_Port's end of its link, so that it sees losses in the fabric as the port does. nullptr removes it.
   void tap(NPort& port, FrameTap* tap);

@@ -6,12 +6,18 @@
 #include "fc2_fabric/frame/frame.hpp"
 #include "wire/types.hpp"
 
+namespace fsm {
+class RowListener;
+}
+
 namespace fc2 {
 
 inline constexpr std::uint8_t max_domain = 239;  // FC-SW: EFh
 
 struct SwitchConfig {
   std::string name = "switch";
+  /// Hears of each row that fires in the machines of its services, F_Ports and ends of links.
+  fsm::RowListener* rows = nullptr;
   std::uint8_t domain = 1;      // 1 to 239; in a Fabric: preferred, another one where it is taken
   std::uint8_t priority = 128;  // in a Fabric: the lowest is principal switch (FC-SW), then the lowest name
   wire::Wwn switch_name{0x1000'02FC'FA00'0001};

@@ -6,6 +6,7 @@ usage: data_test.py FCVI_SIM SOURCE_DIR
 """
 
 import base64
+import itertools
 import json
 import os
 import re
@@ -14,9 +15,47 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zlib
 from pathlib import Path
 
 SIMULATOR, SOURCE = "", Path()
+
+
+def unpacked(text: str) -> bytes:
+    return zlib.decompress(base64.b64decode(text), -15) if text else b""
+
+
+def lists_of(piece: dict) -> list:
+    """[shape, values...] of each list: the values stand by shape and field."""
+    taken, out = {}, []
+    for shape in piece["shapes"]:
+        at = taken.get(shape, 0)
+        taken[shape] = at + 1
+        out.append([shape, *(column[at] for column in piece["columns"][str(shape)])])
+    return out
+
+
+def numbers_of(piece: str) -> list:
+    """The lists of each frame: nothing stands for the next new one, whose number comes first in the piece."""
+    first, *lines = piece.splitlines()
+    new = itertools.count(int(first))
+    return [[int(number) if number else next(new) for number in line.split(",")] for line in lines]
+
+
+def frames_of(pieces: list, lengths: list) -> list:
+    """The bytes of each frame: to its first 64 those of the frame before it in the piece that is as long are added."""
+    out = []
+    for k, piece in enumerate(pieces):
+        before, at = {}, 0
+        for length in lengths[1000 * k:1000 * (k + 1)]:
+            frame = bytearray(piece[at:at + length])
+            for i, byte in enumerate(before.get(length, b"")[:64]):
+                frame[i] = (frame[i] + byte) % 256
+            before[length] = bytes(frame)
+            out.append(bytes(frame))
+            at += length
+        assert at == len(piece), (k, at, len(piece))
+    return out
 
 
 class Data:
@@ -24,10 +63,16 @@ class Data:
 
     def __init__(self, path: Path):
         self.page = path.read_text(encoding="utf-8")
-        self.head, self.frames = json.loads(self.element("head")), json.loads(self.element("frames"))
-        self.lists = [json.loads(line) for line in self.element("field_lists").splitlines()]
-        self.of_frames = [[int(n) for n in line.split(",")] for line in self.element("lists_of_frames").splitlines()]
-        self.bytes = base64.b64decode(self.element("bytes"))
+        self.head, self.frames = json.loads(self.element("head")), json.loads(unpacked(self.element("frames")))
+        for column in ("number", "text"):
+            self.frames[column] = list(itertools.accumulate(self.frames[column]))
+        self.lists = [one for piece in self.pieces("field_lists") for one in lists_of(json.loads(piece))]
+        self.of_frames = [line for piece in self.pieces("lists_of_frames") for line in numbers_of(piece.decode())]
+        self.bytes = frames_of(self.pieces("bytes"), self.frames["kept"])
+        self.rows, self.series = (json.loads(unpacked(self.element(name)) or "null") for name in ("rows", "series"))
+
+    def pieces(self, name: str) -> list:
+        return [unpacked(line) for line in self.element(name).splitlines()]
 
     def element(self, name: str) -> str:
         return re.search(rf'<script type="text/plain" id="{name}">(.*?)</script>', self.page, re.DOTALL).group(1)
@@ -36,8 +81,7 @@ class Data:
         return len(self.frames["number"])
 
     def frame_bytes(self, i: int) -> bytes:
-        start = sum(self.frames["kept"][:i])
-        return self.bytes[start:start + self.frames["kept"][i]]
+        return self.bytes[i]
 
     def fields(self, i: int) -> list:
         """(path, value, offset, bytes, mask) of each field, from the outside to the inside."""
@@ -272,13 +316,50 @@ class ReportData(unittest.TestCase):
     def test_rows_have_clauses(self):
         """Each row that fired is one of a table in the golden pages, with its clause."""
         data = self.run_scenario("first_connection.yaml")
-        tables = data.head["rows"]["tables"]
+        tables = data.rows["tables"]
         machines = {row[0] for row in tables}
         self.assertLessEqual({"connect_originator", "connect_responder", "vi_endpoint"}, machines)
-        for machine, source, event, target, clause in tables:
+        for machine, source, event, target, clause, times, kept in tables:
+            self.assertTrue(0 < kept <= times)
             golden = "".join(page.read_text(encoding="utf-8") for page in (SOURCE / "state_machines/golden").glob(f"{machine}*"))
             for word in (source, event, target, clause.split(",")[0]):
                 self.assertIn(word, golden, (machine, source, event))
+
+    def test_each_change_of_state_has_its_row(self):
+        """At the time and port of each change a row of vi_endpoint fired that leads there (to Disconnecting, which counts as Error)."""
+        data = self.run_scenario("first_connection.yaml")
+        at = itertools.accumulate(data.rows["step"])
+        fired = [(time, data.head["places"][place][0], data.rows["tables"][row]) for time, place, row in zip(at, data.rows["place"], data.rows["row"])]
+        self.assertGreater(len(data.head["states"]), 3)
+        for change in data.head["states"]:
+            there = [row[3] for time, place, row in fired if (time, place, row[0]) == (change["at"], change["port"], "vi_endpoint")]
+            self.assertTrue({change["to"], {"Error": "Disconnecting"}.get(change["to"])} & set(there), (change, there))
+        self.assertEqual([place[1] for place in data.head["places"][:2]], [0, 1])  # lanes
+
+    def machines_of(self, name: str) -> dict:
+        """Of a run: the machines whose rows fired, each with the places where they did."""
+        data = self.run_scenario(name)
+        out = {}
+        self.assertEqual(sum(row[6] for row in data.rows["tables"]), len(data.rows["row"]))
+        self.assertTrue(all(step >= 0 for step in data.rows["step"]))
+        for place, row in zip(data.rows["place"], data.rows["row"]):
+            out.setdefault(data.rows["tables"][row][0], set()).add(data.head["places"][place][0])
+        return out
+
+    def test_every_machine_of_a_run_is_told(self):
+        """Each table of state_machines/ that a simulation drives, at its place; those of FIP run on Ethernet interfaces only."""
+        switched = self.machines_of("first_connection.yaml")
+        loop = self.machines_of("topology/private-loop-lip.yaml")
+        validated = self.machines_of("topology/fabric-nos-unchanged.yaml")
+        peers = self.machines_of("peer_to_peer.yaml")
+        told = {name: places for one in (switched, loop, validated, peers) for name, places in one.items()}
+        tables = {path.stem for path in (SOURCE / "state_machines/golden").glob("*.puml")}
+        self.assertEqual({name for name in tables if not name.startswith("fip_")} - set(told), set())
+        # Both ends of a link, and both sides of an Exchange with a service of the fabric.
+        self.assertEqual(len(switched["link_port"]), 3)
+        self.assertEqual(switched["exchange"], switched["link_port"])
+        self.assertEqual(loop["loop_port"], loop["vi_endpoint"])
+        self.assertNotIn("link_port", loop)
 
     def test_text_cannot_leave_its_element(self):
         """A name in a capture that looks like HTML stays text."""

@@ -4,12 +4,14 @@
 usage: page_test.py FCVI_SIM SOURCE_DIR
 """
 
+import base64
 import hashlib
 import re
 import subprocess
 import sys
 import tempfile
 import unittest
+import zlib
 from pathlib import Path
 
 import chromium
@@ -30,6 +32,37 @@ class ThirdParty(unittest.TestCase):
         self.assertEqual(there, listed)
 
 
+def many_ports(pairs: int) -> str:
+    """A scenario of so many clients, each with a server of its own; the later ones send more. One name looks like HTML."""
+    names = [(f"client{k}" if k else "<i>client0</i>", f"server{k}") for k in range(pairs)]
+    ports = [f"  - {{name: '{name}', address: 10.0.{side}.{k + 1}}}" for k, pair in enumerate(names) for side, name in enumerate(pair)]
+    work = [f"  - {{name: w{k}, client: '{client}', server: {server}, reliability: unreliable_delivery, start: {k}ms,\n"
+            f"     transfers: [{{operation: send, data: {{random: {4 * k + 4}KiB}}, message_bytes: 4KiB}}]}}" for k, (client, server) in enumerate(names)]
+    return "\n".join(["name: many ports", "seed: 1", "ports:", *ports, "workloads:", *work, ""])
+
+
+class Inflate(unittest.TestCase):
+    def test_takes_apart_what_zlib_packs(self):
+        """Stored, with fixed and with dynamic codes, of any length; what is cut or damaged is refused, and ends."""
+        script = (SOURCE / "tools/fcvi_sim/report/page/inflate.js").read_text(encoding="utf-8") + """
+            return arguments[0].map((text) => { try { return btoa(Array.from(inflate(bytesOfBase64(text)), (c) => String.fromCharCode(c)).join("")); } catch (e) { return e.message; } });"""
+        words = b"".join(b"%d frames of %d, " % (k * k, k) for k in range(6000))
+        noise = hashlib.shake_128(b"noise").digest(70000)
+        cases = []
+        for data in (b"", b"a", b"abcabcabcabcabc", bytes(300000), words, noise, words + noise + words):
+            for level, strategy in ((0, 0), (1, 0), (6, 0), (9, 0), (9, zlib.Z_FIXED), (9, zlib.Z_HUFFMAN_ONLY), (9, zlib.Z_RLE)):
+                packer = zlib.compressobj(level, zlib.DEFLATED, -15, 9, strategy)
+                cases.append((packer.compress(data) + packer.flush(), data))
+        whole = cases[-4][0]
+        broken = [b"", bytes(50), whole[:len(whole) // 2], whole[:100], b"\x07" + whole]
+        with chromium.Page(Path("/dev/null")) as page:
+            out = page.run(script, [base64.b64encode(case).decode() for case, _ in cases])
+            for k, (_, data) in enumerate(cases):
+                self.assertTrue(base64.b64decode(out[k]) == data, k)
+            for said in page.run(script, [base64.b64encode(case).decode() for case in broken]):
+                self.assertIn("damaged", said)
+
+
 class ReportPage(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -45,6 +78,11 @@ class ReportPage(unittest.TestCase):
         subprocess.run([SIMULATOR, "run", scenarios / "fc-vi/figure-B.1-class-2-reliable.yaml", "--report", cls.class_2], check=True,
                        stdout=subprocess.DEVNULL)
         subprocess.run([SIMULATOR, "report", place / "lost.pcapng", "-o", cls.capture], check=True, stdout=subprocess.DEVNULL)
+        cls.busy = place / "busy.html"
+        subprocess.run([SIMULATOR, "run", scenarios / "quickstart.yaml", "--report", cls.busy], check=True, stdout=subprocess.DEVNULL)
+        cls.many = place / "many.html"
+        (place / "many.yaml").write_text(many_ports(7), encoding="utf-8")
+        subprocess.run([SIMULATOR, "run", place / "many.yaml", "--report", cls.many], check=True, stdout=subprocess.DEVNULL)
         cls.page = chromium.Page(cls.lost)
 
     @classmethod
@@ -66,7 +104,7 @@ class ReportPage(unittest.TestCase):
 
     def test_every_view_opens_without_a_complaint(self):
         """Four views, two pages, desk and phone, light and dark: no message in the console, no sideways scrolling."""
-        for path in (self.lost, self.transfer, self.capture):
+        for path in (self.lost, self.transfer, self.capture, self.many):
             for phone, dark in ((False, False), (True, True)):
                 with chromium.Page(path, phone=phone, dark=dark) as page:
                     for name in ("summary", "ladder", "states", "plots"):
@@ -182,6 +220,107 @@ class ReportPage(unittest.TestCase):
         self.assertTrue(any("connect_originator" in row and "FC-VI" in row for row in rows), rows[:5])
         self.page.run("document.querySelector('.seg').dispatchEvent(new MouseEvent('click', {bubbles: true}))")
         self.assertIn("→", self.page.text(".row.chosen"))
+
+    def test_busy_tables_are_listed_when_chosen(self):
+        """A table of which rows fire with each frame is not listed before it is chosen, and the page says so; each row once has its number of times."""
+        self.page.open(self.busy)
+        self.view("states")
+        tables = "return [...new Set([...document.querySelectorAll('#changes tbody [data-head=table]')].map((cell) => cell.innerText.trim()))]"
+        choose = "const s = document.getElementById(arguments[0]); s.value = arguments[1]; s.dispatchEvent(new Event('change', {bubbles: true}))"
+        self.assertNotIn("message_responder", self.page.run(tables))
+        self.assertIn("message_responder", self.page.text("#changes [role=status]"))
+        self.page.run(choose, "machine", "message_responder")
+        self.assertEqual(self.page.run(tables), ["message_responder"])
+        self.page.run("document.getElementById('once').click()")
+        self.page.run(choose, "machine", "*")
+        self.assertLess({"link_port", "exchange", "sequence", "message_responder", "port_login"}, set(self.page.run(tables)))
+        times = [int(text.replace(" ", "")) for text in self.page.texts("#changes tbody [data-head=times]")]
+        total = int(self.page.text("#states .panel:last-child h2 .dim").replace(" ", ""))
+        self.assertEqual(sum(times), total)
+        place = self.page.run("return [...document.getElementById('place').options].find((option) => option.text === 'bob').value")
+        self.page.run(choose, "place", place)
+        of_bob = [int(text.replace(" ", "")) for text in self.page.texts("#changes tbody [data-head=times]")]
+        self.assertTrue(0 < sum(of_bob) < total)
+
+    def test_frame_tells_the_rows_that_it_made_fire(self):
+        """Beside the fields of a frame stand the rows that fired at its ends then, each with its clause."""
+        self.view("ladder")
+        self.click_row("FCVI_CONNECT_RQST")
+        self.page.run("document.querySelector('#detail .rows-of summary').click()")
+        rows = self.page.texts("#detail .rows-of li")
+        self.assertTrue(any("sent: connect_originator" in row and "FC-VI" in row for row in rows), rows)
+        self.click_row("LS_ACC to FLOGI")
+        self.page.run("document.querySelector('#detail .rows-of summary').click()")
+        self.assertTrue(any("arrived: port_attachment" in row for row in self.page.texts("#detail .rows-of li")))
+
+    def test_many_ports_most_talkative_first(self):
+        """Of 14 ports and the services eight are shown; the page says what is hidden, and each can be chosen, also by keyboard alone."""
+        from selenium.webdriver.common.keys import Keys
+        page = self.page
+        page.open(self.many)
+        self.view("ladder")
+        lanes = "return [...document.querySelectorAll('#lanes .lane b')].map((name) => name.innerText)"
+        shown = page.run(lanes)
+        self.assertEqual(len(shown), 9)
+        self.assertEqual(shown[-1], "others")
+        self.assertIn("client6", shown)
+        self.assertNotIn("<i>client0</i>", shown)
+        self.assertRegex(page.text("#ladder-ports summary"), r"8 of 1[78]")
+        self.assertRegex(page.text("#filter-said"), r"\d+ of \d+ frames · \d+ between ports that are not shown")
+        page.keys("p")
+        page.wait("return document.activeElement.classList.contains('port-search')", "the field of the list has the focus")
+        page.keys("client0")
+        page.wait("return document.querySelectorAll('#ladder-ports .port-list label').length === 1", "one port")
+        self.assertIn("<i>client0</i>", page.text("#ladder-ports .port-list"))
+        page.keys(Keys.TAB, Keys.TAB, Keys.TAB, Keys.TAB, Keys.SPACE)
+        page.wait("return document.querySelectorAll('#lanes .lane').length === 10", "one lane more")
+        self.assertIn("<i>client0</i>", page.run(lanes))
+        page.keys(Keys.ESCAPE)
+        self.assertFalse(page.run("return document.getElementById('ladder-ports').open"))
+        page.run("document.querySelector('#ladder-ports [data-ports=all]').click()")
+        self.assertNotIn("others", page.run(lanes))
+        self.assertNotIn("not shown", page.text("#filter-said"))
+        page.run("document.querySelector('#ladder-ports [data-ports=none]').click()")
+        self.assertIn("not shown", page.text("#ladder-none"))
+        page.run("document.getElementById('tab-summary').click()")
+        page.run("document.querySelector('#summary [data-query^=\"name:\"]').click()")
+        page.keys("/")
+        page.keys("PLOGI", Keys.ENTER)
+        self.assertIn("filtered out", page.text("#matches"))
+
+    def test_list_of_ports_fits_a_phone(self):
+        """Open, in the ladder and in the plots, it is on the screen of a phone, and nothing scrolls sideways."""
+        with chromium.Page(self.many, phone=True, dark=True) as page:
+            for view, box in (("ladder", "ladder-ports"), ("plots", "plot-ports")):
+                page.run("document.getElementById('tab-' + arguments[0]).click()", view)
+                page.keys("p")
+                page.wait("return document.activeElement.classList.contains('port-search')", "open")
+                left, right = page.run("const box = document.querySelector(`#${arguments[0]} .port-box`).getBoundingClientRect(); return [box.left, box.right]", box)
+                self.assertTrue(0 <= left and right <= 400, (view, left, right))
+                self.assertEqual(page.run("return [document.documentElement.scrollLeft, document.body.scrollLeft, document.documentElement.scrollWidth]"), [0, 0, 400])
+            self.assertEqual(page.console(), [])
+
+    def test_plots_of_the_ports_that_are_shown(self):
+        """Curves of eight ports at most; what is hidden is said, and the choice of ports brings it."""
+        page = self.page
+        page.open(self.many)
+        self.view("plots")
+        names = "return [...document.querySelectorAll(`#plot-${arguments[0]} .u-series .u-label`)].slice(1).map((label) => label.innerText)"
+        before = page.run(names, "throughput")
+        self.assertIn("client6", before)
+        self.assertNotIn("server0", before)
+        queues = page.run(names, "measured-Switch-queues")
+        self.assertIn("switch to server6", queues)
+        self.assertNotIn("switch to server0", queues)
+        page.run("document.querySelector('#plot-ports [data-ports=all]').click()")
+        self.assertEqual(len(page.run(names, "throughput")), 8)
+        self.assertIn("more curves", page.text("#plots"))
+        page.run("document.querySelector('#plot-ports [data-ports=none]').click()")
+        page.run("document.getElementById('plot-ports').open = true")
+        page.wait("return document.querySelectorAll('#plot-ports [data-lane]').length > 8", "the list")
+        page.run("[...document.querySelectorAll('#plot-ports label')].find((label) => label.innerText.includes('server0')).click()")
+        self.assertEqual(page.run(names, "throughput"), ["server0"])
+        self.assertEqual(page.run(names, "measured-Switch-queues"), ["switch to server0"])
 
     def test_nothing_beside_the_ladder_before_a_choice(self):
         """The ladder has the whole width, and state rows their event and clause, until a row is chosen; Escape gives it back."""

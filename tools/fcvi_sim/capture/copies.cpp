@@ -1,5 +1,7 @@
 #include "tools/fcvi_sim/capture/copies.hpp"
 
+#include <cstdlib>
+
 #include "wire/header_fields.hpp"
 
 namespace sim::capture {
@@ -21,15 +23,33 @@ std::optional<std::size_t> Copies::row_of(const Seen& seen) {
   const auto key = seen.packet.direction == Direction::received ? key_of(seen) : std::nullopt;
   if (!key) return std::nullopt;
   const auto found = sent_.find(*key);
-  if (found == sent_.end()) return std::nullopt;
-  rows_.emplace(first_record(seen), found->second);
-  return found->second;
+  if (found == sent_.end() || std::abs(seen.since_first - found->second.at) > longest_way) return std::nullopt;
+  remember(seen, found->second.row, std::nullopt);
+  return found->second.row;
 }
 
 void Copies::add(const Seen& seen, std::size_t row) {
-  rows_.insert_or_assign(first_record(seen), row);
-  if (seen.packet.direction != Direction::sent) return;
-  if (const auto key = key_of(seen)) sent_.insert_or_assign(*key, row);
+  const auto key = seen.packet.direction == Direction::sent ? key_of(seen) : std::nullopt;
+  if (key) sent_.insert_or_assign(*key, Left{row, seen.since_first});
+  remember(seen, row, key);
+  while (rows_.size() > remembered_anyway && seen.since_first - ages_.front().at > longest_way) forget_oldest();
+}
+
+void Copies::remember(const Seen& seen, std::size_t row, const std::optional<Sent>& sent) {
+  const std::uint64_t record = first_record(seen);
+  rows_.insert_or_assign(record, row);
+  ages_.push_back({seen.since_first, record, sent});
+}
+
+/// Where the ids were used anew, the later frame stays.
+void Copies::forget_oldest() {
+  const Age& oldest = ages_.front();
+  if (oldest.sent) {
+    const auto found = sent_.find(*oldest.sent);
+    if (found != sent_.end() && found->second.at == oldest.at) sent_.erase(found);
+  }
+  rows_.erase(oldest.record);
+  ages_.pop_front();
 }
 
 }  // namespace sim::capture

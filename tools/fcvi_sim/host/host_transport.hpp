@@ -23,6 +23,7 @@ class TransportListener {
 /// A row of a state machine that fired. Its texts live for ever.
 struct FiredRow {
   std::string_view machine, source, event, target, clause;
+  std::size_t index = 0;  // position in its table
 };
 class FiredRowListener {
  public:
@@ -74,8 +75,8 @@ class HostTransport {
     std::string_view what, unit;  // "B"; empty: a count
     std::uint64_t value = 0;
   };
-  /// The same ones at every time.
-  [[nodiscard]] virtual std::vector<Gauge> gauges() const { return {}; }
+  /// Appends them: the same ones, in the same order, at every time.
+  virtual void add_gauges(std::vector<Gauge>& /*to*/) const {}
   /// What the members of its owners say agrees (state_machines/consistency.hpp). Between events.
   [[nodiscard]] virtual bool is_consistent() const = 0;
 

@@ -35,7 +35,7 @@ std::uint64_t Node::taken_count(const vi::Vi& vi, bool receive_queue) const {
 }
 
 void Node::row_fired(vi::Vi&, const fsm::Row& row) {
-  if (rows_ != nullptr) rows_->row_fired({row.machine, row.source, row.event, row.target, row.clause});
+  if (rows_ != nullptr) rows_->row_fired({row.machine, row.source, row.event, row.target, row.clause, row.index});
 }
 
 void Node::asynchronous_error(vi::Vi* vi, vi::CompletionQueue*, std::uint64_t, std::uint32_t, vi::ResourceCode,

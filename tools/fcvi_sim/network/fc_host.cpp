@@ -90,10 +90,10 @@ HostTransport::Tally FcHost::tally() const {
   return tally;
 }
 
-std::vector<HostTransport::Gauge> FcHost::gauges() const {
-  return {{"Memory held by early frames", "B", provider_.reorder_bytes()},
-          {"Frames that wait to be sent", "", port_.waiting_frames()},
-          {"Exchanges in use", "", port_.open_exchanges()}};
+void FcHost::add_gauges(std::vector<Gauge>& to) const {
+  to.push_back({"Memory held by early frames", "B", provider_.reorder_bytes()});
+  to.push_back({"Frames that wait to be sent", "", port_.waiting_frames()});
+  to.push_back({"Exchanges in use", "", port_.open_exchanges()});
 }
 
 void FcHost::log_out_from(const FcHost& peer, bool implicit) {

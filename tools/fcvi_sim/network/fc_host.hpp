@@ -12,6 +12,11 @@
 
 namespace sim {
 
+/// For listeners that know no machine.
+[[nodiscard]] inline FiredRow fired(const fsm::Row& row) {
+  return {row.machine, row.source, row.event, row.target, row.clause, row.index};
+}
+
 class FcHost final : public HostTransport, private farp::ReadyListener, private fsm::RowListener {
  public:
   /// Draws from `random` what the scenario leaves to chance.
@@ -27,7 +32,7 @@ class FcHost final : public HostTransport, private farp::ReadyListener, private 
   bool leave() override;
   [[nodiscard]] std::vector<Held> held() const override;
   [[nodiscard]] Tally tally() const override;
-  [[nodiscard]] std::vector<Gauge> gauges() const override;
+  void add_gauges(std::vector<Gauge>& to) const override;
   [[nodiscard]] bool is_consistent() const override {
     return port_.is_consistent() && resolver_.is_consistent() && provider_.is_consistent();
   }
@@ -42,7 +47,7 @@ class FcHost final : public HostTransport, private farp::ReadyListener, private 
   void address_ready() override { listener_->transport_ready(); }
   // fsm::RowListener
   void row_fired(const fsm::Row& row) override {
-    if (rows_ != nullptr) rows_->row_fired({row.machine, row.source, row.event, row.target, row.clause});
+    if (rows_ != nullptr) rows_->row_fired(fired(row));
   }
 
   fc2::NPort port_;

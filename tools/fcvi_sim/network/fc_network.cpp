@@ -57,8 +57,8 @@ runtime::TimeNs FcNetwork::frame_lifetime(bool class_2) const {
 }
 
 // Of a link with a switch: there the N_Port is at end b.
-std::vector<HostTransport::Gauge> FcNetwork::gauges(std::size_t host) {
-  std::vector<HostTransport::Gauge> all = hosts_[host]->gauges();
+void FcNetwork::add_gauges(std::size_t host, std::vector<HostTransport::Gauge>& to) {
+  hosts_[host]->add_gauges(to);
   const fc2::Link* link = link_of(host);
   std::uint64_t left = 0, taken = 0;
   if (link != nullptr) {
@@ -66,9 +66,21 @@ std::vector<HostTransport::Gauge> FcNetwork::gauges(std::size_t host) {
     left = credit.limit() - std::min<std::uint64_t>(credit.limit(), credit.outstanding());
     taken = link->b.buffers_taken();
   }
-  all.push_back({"Buffer-to-buffer credit left", "", left});
-  all.push_back({"Receive buffers taken", "", taken});
-  return all;
+  to.push_back({"Buffer-to-buffer credit left", "", left});
+  to.push_back({"Receive buffers taken", "", taken});
+}
+
+std::vector<std::string> FcNetwork::queue_names() const {
+  return topology_ == nullptr ? std::vector<std::string>{} : topology_->queue_names();
+}
+
+// Without a fabric nothing waits in one: the values stay away with the names.
+void FcNetwork::add_queue_lengths(std::vector<std::uint64_t>& to) {
+  if (topology_ != nullptr) topology_->add_queue_lengths(to);
+}
+
+void FcNetwork::set_row_listener_of_switch(std::size_t index, FiredRowListener* listener) {
+  if (topology_ != nullptr) topology_->set_row_listener_of_switch(index, listener);
 }
 
 void FcNetwork::visit_switches(const TallyVisitor& visit) const {

@@ -43,7 +43,10 @@ class FcNetwork final : public Network {
   [[nodiscard]] runtime::TimeNs frame_lifetime(bool class_2) const override;
   [[nodiscard]] bool is_consistent() const override { return topology_ == nullptr || topology_->is_consistent(); }
   void visit_switches(const TallyVisitor& visit) const override;
-  [[nodiscard]] std::vector<HostTransport::Gauge> gauges(std::size_t host) override;
+  void add_gauges(std::size_t host, std::vector<HostTransport::Gauge>& to) override;
+  [[nodiscard]] std::vector<std::string> queue_names() const override;
+  void add_queue_lengths(std::vector<std::uint64_t>& to) override;
+  void set_row_listener_of_switch(std::size_t index, FiredRowListener* listener) override;
   /// See FcTopology.
   [[nodiscard]] fc2::Link* link_of(std::size_t host) {
     return topology_ == nullptr ? nullptr : topology_->link_of(host);

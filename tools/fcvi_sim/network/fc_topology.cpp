@@ -4,12 +4,15 @@
 #include <array>
 #include <deque>
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "fc2_fabric/switch/f_port.hpp"
 #include "fc2_fabric/switch/fabric.hpp"
 #include "fc2_fabric/link/link.hpp"
 #include "fc2_fabric/node/loop_n_port.hpp"
 #include "fc2_fabric/node/point_to_point.hpp"
+#include "state_machines/fsm.hpp"
 
 namespace sim {
 namespace {
@@ -27,6 +30,29 @@ void watch_on(fc2::Loop& loop, fc2::NPort& port, fc2::FrameTap* tap, LinkFaults 
   loop.set_faults(port, faults.sent, faults.received);
 }
 
+/// The rows of a switch. What fires while the fabric is made is kept for the first that listens.
+class SwitchRows final : public fsm::RowListener {
+ public:
+  void row_fired(const fsm::Row& row) override {
+    if (listener_ != nullptr)
+      listener_->row_fired(fired(row));
+    else if (being_made_)
+      early_.push_back(fired(row));
+  }
+  void is_made() { being_made_ = false; }
+  void tell(FiredRowListener* listener) {
+    listener_ = listener;
+    const std::vector<FiredRow> early = std::exchange(early_, {});
+    if (listener == nullptr) return;
+    for (const FiredRow& row : early) listener->row_fired(row);
+  }
+
+ private:
+  FiredRowListener* listener_ = nullptr;
+  std::vector<FiredRow> early_;
+  bool being_made_ = true;
+};
+
 class FabricTopology final : public FcTopology {
  public:
   FabricTopology(runtime::Scheduler& scheduler, fc2::FramePool& pool, const Scenario& scenario, const FcHosts& hosts,
@@ -43,6 +69,7 @@ class FabricTopology final : public FcTopology {
           {std::make_unique<fc2::Loop>(scheduler, pool, loop_config(spec.link)), &fabric_.at(spec.at_switch)});
       loops_.back().fl_port = loops_.back().at->attach(*loops_.back().loop);
     }
+    for (SwitchRows& rows : rows_) rows.is_made();
   }
 
  private:
@@ -53,6 +80,7 @@ class FabricTopology final : public FcTopology {
     config.domain = spec.domain;
     config.priority = spec.priority;
     config.switch_name.value += index << 16;  // the numbers of its ports are below
+    config.rows = &rows_.emplace_back();
     fabric_.add_switch(std::move(config));
   }
   // A loop and its FL_Port.
@@ -126,6 +154,33 @@ class FabricTopology final : public FcTopology {
   void visit_counters(const CounterVisitor& visit) const override {
     for (std::size_t i = 0; i < fabric_.size(); ++i) visit(fabric_.at(i).config().name, fabric_.at(i).counters());
   }
+  [[nodiscard]] std::vector<std::string> queue_names() const override {
+    std::vector<std::string> names;
+    for (std::size_t host = 0; host < places_.size(); ++host)
+      if (!spec(host).at_loop)
+        names.push_back(fabric_.at(spec(host).at_switch).config().name + " to " + spec(host).name);
+    for (const auto& link : fabric_.links())
+      for (fc2::EPort* end : {&link->a(), &link->b()})
+        names.push_back(end->owner().config().name + " to " + end->far_end().owner().config().name);
+    for (const Ring& ring : loops_) names.push_back(ring.at->config().name + " to its loop");
+    return names;
+  }
+  void add_queue_lengths(std::vector<std::uint64_t>& to) override {
+    for (std::size_t host = 0; host < places_.size(); ++host)
+      if (!spec(host).at_loop) to.push_back(queue_to(host));
+    for (const auto& link : fabric_.links()) {
+      to.push_back(link->a().waiting() + link->link().a.output().in_flight());
+      to.push_back(link->b().waiting() + link->link().b.output().in_flight());
+    }
+    for (const Ring& ring : loops_) to.push_back(ring.fl_port == nullptr ? 0 : ring.fl_port->waiting());
+  }
+  [[nodiscard]] std::uint64_t queue_to(std::size_t host) {
+    fc2::Link* link = link_of(host);
+    return link == nullptr ? 0 : places_[host].at->frames_for(port(host)) + link->a.output().in_flight();
+  }
+  void set_row_listener_of_switch(std::size_t index, FiredRowListener* listener) override {
+    rows_[index].tell(listener);
+  }
   // The new FL_Port is taken before the old one is freed: the switch would give the same one again.
   static void move(Ring& ring) {
     fc2::FPort* other = ring.at->attach(*ring.loop);
@@ -134,9 +189,10 @@ class FabricTopology final : public FcTopology {
     ring.fl_port = other;
   }
 
-  std::deque<Ring> loops_;      // outlive the switches
-  mutable fc2::Fabric fabric_;  // its at() is not const
-  std::vector<Place> places_;   // by host
+  std::deque<SwitchRows> rows_;  // by switch; outlive them
+  std::deque<Ring> loops_;       // outlive the switches
+  mutable fc2::Fabric fabric_;   // its at() is not const
+  std::vector<Place> places_;    // by host
 };
 
 // Plugged in when both ports are there, and unplugged when one of them goes.

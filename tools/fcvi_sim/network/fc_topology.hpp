@@ -42,6 +42,10 @@ class FcTopology {
   /// Of its switches, by name.
   using CounterVisitor = std::function<void(const std::string& name, const fc2::Counters& counters)>;
   virtual void visit_counters(const CounterVisitor& /*visit*/) const {}
+  /// This and the following: see Network.
+  [[nodiscard]] virtual std::vector<std::string> queue_names() const { return {}; }
+  virtual void add_queue_lengths(std::vector<std::uint64_t>& /*to*/) {}
+  virtual void set_row_listener_of_switch(std::size_t /*index*/, FiredRowListener* /*listener*/) {}
 
  protected:
   FcTopology(const Scenario& scenario, const FcHosts& hosts) : scenario_(scenario), hosts_(hosts) {}

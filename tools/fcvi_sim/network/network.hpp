@@ -72,10 +72,17 @@ class Network {
   /// Of its links and switches, between events; of hosts: HostTransport::is_consistent().
   [[nodiscard]] virtual bool is_consistent() const = 0;
   using TallyVisitor = std::function<void(const std::string& name, const HostTransport::Tally& tally)>;
-  /// What the host has of something at this moment, and its link. The same ones at every time.
-  [[nodiscard]] virtual std::vector<HostTransport::Gauge> gauges(std::size_t host) { return this->host(host).gauges(); }
+  /// Appends what the host and its link have of something at this moment: the same ones at every time.
+  virtual void add_gauges(std::size_t host, std::vector<HostTransport::Gauge>& to) { this->host(host).add_gauges(to); }
   /// Of what is no host: switches, by name.
   virtual void visit_switches(const TallyVisitor& visit) const = 0;
+  /// Queues in switches: "domain-1 to bob". The same ones at every time.
+  [[nodiscard]] virtual std::vector<std::string> queue_names() const { return {}; }
+  /// Appends how many frames wait in each at this moment, or are on the line out of it.
+  virtual void add_queue_lengths(std::vector<std::uint64_t>& /*to*/) {}
+  /// Hears of the rows in that switch of the scenario, at once of those since it was made; nullptr: nobody does. At
+  /// most one.
+  virtual void set_row_listener_of_switch(std::size_t /*index*/, FiredRowListener* /*listener*/) {}
 
  protected:
   Network() = default;

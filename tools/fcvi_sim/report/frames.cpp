@@ -42,7 +42,8 @@ std::string shape_of(const Field& field) {
 }
 
 void append_values(std::string& out, const Field& field) {
-  out.append(",").append(script_text(capture::printable(field.value)));
+  out += list_separator;
+  out.append(script_text(capture::printable(field.value)));
   for (const Field& below : field.fields) append_values(out, below);
 }
 
@@ -205,11 +206,11 @@ void Frames::add_remarks(const Seen& seen, std::size_t row) {
 }
 
 void Frames::add_fields(const Seen& seen) {
-  std::string numbers;
+  std::vector<std::uint32_t> numbers;
   const auto add = [&](const Field& field) {
-    std::string line = "[" + std::to_string(shapes_(shape_of(field)));
-    append_values(line, field);
-    numbers.append(numbers.empty() ? "" : ",").append(std::to_string(lists_(line + "]")));
+    std::string list = std::to_string(shapes_(shape_of(field)));
+    append_values(list, field);
+    numbers.push_back(lists_(list));
   };
   add(capture_field(seen, *interfaces_));
   for (const Field& field : capture::all_fields(seen)) add(field);
@@ -223,14 +224,22 @@ void Frames::add_bytes(const Seen& seen) {
   kept_.push_back(static_cast<std::uint32_t>(keep));
 }
 
+namespace {
+/// Small numbers: how much each is more than the one before it.
+template <class Number>
+std::vector<std::int64_t> steps_of(const std::vector<Number>& numbers) {
+  std::vector<std::int64_t> steps(numbers.begin(), numbers.end());
+  std::adjacent_difference(steps.begin(), steps.end(), steps.begin());
+  return steps;
+}
+}  // namespace
+
 std::string Frames::columns() const {
   std::vector<std::uint32_t> lane_of(order_.size());
   for (std::size_t i = 0; i < order_.size(); ++i) lane_of[order_[i]] = static_cast<std::uint32_t>(i);
   const auto lanes = [&](const std::vector<std::uint32_t>& column) {
     return json_list(column, [&](std::uint32_t lane) { return std::to_string(lane_of[lane]); });
   };
-  std::vector<std::int64_t> steps = at_;  // small numbers
-  std::adjacent_difference(at_.begin(), at_.end(), steps.begin());
   JsonObject object;
   object.raw("lanes", json_list(order_, [&](std::size_t lane) {
                const Ladder::Lane& shown = lanes_->lanes()[lane];
@@ -242,13 +251,13 @@ std::string Frames::columns() const {
       .number("without_header", static_cast<std::int64_t>(without_header_))
       .raw("texts", json_texts(texts_.texts()))
       .raw("shapes", json_list(shapes_.texts(), [](const std::string& shape) { return shape; }))
-      .raw("number", json_numbers(number_))
-      .raw("step", json_numbers(steps))
+      .raw("number", json_numbers(steps_of(number_)))
+      .raw("step", json_numbers(steps_of(at_)))
       .raw("took", json_numbers(arrived_))
       .raw("from", lanes(from_))
       .raw("to", lanes(to_))
       .raw("name", json_numbers(name_))
-      .raw("text", json_numbers(text_))
+      .raw("text", json_numbers(steps_of(text_)))
       .raw("kind", json_numbers(kind_))
       .raw("connection", json_numbers(connection_))
       .raw("exchange", json_numbers(exchange_))
@@ -261,16 +270,5 @@ std::string Frames::columns() const {
       .raw("remarks", json_list(remarks_, [](const std::string& remark) { return remark; }))
       .end();
 }
-
-namespace {
-std::string lines_of(const std::vector<std::string>& texts) {
-  std::string out;
-  for (const std::string& text : texts) out.append(text).append("\n");
-  return out;
-}
-}  // namespace
-
-std::string Frames::field_lists() const { return lines_of(lists_.texts()); }
-std::string Frames::lists_of_frames() const { return lines_of(lists_of_frames_); }
 
 }  // namespace sim::report

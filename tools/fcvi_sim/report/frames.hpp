@@ -10,6 +10,7 @@
 #include "tools/fcvi_sim/capture/copies.hpp"
 #include "tools/fcvi_sim/capture/lanes.hpp"
 #include "tools/fcvi_sim/capture/reading.hpp"
+#include "tools/fcvi_sim/report/packed.hpp"
 #include "tools/fcvi_sim/report/script_text.hpp"
 #include "tools/fcvi_sim/run/record.hpp"
 
@@ -41,13 +42,12 @@ class Frames {
   /// Position among the lanes; none: no frame came from or went to a port with that title.
   [[nodiscard]] std::optional<std::size_t> lane_named(std::string_view title) const;
 
-  /// Lanes, texts and columns; docs/report.md describes them.
+  /// JSON: lanes, texts and columns; docs/report.md describes them.
   [[nodiscard]] std::string columns() const;
-  /// A line each: a list of fields, as "[shape, values...]"; of a frame the numbers of its lists.
-  [[nodiscard]] std::string field_lists() const;
-  [[nodiscard]] std::string lists_of_frames() const;
-  /// The bytes of all frames, one behind the other.
-  [[nodiscard]] std::string bytes() const { return base64(bytes_); }
+  /// The fields of frames, which of them each frame has, and the bytes of all frames, in pieces: see packed.hpp.
+  [[nodiscard]] std::string field_lists() const { return packed_lists(lists_.texts()); }
+  [[nodiscard]] std::string lists_of_frames() const { return packed_numbers(lists_of_frames_); }
+  [[nodiscard]] std::string bytes() const { return packed_frames(bytes_, kept_); }
 
  private:
   void add(const capture::Seen& seen);
@@ -76,11 +76,11 @@ class Frames {
   std::vector<std::int64_t> at_;       // after zero, ns
   std::vector<std::int64_t> arrived_;  // how long it took; -1: not known
   std::vector<std::uint32_t> from_, to_, name_, text_, kind_, connection_, exchange_, message_, size_, kept_;
-  std::vector<std::uint64_t> request_;        // number of the frame that it answers; 0: none
-  std::vector<std::int64_t> answer_time_;     // since that; -1: none
-  std::vector<std::uint32_t> flags_;          // Flag
-  std::vector<std::string> lists_of_frames_;  // "1,5,7"
-  std::vector<std::string> remarks_;          // JSON: [row, "violation" or "fault" or "note", "text", rule]
+  std::vector<std::uint64_t> request_;     // number of the frame that it answers; 0: none
+  std::vector<std::int64_t> answer_time_;  // since that; -1: none
+  std::vector<std::uint32_t> flags_;       // Flag
+  std::vector<std::vector<std::uint32_t>> lists_of_frames_;
+  std::vector<std::string> remarks_;  // JSON: [row, "violation" or "fault" or "note", "text", rule]
   std::vector<std::uint8_t> bytes_;
   capture::Copies rows_;
   std::set<std::tuple<std::uint32_t, std::uint16_t, std::uint8_t, bool>> open_;  // Sequences without SOF under way

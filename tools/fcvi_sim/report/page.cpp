@@ -17,12 +17,14 @@ void replace(std::string& text, std::string_view what, const std::string& by) {
 
 }  // namespace
 
-std::string make_page(std::string_view title, std::string_view head, const Frames& frames) {
+std::string make_page(std::string_view title, const PageData& data, const Frames& frames) {
   std::string page(page_source());
   replace(page, "<!--title-->", escape_xml(title));
   replace(page, "<!--data-->",
-          element("head", head) + element("frames", frames.columns()) + element("field_lists", frames.field_lists()) +
-              element("lists_of_frames", frames.lists_of_frames()) + element("bytes", frames.bytes()));
+          element("head", data.head) + element("frames", packed(frames.columns())) +
+              element("rows", packed(data.rows)) + element("series", packed(data.series)) +
+              element("field_lists", frames.field_lists()) + element("lists_of_frames", frames.lists_of_frames()) +
+              element("bytes", frames.bytes()));
   return page;
 }
 

@@ -7,7 +7,12 @@
 
 namespace sim::report {
 
-/// `head`: JSON of what is known besides frames; docs/report.md describes it. `title`: any text.
-[[nodiscard]] std::string make_page(std::string_view title, std::string_view head, const Frames& frames);
+/// What is known besides frames, as JSON; docs/report.md describes it. Of a capture there is a head only.
+struct PageData {
+  std::string head, rows = {}, series = {};
+};
+
+/// `title`: any text.
+[[nodiscard]] std::string make_page(std::string_view title, const PageData& data, const Frames& frames);
 
 }  // namespace sim::report

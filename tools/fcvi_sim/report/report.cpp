@@ -29,7 +29,7 @@ Report of_capture(const std::string& path, std::size_t most) {
                                .text("broken", broken)
                                .number("left_out", static_cast<std::int64_t>(frames.left_out()))
                                .end();
-  return {make_page(title, head, frames), broken};
+  return {make_page(title, {.head = head}, frames), broken};
 }
 
 Report of_run(const Run& run, const std::string& capture, std::size_t most) {

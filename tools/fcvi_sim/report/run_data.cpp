@@ -1,6 +1,8 @@
 #include "tools/fcvi_sim/report/run_data.hpp"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "tools/fcvi_sim/run/summary.hpp"
 
@@ -53,19 +55,26 @@ std::string states_of(const Run& run, const Frames& frames) {
 }
 
 std::string rows_of(const Run& run) {
-  Interner tables;
-  const std::string fired = json_list(run.record.rows, [&](const RowRecord& record) {
-    const FiredRow& row = record.row;
-    const std::uint32_t number =
-        tables("[" + script_text(row.machine) + "," + script_text(row.source) + "," + script_text(row.event) + "," +
-               script_text(row.target) + "," + script_text(row.clause) + "]");
-    return "[" + std::to_string(record.at - run.start) + "," + std::to_string(record.port) + "," +
-           std::to_string(number) + "]";
+  const RowLog& log = run.record.rows;
+  const std::string tables = json_list(log.rows(), [&](const RowLog::Row& entry) {
+    const FiredRow& row = entry.row;
+    std::string texts;
+    for (const std::string_view text : {row.machine, row.source, row.event, row.target, row.clause})
+      texts.append(script_text(text)).append(",");
+    return "[" + texts + std::to_string(entry.times) + "," + std::to_string(entry.kept) + "]";
   });
+  std::vector<std::int64_t> steps;
+  std::vector<std::uint32_t> places, rows;
+  for (runtime::TimeNs before = run.start; const RowLog::Fired& fired : log.fired()) {
+    steps.push_back(fired.at - std::exchange(before, fired.at));
+    places.push_back(fired.place);
+    rows.push_back(fired.row);
+  }
   return JsonObject()
-      .raw("tables", json_list(tables.texts(), [](const std::string& row) { return row; }))
-      .raw("fired", fired)
-      .number("left_out", static_cast<std::int64_t>(run.record.rows_left_out))
+      .raw("tables", tables)
+      .raw("step", json_numbers(steps))
+      .raw("place", json_numbers(places))
+      .raw("row", json_numbers(rows))
       .end();
 }
 
@@ -89,20 +98,36 @@ std::string series_of(const Run& run) {
   for (const Series& series : run.record.series)
     if (series.values.size() > 1) changed.push_back(&series);
   return json_list(changed, [&](const Series* series) {
-    std::vector<runtime::TimeNs> at = series->at;
-    for (runtime::TimeNs& time : at) time -= run.start;
+    std::vector<runtime::TimeNs> steps;
+    for (runtime::TimeNs before = run.start; const runtime::TimeNs at : series->at)
+      steps.push_back(at - std::exchange(before, at));
     return JsonObject()
         .text("group", series->group)
         .text("name", series->name)
         .text("unit", series->unit)
-        .raw("at", json_numbers(at))
+        .raw("step", json_numbers(steps))
         .raw("value", json_numbers(series->values))
         .end();
   });
 }
 
-std::string port_names(const Run& run) {
-  return json_list(run.scenario.ports, [](const PortSpec& port) { return script_text(port.name); });
+/// Where rows fire and values are measured: name, and lane as in the changes of states. Ports, then switches.
+std::string places_of(const Run& run, const Frames& frames) {
+  std::vector<std::string> places;
+  for (std::size_t port = 0; port < run.scenario.ports.size(); ++port)
+    places.push_back("[" + script_text(run.scenario.ports[port].name) + "," +
+                     std::to_string(lane_of(run, frames, port)) + "]");
+  for (const SwitchSpec& one : run.scenario.switches) places.push_back("[" + script_text(one.name) + ",-1]");
+  return json_list(places, [](const std::string& place) { return place; });
+}
+
+std::string rows_left_out(const Run& run) {
+  std::map<std::string_view, std::uint64_t> by_machine;
+  for (const RowLog::Row& row : run.record.rows.rows())
+    if (row.times > row.kept) by_machine[row.row.machine] += row.times - row.kept;
+  JsonObject out;
+  for (const auto& [machine, times] : by_machine) out.number(machine, static_cast<std::int64_t>(times));
+  return out.end();
 }
 
 std::string ports_without_capture(const Run& run) {
@@ -114,26 +139,30 @@ std::string ports_without_capture(const Run& run) {
 
 }  // namespace
 
-std::string run_data(const Run& run, const Frames& frames) {
-  return JsonObject()
-      .text("title", run.scenario.name)
-      .text("source", "run")
-      .text("broken", "")
-      .number("left_out", static_cast<std::int64_t>(frames.left_out()))
-      .number("seed", static_cast<std::int64_t>(run.scenario.seed))
-      .text("summary", summary(run.scenario, run.result))
-      .text("not_captured", ports_without_capture(run))
-      .number("checked", static_cast<std::int64_t>(run.verdicts.checked))
-      .number("failed", static_cast<std::int64_t>(run.verdicts.failures.size()))
-      .raw("verdicts", verdicts_of(run))
-      .raw("faults", faults_of(run))
-      .raw("states", states_of(run, frames))
-      .raw("ports", port_names(run))
-      .raw("rows", rows_of(run))
-      .raw("series", series_of(run))
-      .raw("constant", constants_of(run))
-      .number("measured", static_cast<std::int64_t>(std::min(run.scenario.ports.size(), RunRecord::most_measured)))
-      .end();
+PageData run_data(const Run& run, const Frames& frames) {
+  std::string head =
+      JsonObject()
+          .text("title", run.scenario.name)
+          .text("source", "run")
+          .text("broken", "")
+          .number("left_out", static_cast<std::int64_t>(frames.left_out()))
+          .number("seed", static_cast<std::int64_t>(run.scenario.seed))
+          .text("summary", summary(run.scenario, run.result))
+          .text("not_captured", ports_without_capture(run))
+          .number("checked", static_cast<std::int64_t>(run.verdicts.checked))
+          .number("failed", static_cast<std::int64_t>(run.verdicts.failures.size()))
+          .raw("verdicts", verdicts_of(run))
+          .raw("faults", faults_of(run))
+          .raw("states", states_of(run, frames))
+          .number("ports", static_cast<std::int64_t>(run.scenario.ports.size()))
+          .raw("places", places_of(run, frames))
+          .raw("rows_left_out", rows_left_out(run))
+          .raw("constant", constants_of(run))
+          .number("measured", static_cast<std::int64_t>(std::min(run.scenario.ports.size(), RunRecord::most_measured)))
+          .number("queues_left_out", static_cast<std::int64_t>(run.record.queues_left_out))
+          .number("values_left_out", static_cast<std::int64_t>(run.record.values_left_out))
+          .end();
+  return {.head = std::move(head), .rows = rows_of(run), .series = series_of(run)};
 }
 
 }  // namespace sim::report

@@ -19,7 +19,7 @@ std::string script_text(std::string_view text) {
   return out;
 }
 
-std::string base64(const std::vector<std::uint8_t>& bytes) {
+std::string base64(std::span<const std::uint8_t> bytes) {
   constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string out;
   out.reserve((bytes.size() + 2) / 3 * 4);

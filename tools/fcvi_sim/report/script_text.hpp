@@ -1,6 +1,7 @@
 // Data for the scripts of a page: JSON that can stand within HTML.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -11,7 +12,7 @@ namespace sim::report {
 /// A string of JSON without '<', which could end the element that it stands in.
 [[nodiscard]] std::string script_text(std::string_view text);
 /// RFC 4648, of all bytes.
-[[nodiscard]] std::string base64(const std::vector<std::uint8_t>& bytes);
+[[nodiscard]] std::string base64(std::span<const std::uint8_t> bytes);
 
 /// Members of an object, one after the other: the braces come with beginning and end().
 class JsonObject {

@@ -1,8 +1,10 @@
 // What a run notes for a report besides frames.
 #pragma once
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "runtime/time.hpp"
@@ -18,11 +20,34 @@ struct StateChange {
   std::string_view from, to;
 };
 
-/// A row of a table of state_machines/.
-struct RowRecord {
-  runtime::TimeNs at = 0;
-  std::size_t port = 0;
-  FiredRow row;
+/// Rows of the tables of state_machines/ that fired: each row once, with its number of times, and when each fired. Some
+/// fire with every frame: of each machine the first are kept, all are counted.
+class RowLog {
+ public:
+  struct Row {
+    FiredRow row;
+    std::uint64_t times = 0, kept = 0;
+  };
+  struct Fired {
+    runtime::TimeNs at = 0;
+    std::uint32_t place = 0;  // a port of the scenario; behind those a switch
+    std::uint32_t row = 0;    // position in rows()
+  };
+  static constexpr std::size_t most_of_a_machine = 100'000;
+
+  /// Of one run, not before those that were noted already.
+  void note(runtime::TimeNs at, std::size_t place, const FiredRow& row);
+  /// In the order in which they fired first.
+  [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
+  /// In the order of time.
+  [[nodiscard]] const std::vector<Fired>& fired() const { return fired_; }
+
+ private:
+  using Key = std::pair<const char*, std::size_t>;  // where the machine's name stands, position in its table
+  std::vector<Row> rows_;
+  std::vector<Fired> fired_;
+  boost::unordered_flat_map<Key, std::uint32_t> numbers_;
+  boost::unordered_flat_map<const char*, std::size_t> kept_;  // by machine
 };
 
 /// A fault befell the frame of that record of the capture.
@@ -41,13 +66,14 @@ struct Series {
 
 struct RunRecord {
   std::vector<StateChange> states;
-  std::vector<RowRecord> rows;  // at most most_rows
-  std::uint64_t rows_left_out = 0;
+  RowLog rows;
   std::vector<Series> series;
+  std::uint64_t values_left_out = 0;  // of those, behind the most
+  std::size_t queues_left_out = 0;    // of switches, not measured
   std::vector<FaultHit> hits;
 
-  static constexpr std::size_t most_rows = 100'000;
-  static constexpr std::size_t most_measured = 8;  // ports
+  static constexpr std::size_t most_measured = 64;  // ports, and queues of switches
+  static constexpr std::size_t most_values = 2'000'000;
 };
 
 }  // namespace sim

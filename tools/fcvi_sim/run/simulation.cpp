@@ -23,8 +23,10 @@ Simulation::Simulation(const Scenario& scenario, const ContentStore& contents, O
   result_.workloads.resize(scenario.workloads.size());
   for (std::size_t i = 0; i < scenario.workloads.size(); ++i)
     result_.workloads[i].transfers.resize(scenario.workloads[i].transfers.size());
-  for (std::size_t i = 0; i < scenario.ports.size(); ++i) {
+  for (std::size_t i = 0; i < scenario.ports.size(); ++i)
     nodes_.push_back(std::make_unique<Node>(driver_, network_->host(i), i));
+  if (outputs.record != nullptr) record_rows();  // before their first: links come up
+  for (std::size_t i = 0; i < scenario.ports.size(); ++i) {
     taps_.push_back(&observer_.tap(i, capture_of(scenario.ports[i])));
     attach(i);
   }
@@ -33,13 +35,14 @@ Simulation::Simulation(const Scenario& scenario, const ContentStore& contents, O
     for (const FaultSpec& fault : scenario.faults) notes.push_back("fault: " + fault.rule.note);
     outputs.capture->set_fault_notes(std::move(notes));
   }
-  if (outputs.record != nullptr) record_rows();
+  if (outputs.record != nullptr) begin_measurement();
   if (outputs.check || states_matter()) driver_.set_observer([this] { observe(); });
 }
 
 // Links go down first: every call that is under way ends, and its program is still there to hear it.
 Simulation::~Simulation() {
   for (const auto& node : nodes_) node->set_row_listener(nullptr);
+  for (std::size_t i = 0; i < scenario_.switches.size(); ++i) network_->set_row_listener_of_switch(i, nullptr);
   for (std::size_t port = 0; port < nodes_.size(); ++port)
     if (network_->is_attached(port)) network_->watch(port, nullptr, {});
   network_->unplug();
@@ -168,7 +171,7 @@ bool Simulation::states_matter() const {
 void Simulation::observe() {
   if (outputs_.check) check_owners();
   if (watches_states_) watch_states();
-  if (outputs_.record != nullptr) measure();
+  if (measurement_) measurement_->take(scheduler_.now());
 }
 
 void Simulation::check_owners() {
@@ -178,12 +181,7 @@ void Simulation::check_owners() {
   if (!network_->is_consistent()) result_.inconsistent = "the links and switches";
 }
 
-void Simulation::RowNote::row_fired(const FiredRow& row) {
-  if (record.rows.size() == RunRecord::most_rows)
-    ++record.rows_left_out;
-  else
-    record.rows.push_back({scheduler.now(), port, row});
-}
+void Simulation::RowNote::row_fired(const FiredRow& row) { record.rows.note(scheduler.now(), place, row); }
 
 fc2::FrameTap* Simulation::capture_of(const PortSpec& port) {
   if (outputs_.capture == nullptr || !port.capture) return nullptr;
@@ -197,24 +195,20 @@ void Simulation::FaultNote::frame_passed(runtime::TimeNs at, const fc2::Frame& f
   if (frame.fault != 0) record.hits.push_back({capture.frame_count(), frame.fault - std::size_t{1}});
 }
 
+// The switches of the scenario are the places behind its ports.
 void Simulation::record_rows() {
-  for (std::size_t port = 0; port < nodes_.size(); ++port)
-    nodes_[port]->set_row_listener(&row_notes_.emplace_back(*outputs_.record, scheduler_, port));
+  const auto note_of = [this](std::size_t place) {
+    return &row_notes_.emplace_back(*outputs_.record, scheduler_, place);
+  };
+  for (std::size_t port = 0; port < nodes_.size(); ++port) nodes_[port]->set_row_listener(note_of(port));
+  for (std::size_t i = 0; i < scenario_.switches.size(); ++i)
+    network_->set_row_listener_of_switch(i, note_of(nodes_.size() + i));
 }
 
-// Only changes; of a run with many ports the first ones.
-void Simulation::measure() {
-  std::vector<Series>& all = outputs_.record->series;
-  std::size_t at = 0;
-  for (std::size_t port = 0; port < std::min(RunRecord::most_measured, nodes_.size()); ++port) {
-    for (const HostTransport::Gauge& gauge : network_->gauges(port)) {
-      if (at == all.size()) all.push_back({std::string(gauge.what), nodes_[port]->name(), gauge.unit, {}, {}});
-      Series& series = all[at++];
-      if (!series.values.empty() && series.values.back() == gauge.value) continue;
-      series.at.push_back(scheduler_.now());
-      series.values.push_back(gauge.value);
-    }
-  }
+void Simulation::begin_measurement() {
+  std::vector<std::string> names;
+  for (const auto& node : nodes_) names.push_back(node->name());
+  measurement_.emplace(*outputs_.record, *network_, std::move(names));
 }
 
 void Simulation::watch_states() {

@@ -3,6 +3,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "tools/fcvi_sim/network/network.hpp"
 #include "tools/fcvi_sim/picture/ladder.hpp"
 #include "tools/fcvi_sim/run/fault_injector.hpp"
+#include "tools/fcvi_sim/run/measurement.hpp"
 #include "tools/fcvi_sim/run/observer.hpp"
 #include "tools/fcvi_sim/run/record.hpp"
 #include "tools/fcvi_sim/run/results.hpp"
@@ -56,7 +58,7 @@ class Simulation final : private PortControl {
   void check_owners();
   void watch_states();
   void record_rows();
-  void measure();
+  void begin_measurement();
   void state_changed(std::size_t port, const Endpoint& endpoint, std::string_view from, std::string_view to);
   [[nodiscard]] bool states_matter() const;
   void attach(std::size_t port);
@@ -90,15 +92,16 @@ class Simulation final : private PortControl {
   std::vector<std::unique_ptr<Node>> nodes_;                                // on its hosts
   std::map<std::pair<std::size_t, std::string>, std::string_view> states_;  // as last seen, by port and workload
   FaultInjector faults_;
-  /// Takes note of the rows of one port.
+  std::optional<Measurement> measurement_;  // for a report
+  /// Takes note of the rows of one port, or switch.
   struct RowNote final : FiredRowListener {
-    RowNote(RunRecord& to, const runtime::Scheduler& clock, std::size_t of) : record(to), scheduler(clock), port(of) {}
+    RowNote(RunRecord& to, const runtime::Scheduler& clock, std::size_t of) : record(to), scheduler(clock), place(of) {}
     void row_fired(const FiredRow& row) override;
     RunRecord& record;
     const runtime::Scheduler& scheduler;
-    std::size_t port;
+    std::size_t place;
   };
-  std::deque<RowNote> row_notes_;  // by port
+  std::deque<RowNote> row_notes_;  // by place
   /// Takes note of the records of one port that faults befell.
   struct FaultNote final : fc2::FrameTap {
     FaultNote(RunRecord& to, const fc2::Capture& of, fc2::FrameTap& through) : record(to), capture(of), next(through) {}

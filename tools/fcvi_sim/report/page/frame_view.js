@@ -51,6 +51,17 @@ function jumpsHtml(i) {
   return jumps.length ? `<div class="jumps">${jumps.join("")}</div>` : "";
 }
 
+/// Rows that fired at its ends when it left and when it arrived. What a service sends is seen where it arrives.
+function rowsOfFrameHtml(i) {
+  const ends = [frames.lane[frames.from[i]].service ? [frames.to[i], frames.at[i], "arrived"] : [frames.from[i], frames.at[i], "sent"]];
+  if (frames.took[i] >= 0 && frames.from[i] !== frames.to[i]) ends.push([frames.to[i], frames.at[i] + frames.took[i], "arrived"]);
+  const items = ends.flatMap(([lane, at, when]) => {
+    const place = placeOfLane(lane);
+    return place < 0 ? [] : rowsAt(place, at).map((row) => `<li><b>${html(frames.lane[lane].title)}</b> ${when}: <span class="mono">${html(row.machine)}</span> ${html(row.source)} + ${html(row.event)}${row.target === row.source ? "" : ` → ${html(row.target)}`} <b>${html(row.clause)}</b></li>`);
+  });
+  return items.length ? `<details class="rows-of"><summary>${count(items.length)} ${items.length === 1 ? "row" : "rows"} of state machines fired then</summary><ul>${items.slice(0, 60).join("")}</ul></details>` : "";
+}
+
 function showFrame(i) {
   shown.frame = i;
   shown.bytes = bytesOf(i);
@@ -60,7 +71,7 @@ function showFrame(i) {
   const said = remarksOf(i).map((remark) => `<p class="remark${remark.what === "note" ? " note" : ""}">${remark.name ? `<b>${html(remark.name)}</b> ` : ""}${html(remark.text)}</p>`).join("");
   detail.innerHTML = `<div class="head"><h2><span class="k${frames.kind[i]}">${html(textFrame(i))}</span><button class="tool close" aria-label="Close">×</button></h2>` +
     `<p>Frame ${frames.number[i]} · ${clock(frames.at[i]).join(" ")} s · ${html(from)} → ${html(to)}${took} · ${count(frames.size[i])} bytes</p>${said}${jumpsHtml(i)}</div>` +
-    `<div class="parts"><ul class="tree" role="tree" aria-label="Fields">${treeHtml(shown.fields)}</ul>` +
+    rowsOfFrameHtml(i) + `<div class="parts"><ul class="tree" role="tree" aria-label="Fields">${treeHtml(shown.fields)}</ul>` +
     `<div class="hex-box"><div class="hex-said" role="status"><span>Point at a field to see its bytes, at a byte to see its field.</span></div>` +
     `<div class="hex" aria-label="Bytes" role="img">${hexHtml(shown.bytes, frames.size[i])}</div></div></div>`;
 }

@@ -9,16 +9,21 @@ const textWidthOf = (width) => Math.max(340, Math.min(640, width * 0.44));
 
 const ladder = {
   items: new Int32Array(0), folds: [], opened: new Set(), visible: [], place: new Int32Array(frames.count),
-  chosen: 0, zoom: 4, foldsLong: true, hiddenKinds: new Set(), query: parseQuery(""), search: null, laneX: [], laneStates: [],
+  behindPorts: 0, othersX: -1, chosen: 0, zoom: 4, foldsLong: true, hiddenKinds: new Set(), query: parseQuery(""), search: null, laneX: [], laneStates: [],
 };
 
 const isPlain = (i) => ["data", "response", "ack"].includes(kinds[frames.kind[i]]) &&
   !(frames.flags[i] & (flag.lost | flag.fault | flag.violation | flag.retry));
 
+/// Between two ports that are not shown there is nothing to draw.
+const hasLane = (i) => isPortShown(frames.from[i]) || isPortShown(frames.to[i]);
 function visibleFrames() {
   const all = [], {query, hiddenKinds} = ladder;
-  for (let i = 0; i < frames.count; ++i)
-    if (!hiddenKinds.has(frames.kind[i]) && (query.isEmpty || query.test(i))) all.push(i);
+  ladder.behindPorts = 0;
+  for (let i = 0; i < frames.count; ++i) {
+    if (hiddenKinds.has(frames.kind[i]) || !(query.isEmpty || query.test(i))) continue;
+    if (hasLane(i)) all.push(i); else ++ladder.behindPorts;
+  }
   return all;
 }
 
@@ -46,14 +51,14 @@ const firstFrameOf = (item) => (item >= foldBase ? ladder.visible[ladder.folds[i
 /// State changes stand between the frames, in the order of time.
 function withStates(out) {
   if (!states.length || !ladder.query.isEmpty) return out;
-  const merged = [];
+  const merged = [], add = (change) => { if (states[change].lane < 0 || isPortShown(states[change].lane)) merged.push(-(change + 1)); };
   let next = 0;
   for (const item of out) {
     const at = frames.at[firstFrameOf(item)];
-    while (next < states.length && states[next].at < at) merged.push(-(next++ + 1));
+    for (; next < states.length && states[next].at < at; ++next) add(next);
     merged.push(item);
   }
-  while (next < states.length) merged.push(-(next++ + 1));
+  for (; next < states.length; ++next) add(next);
   return merged;
 }
 
@@ -87,10 +92,10 @@ function rebuild(keep) {
   ladder.chosen = nearestPlace(kept);
   const none = byId("ladder-none");
   none.hidden = ladder.items.length > 0;
-  none.textContent = frames.count ? "No frame passes the filter." : "No frame was captured.";
-  const shownCount = ladder.visible.length;
+  none.textContent = !frames.count ? "No frame was captured." : ladder.behindPorts ? "The frames that pass the filter are of ports that are not shown." : "No frame passes the filter.";
+  const shownCount = ladder.visible.length, behind = ladder.behindPorts ? ` · ${count(ladder.behindPorts)} between ports that are not shown` : "";
   byId("filter-said").textContent = ladder.query.wrong ? `not understood: ${ladder.query.wrong}`
-    : shownCount === frames.count ? `${count(shownCount)} frames` : `${count(shownCount)} of ${count(frames.count)} frames`;
+    : (shownCount === frames.count ? `${count(shownCount)} frames` : `${count(shownCount)} of ${count(frames.count)} frames`) + behind;
   countMatches();
   draw(true);
 }
@@ -136,16 +141,20 @@ function stateAt(lane, at) {
 function layOutLanes() {
   const used = new Uint8Array(frames.lane.length), width = Math.max(280, list.clientWidth || list.offsetWidth);
   for (const i of ladder.visible) used[frames.from[i]] = used[frames.to[i]] = 1;
-  const lanes = frames.lane.map((_, k) => k).filter((k) => used[k]);
-  const compact = width < 620, n = Math.max(1, lanes.length), textWidth = textWidthOf(width);
+  const inUse = frames.lane.map((_, k) => k).filter((k) => used[k]);
+  const lanes = inUse.filter(isPortShown), others = inUse.filter((k) => !isPortShown(k));
+  const compact = width < 620, n = Math.max(1, lanes.length + (others.length ? 1 : 0)), textWidth = textWidthOf(width);
   const room = compact ? width - 12 : width - timeWidth - textWidth;
   const space = Math.max(compact ? 52 : 62, Math.min(compact ? 400 : 210, room / n));
   Object.assign(ladder, {compact, lanes, left: compact ? 6 : timeWidth, laneWidth: space * n, laneX: []});
   lanes.forEach((lane, k) => { ladder.laneX[lane] = space * (k + 0.5); });
+  ladder.othersX = others.length ? space * (lanes.length + 0.5) : -1;  // one line for all that are not shown
+  for (const lane of others) ladder.laneX[lane] = ladder.othersX;
   ladder.textLeft = ladder.left + ladder.laneWidth + 10;
   ladder.width = compact ? Math.max(width, ladder.laneWidth + 12) : Math.max(width, ladder.textLeft + textWidth * 0.8);
   lanesBox.innerHTML = lanes.map((k) => `<div class="lane${frames.lane[k].service ? " service" : ""}" style="left:${ladder.left + ladder.laneX[k]}px;width:${space - 4}px">` +
-    `<b title="${html(frames.lane[k].title)}">${html(frames.lane[k].title)}</b><small>${html(frames.lane[k].subtitle)}</small></div>`).join("");
+    `<b title="${html(frames.lane[k].title)}">${html(frames.lane[k].title)}</b><small>${html(frames.lane[k].subtitle)}</small></div>`).join("") +
+    (others.length ? `<div class="lane service" style="left:${ladder.left + ladder.othersX}px;width:${space - 4}px"><b title="Ports that are not shown">others</b><small>${count(others.length)} ports</small></div>` : "");
   rowsBox.classList.toggle("compact", compact);
 }
 
@@ -161,7 +170,7 @@ function lines(at, height) {
     const state = stateAt(lane, at), x = ladder.laneX[lane];
     return state ? `<line class="${stateClass(state)}" x1="${x}" x2="${x}" y1="0" y2="${height}" stroke="var(--s)" stroke-width="4" opacity=".55"/>`
       : `<line x1="${x}" x2="${x}" y1="0" y2="${height}" stroke="var(--lane)" stroke-width="1.5"/>`;
-  }).join("");
+  }).join("") + (ladder.othersX < 0 ? "" : `<line x1="${ladder.othersX}" x2="${ladder.othersX}" y1="0" y2="${height}" stroke="var(--lane)" stroke-width="1.5" stroke-dasharray="2 4"/>`);
 }
 
 function arrow(i, height) {
@@ -203,11 +212,18 @@ function partsOf(at, height) {
   const from = frames.lane[frames.from[item]].title, to = frames.lane[frames.to[item]].title;
   return {class: `k${frames.kind[item]}${ladder.search && ladder.search(item) ? " match" : ""}`, time: clockHtml(frames.at[item]),
     label: `Frame ${frames.number[item]}, ${from} to ${to}: ${textFrame(item)}${said.length ? ", " + said.join(", ") : ""}`,
-    text: `<span>${html(textFrame(item))}</span>${said.length ? `<span class="${tone}">${html(said.join(", "))}</span>` : ""}`, svg: arrow(item, height)};
+    text: `<span>${html(textFrame(item))}</span>${otherEndHtml(item)}${said.length ? `<span class="${tone}">${html(said.join(", "))}</span>` : ""}`, svg: arrow(item, height)};
+}
+
+/// Where the line of the others does not tell which it is.
+function otherEndHtml(i) {
+  const to = frames.to[i], from = frames.from[i];
+  if (isPortShown(to) && isPortShown(from)) return "";
+  return `<span class="note">${isPortShown(to) ? "← " + html(frames.lane[from].title) : "→ " + html(frames.lane[to].title)}</span>`;
 }
 
 function foldMark(height) {
-  const y = ladder.compact && height > 24 ? 24 : height / 2, first = ladder.laneX[ladder.lanes[0]], last = ladder.laneX[ladder.lanes[ladder.lanes.length - 1]];
+  const y = ladder.compact && height > 24 ? 24 : height / 2, at = ladder.lanes.map((lane) => ladder.laneX[lane]).concat(ladder.othersX < 0 ? [] : ladder.othersX), first = at[0], last = at[at.length - 1];
   return `<rect x="${first - 8}" width="${Math.max(16, last - first + 16)}" y="${Math.max(1, y - 6)}" height="${Math.min(12, height - 2)}" rx="4" fill="var(--soft)" stroke="var(--line)" stroke-dasharray="3 3"/>`;
 }
 function stateMark(change, height) {
@@ -276,6 +292,7 @@ function openFold(item) {
 /// From anywhere: shows the ladder, takes away what hides the frame.
 function chooseFrame(i, options = {open: true, center: true}) {
   showView("ladder");
+  if (!hasLane(i)) showPorts([...ports.shown, frames.from[i], frames.to[i]]);
   if (ladder.place[i] < 0) {
     ladder.hiddenKinds.clear();
     setFilter("");
@@ -418,6 +435,8 @@ function beginLadder() {
     byId("states-of-field").hidden = false;
     byId("states-of").innerHTML = `<option value="">latest to change</option>` + endpointNames.map((name) => `<option>${html(name)}</option>`).join("");
   }
+  makePicker(byId("ladder-ports"));
+  ports.changed.push(() => { rebuild(); choose(ladder.chosen, {open: false, center: true}); });
   drawKinds();
   rebuild(0);
 }

@@ -186,11 +186,17 @@ function partner() {
   const other = frames.request[i] ? frameNumbered(frames.request[i]) : answerOf(i);
   if (other >= 0) chooseFrame(other);
 }
+/// Of the view that has it, else of the ladder.
+function openPorts() {
+  if (view !== "plots") showView("ladder");
+  const box = byId(view === "plots" ? "plot-ports" : "ladder-ports");
+  if (box && !box.hidden) box.open = true;
+}
 const keys = {
   "1": () => showView("summary"), "2": () => { showView("ladder"); list.focus(); }, "3": () => showView("states"), "4": () => { showView("plots"); plotsBox.focus(); },
   f: () => { showView("ladder"); byId("filter").select(); }, "/": () => { showView("ladder"); byId("search").select(); },
   n: () => ladder.search && jump(1, ladder.search), N: () => ladder.search && jump(-1, ladder.search), a: partner, "!": nextRemark,
-  "+": () => zoom(1), "=": () => zoom(1), "-": () => zoom(-1), d: () => setFold(!ladder.foldsLong), t: nextTheme, "?": () => byId("help").showModal(),
+  "+": () => zoom(1), "=": () => zoom(1), "-": () => zoom(-1), d: () => setFold(!ladder.foldsLong), p: openPorts, t: nextTheme, "?": () => byId("help").showModal(),
   Escape: () => { if (isOpen()) closeDetail(); },
 };
 document.addEventListener("keydown", (event) => {

@@ -10,10 +10,17 @@ const kinds = ["login", "naming", "setup", "data", "response", "teardown", "abor
 const flag = {lost: 1, fault: 2, violation: 4, first: 8, last: 16, retry: 32, note: 64};
 
 const head = JSON.parse(textOf("head"));
-const frames = JSON.parse(textOf("frames"));
+const frames = JSON.parse(unpack(textOf("frames")));
+/// Of steps, each from the number before.
+function summed(steps) {
+  const sums = new Float64Array(steps.length);
+  for (let i = 0, sum = 0; i < sums.length; ++i) sums[i] = sum += steps[i];
+  return sums;
+}
 frames.count = frames.number.length;
-frames.at = new Float64Array(frames.count);  // nanoseconds
-for (let i = 0, at = 0; i < frames.count; ++i) frames.at[i] = at += frames.step[i];
+frames.at = summed(frames.step);  // nanoseconds
+frames.number = summed(frames.number);
+frames.text = summed(frames.text);
 frames.lane = frames.lanes.map(([title, subtitle, service]) => ({title, subtitle, service: service === 1}));
 const textFrame = (i) => frames.texts[frames.text[i]];
 const nameFrame = (i) => frames.texts[frames.name[i]];
@@ -51,30 +58,54 @@ function answerOf(i) {
   return found === undefined ? -1 : found;
 }
 
-/// What is long and asked for frame by frame is taken apart when it is first needed.
-const later = {};
-const linesOf = (id) => later[id] || (later[id] = textOf(id).split("\n"));
+// What is long and asked for frame by frame comes in pieces, which are taken apart when they are first needed.
+const framesInPiece = 1000, listsInPiece = 4000, headerBytes = 64, piecesKept = 64;
+function pieces(id, open) {
+  let packed = null;
+  const opened = new Map();
+  return (k) => {
+    packed = packed || textOf(id).split("\n");
+    if (!opened.has(k)) {
+      if (opened.size === piecesKept) opened.delete(opened.keys().next().value);
+      opened.set(k, open(inflate(bytesOfBase64(packed[k])), k));
+    }
+    return opened.get(k);
+  };
+}
+const textIn = (bytes) => new TextDecoder().decode(bytes);
+
+/// Lists of fields by shape: where among those of its shape each stands.
+const listPiece = pieces("field_lists", (bytes) => {
+  const {shapes, columns} = JSON.parse(textIn(bytes)), seen = new Map();
+  const place = shapes.map((shape) => { const at = seen.get(shape) || 0; seen.set(shape, at + 1); return at; });
+  return {shapes, columns, place};
+});
+/// The lists of each frame; no number: the next new one.
+const numberPiece = pieces("lists_of_frames", (bytes) => {
+  const [first, ...lines] = textIn(bytes).split("\n");
+  let next = Number(first);
+  return lines.map((line) => line.split(",").map((number) => (number === "" ? next++ : Number(number))));
+});
+const bytesPiece = pieces("bytes", (bytes, k) => {
+  const before = new Map(), frame = [];
+  for (let i = k * framesInPiece, at = 0; i < Math.min(frames.count, (k + 1) * framesInPiece); ++i) {
+    const own = bytes.subarray(at, at += frames.kept[i]), other = before.get(own.length);
+    if (other) for (let b = 0; b < Math.min(headerBytes, own.length); ++b) own[b] += other[b];
+    before.set(own.length, own);
+    frame.push(own);
+  }
+  return frame;
+});
 function fieldsOf(i) {
-  const lists = linesOf("field_lists");
-  return linesOf("lists_of_frames")[i].split(",").map((number) => {
-    const [shape, ...values] = JSON.parse(lists[number]);
+  return numberPiece(Math.floor(i / framesInPiece))[i % framesInPiece].map((number) => {
+    const {shapes, columns, place} = listPiece(Math.floor(number / listsInPiece)), k = number % listsInPiece, values = columns[shapes[k]];
     let at = 0;
     const take = ([name, offset = 0, bytes = 0, mask = 0, below = []]) =>
-      ({name, offset, bytes, mask, value: values[at++], fields: below.map(take)});
-    return take(frames.shapes[shape]);
+      ({name, offset, bytes, mask, value: values[at++][place[k]], fields: below.map(take)});
+    return take(frames.shapes[shapes[k]]);
   });
 }
-function bytesOf(i) {
-  if (!later.starts) {
-    later.starts = new Float64Array(frames.count + 1);
-    for (let k = 0; k < frames.count; ++k) later.starts[k + 1] = later.starts[k] + frames.kept[k];
-    later.base64 = textOf("bytes");
-  }
-  const start = later.starts[i], end = later.starts[i + 1];
-  const piece = later.base64.slice(Math.floor(start / 3) * 4, Math.ceil(end / 3) * 4);
-  const binary = atob(piece), skip = start % 3;
-  return Uint8Array.from({length: end - start}, (_, k) => binary.charCodeAt(k + skip));
-}
+const bytesOf = (i) => bytesPiece(Math.floor(i / framesInPiece))[i % framesInPiece];
 
 /// "1.234 ms": three digits behind the point.
 function duration(ns) {
@@ -105,8 +136,4 @@ function stateClass(state) {
 }
 const stateWords = (state) => state.replace(/([a-z0-9])([A-Z])/g, "$1 $2");
 const states = (head.states || []).map((change, index) => ({...change, index}));
-const rowsFired = head.rows ? head.rows.fired.map(([at, port, row]) => {
-  const [machine, source, event, target, clause] = head.rows.tables[row];
-  return {at, port: head.ports[port], machine, source, event, target, clause};
-}) : [];
 const endpointNames = [...new Set(states.map((change) => change.connection))];

@@ -1,15 +1,19 @@
 // Plots over time, by uPlot. All show the same span: drag to look closer, double-click for all.
 const plotsBox = byId("plots");
-const plots = {all: [], from: 0, to: 1, syncing: false, made: false};
+const plots = {all: [], from: 0, to: 1, syncing: false, made: false, curves: new Map()};
+const saidOfGroups = {"Switch queues": "frames that wait in a switch, or are on the line out of it"};
 const lineColors = ["--k2", "--k5", "--k3", "--k0", "--k1", "--k4", "--k6", "--k7"];
 const colorOf = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-const buckets = 240, mostPoints = 4000;
+const buckets = 240, mostPoints = 4000, mostCurves = 8;
 
 const inSpan = (i) => frames.at[i] >= plots.from && frames.at[i] <= plots.to;
 
 /// Bytes per second that each lane sent, in equal parts of the span.
 function throughput() {
-  const senders = [...new Set(frames.from)].filter((lane) => !frames.lane[lane].service).sort((a, b) => a - b).slice(0, 8);
+  const {chosen: senders, hidden} = chosenCurves("throughput", () => {
+    const all = new Set(frames.from);
+    return ports.order.filter((lane) => all.has(lane) && !frames.lane[lane].service && isPortShown(lane));
+  });
   const span = Math.max(1, plots.to - plots.from), width = span / buckets;
   const sums = senders.map(() => new Float64Array(buckets)), at = new Map(senders.map((lane, k) => [lane, k]));
   for (let i = 0; i < frames.count; ++i) {
@@ -17,7 +21,7 @@ function throughput() {
     sums[at.get(frames.from[i])][Math.min(buckets - 1, Math.floor((frames.at[i] - plots.from) / width))] += frames.size[i];
   }
   const x = Float64Array.from({length: buckets}, (_, k) => (plots.from + (k + 0.5) * width) / 1e9);
-  return {names: senders.map((lane) => frames.lane[lane].title), data: [x, ...sums.map((sum) => sum.map((bytes) => bytes / width * 1e9))]};
+  return {hidden, names: senders.map((lane) => frames.lane[lane].title), data: [x, ...sums.map((sum) => sum.map((bytes) => bytes / width * 1e9))]};
 }
 
 /// Points (time, nanoseconds); of too many the longest of each part of the span.
@@ -41,35 +45,53 @@ function table(lists) {
   });
   return [times.map((time) => time / 1e9), ...columns];
 }
-function flightTimes() {
-  const lists = new Map();
-  for (let i = 0; i < frames.count; ++i) {
-    if (frames.took[i] < 0 || !inSpan(i)) continue;
-    const name = `${frames.lane[frames.from[i]].title} → ${frames.lane[frames.to[i]].title}`;
-    if (!lists.has(name) && lists.size === 8) continue;
-    if (!lists.has(name)) lists.set(name, []);
-    lists.get(name).push([frames.at[i], frames.took[i] / 1e9]);
-  }
-  return {names: [...lists.keys()], data: table([...lists.values()].map(thinned))};
+/// Of too many curves those with most points. Which, does not depend on the span: it is found once for the ports that
+/// are shown.
+function chosenCurves(id, all) {
+  if (!plots.curves.has(id)) plots.curves.set(id, all());
+  const curves = plots.curves.get(id);
+  return {chosen: curves.slice(0, mostCurves), hidden: Math.max(0, curves.length - mostCurves)};
 }
-function answerTimes() {
-  const lists = new Map();
-  for (let i = 0; i < frames.count; ++i) {
-    if (frames.answer_time[i] < 0 || !inSpan(i)) continue;
-    const name = nameFrame(i);
-    if (!lists.has(name) && lists.size === 8) continue;
-    if (!lists.has(name)) lists.set(name, []);
-    lists.get(name).push([frames.at[i], frames.answer_time[i] / 1e9]);
-  }
-  return {names: [...lists.keys()], data: table([...lists.values()].map(thinned))};
+/// Points by what `nameOf` says of a frame; `valueOf`: nanoseconds, below 0: none.
+function pointsOf(id, nameOf, valueOf) {
+  const {chosen: names, hidden} = chosenCurves(id, () => {
+    const tally = new Map();
+    for (let i = 0; i < frames.count; ++i) if (valueOf(i) >= 0 && hasLane(i)) tally.set(nameOf(i), (tally.get(nameOf(i)) || 0) + 1);
+    return [...tally].sort((a, b) => b[1] - a[1]).map(([name]) => name);
+  });
+  const lists = new Map(names.map((name) => [name, []]));
+  for (let i = 0; i < frames.count; ++i)
+    if (valueOf(i) >= 0 && inSpan(i) && hasLane(i) && lists.has(nameOf(i))) lists.get(nameOf(i)).push([frames.at[i], valueOf(i) / 1e9]);
+  return {hidden, names, data: table([...lists.values()].map(thinned))};
 }
-/// What the run measured: each value holds until the next.
+const flightTimes = () => pointsOf("flight", (i) => `${frames.lane[frames.from[i]].title} → ${frames.lane[frames.to[i]].title}`, (i) => frames.took[i]);
+const answerTimes = () => pointsOf("answers", nameFrame, (i) => frames.answer_time[i]);
+/// The lane of the port that was measured, or that a queue leads to; -1: none.
+function laneOfSeries({name}) {
+  const to = name.lastIndexOf(" to "), place = places[placeNamed.get(to < 0 ? name : name.slice(to + 4))];
+  return place ? place.lane : -1;
+}
+/// What the run measured, of the ports that are shown, the most talkative first: each value holds until the next.
 function measured(group) {
-  const series = (head.series || []).filter((one) => one.group === group);
-  const lists = series.map((one) => one.at.map((at, k) => [at, one.value[k]]));
-  const data = table(lists.map((points) => thinned(points)));
+  const {chosen: series, hidden} = chosenCurves(group, () => {
+    const rank = (one) => { const at = ports.order.indexOf(laneOfSeries(one)); return at < 0 ? ports.order.length : at; };
+    return measuredSeries().filter((one) => one.group === group && (laneOfSeries(one) < 0 || isPortShown(laneOfSeries(one)))).sort((a, b) => rank(a) - rank(b));
+  });
+  const data = table(series.map((one) => thinned(pointsInSpan(one))));
   for (const column of data.slice(1)) for (let k = 1; k < column.length; ++k) if (column[k] === null) column[k] = column[k - 1];
-  return {names: series.map((one) => one.name), data};
+  return {hidden, names: series.map((one) => one.name), data};
+}
+/// With the value that holds at each end of the span.
+function pointsInSpan({at, value}) {
+  const points = [];
+  let before = -1;
+  for (let k = 0; k < at.length; ++k) {
+    if (at[k] < plots.from) before = k;
+    else if (at[k] <= plots.to) points.push([at[k], value[k]]);
+  }
+  if (before >= 0) points.unshift([plots.from, value[before]]);
+  if (points.length) points.push([plots.to, points[points.length - 1][1]]);
+  return points;
 }
 
 const engineering = (unit) => (value) => {
@@ -81,12 +103,12 @@ const engineering = (unit) => (value) => {
 };
 const numberText = (value) => (value === null || value === undefined ? "–" : count(value));
 
-const kindsOfPlots = [
+const kindsOfPlots = () => [
   {id: "throughput", title: "Throughput", said: "bytes of frames that each port sent, a second", make: throughput, format: engineering("B/s"), filled: true},
   {id: "answers", title: "Latency", said: "from a request to its response", make: answerTimes, format: engineering("s"), points: true},
   {id: "flight", title: "On the way", said: "from where a frame was sent to where it arrived", make: flightTimes, format: engineering("s"), points: true},
-  ...[...new Set((head.series || []).map((one) => one.group))].map((group) => ({id: `measured-${group.replace(/\W/g, "-")}`, title: group, said: "", make: () => measured(group),
-    format: (head.series.find((one) => one.group === group).unit === "B" ? engineering("B") : numberText), stepped: true})),
+  ...[...new Set(measuredSeries().map((one) => one.group))].map((group) => ({id: `measured-${group.replace(/\W/g, "-")}`, title: group, said: saidOfGroups[group] || "", make: () => measured(group),
+    format: (measuredSeries().find((one) => one.group === group).unit === "B" ? engineering("B") : numberText), stepped: true})),
 ];
 
 function optionsOf(kind, names, width) {
@@ -156,7 +178,11 @@ function constantsHtml() {
     groups.set(one.group, [...(groups.get(one.group) || []), words]);
   }
   const rows = [...groups].map(([group, words]) => `<tr><td>${html(group)}</td><td>${html(words.join(", "))}</td></tr>`).join("");
-  const some = head.ports && head.measured < head.ports.length ? `<p class="dim">Measured at ${count(head.measured)} of ${count(head.ports.length)} ports.</p>` : "";
+  const lines = [];
+  if (head.ports && head.measured < head.ports) lines.push(`Measured at the first ${count(head.measured)} of ${count(head.ports)} ports.`);
+  if (head.queues_left_out) lines.push(`${count(head.queues_left_out)} more queues of switches were not measured.`);
+  if (head.values_left_out) lines.push(`The page has the first 2 000 000 values that were measured; ${count(head.values_left_out)} later ones are left out.`);
+  const some = lines.map((line) => `<p class="dim">${line}</p>`).join("");
   if (!rows && !some) return "";
   return `<div class="panel" id="constant"><h2>Without a curve <span class="dim">never changed in this run</span></h2>${rows ? `<table><tbody>${rows}</tbody></table>` : ""}${some}</div>`;
 }
@@ -164,18 +190,29 @@ function constantsHtml() {
 function makePlots() {
   plots.first = frames.count ? frames.at[0] : 0;
   plots.last = frames.count ? frames.at[frames.count - 1] : 1;
-  for (const one of head.series || []) if (one.at.length) plots.last = Math.max(plots.last, one.at[one.at.length - 1]);
+  for (const one of measuredSeries()) if (one.at.length) plots.last = Math.max(plots.last, one.at[one.at.length - 1]);
   Object.assign(plots, {from: plots.first, to: Math.max(plots.last, plots.first + 1), made: true, all: [], syncing: true});
   const move = (name, sign, key, words) => `<button class="tool" data-move="${name}" title="${words} (${key})" aria-label="${words}">${sign}</button>`;
   plotsBox.innerHTML = `<div class="span-bar"><span class="group">${move("closer", "+", "+", "Closer")}${move("wider", "−", "-", "Wider")}${move("earlier", "←", "←", "Earlier")}${move("later", "→", "→", "Later")}` +
     `<button class="tool" data-move="busy" title="Where most frames are (End)">Most frames</button><button class="tool" data-move="whole" title="All (Home)">All</button></span>` +
-    `<span class="dim" role="status"><span id="plots-span">${spanWords()}</span></span><span class="dim">Drag over a plot to look closer, double-click for all.</span></div><div class="panels" id="plots-all"></div>${constantsHtml()}`;
-  for (const kind of kindsOfPlots) {
-    const {names, data} = kind.make();
+    `<span class="dim" role="status"><span id="plots-span">${spanWords()}</span></span><details class="picker" id="plot-ports" hidden></details><span class="dim">Drag over a plot to look closer, double-click for all.</span></div><div class="panels" id="plots-all"></div>${constantsHtml()}`;
+  makePicker(byId("plot-ports"));
+  drawPlots();
+  const [low, high] = frames.count ? busySpan() : [0, 0];
+  if (plots.all.length && high - low < (plots.last - plots.first) / 3) zoomPlots(low, high);
+}
+/// The curves of the ports that are shown, over the span that is shown.
+function drawPlots() {
+  for (const {plot} of plots.all) plot.destroy();
+  Object.assign(plots, {all: [], syncing: true});
+  plots.curves.clear();
+  byId("plots-all").innerHTML = "";
+  for (const kind of kindsOfPlots()) {
+    const {names, data, hidden} = kind.make();
     if (!names.length || !data[0].length) continue;
     const panel = document.createElement("div");
     panel.className = "panel plot";
-    panel.innerHTML = `<h2>${html(kind.title)} <span class="dim">${html(kind.said)}</span></h2><div role="img" id="plot-${kind.id}"></div>`;
+    panel.innerHTML = `<h2><span class="title">${html(kind.title)}</span> <span class="dim">${html(kind.said)}${hidden ? `${kind.said ? "; " : ""}${count(hidden)} more curves: choose their ports` : ""}</span></h2><div role="img" id="plot-${kind.id}"></div>`;
     byId("plots-all").append(panel);
     const place = byId(`plot-${kind.id}`);
     place.setAttribute("aria-label", `${kind.title}. ${inWords(kind, names, data)}`);
@@ -184,10 +221,9 @@ function makePlots() {
     plots.all.push({plot, kind, place});
   }
   setTimeout(() => { plots.syncing = false; });
-  const [low, high] = frames.count ? busySpan() : [0, 0];
-  if (plots.all.length && high - low < (plots.last - plots.first) / 3) zoomPlots(low, high);
-  if (!plots.all.length) plotsBox.innerHTML = `<div class="panel"><h2>Plots</h2><p class="dim">Nothing to plot.</p></div>${constantsHtml()}`;
+  if (!plots.all.length) byId("plots-all").innerHTML = `<div class="panel"><h2>Plots</h2><p class="dim">Nothing to plot${arePortsHidden() ? " of the ports that are shown" : ""}.</p></div>`;
 }
+ports.changed.push(() => { if (plots.made) drawPlots(); });
 /// The span of the middle nine tenths of all frames.
 function busySpan() {
   const low = frames.at[Math.floor(frames.count * 0.05)], high = frames.at[Math.floor(frames.count * 0.95)];
