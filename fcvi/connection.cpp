@@ -196,11 +196,12 @@ bool Connection::is_disconnecting() const {
   return is_under_way(disconnector_) || is_under_way(notice_);
 }
 
-/// Where there was no memory, nothing has happened.
+/// Where there is no memory for these two, nothing has happened.
 void Connection::request_disconnect(vi::Operation& operation) {
+  std::forward_list<vi::Operation*> caller{&operation};
   Disconnector& disconnector = made(disconnector_, DisconnectBy::Application);
   withdraw_setup();
-  disconnects_.push_front(&operation);
+  disconnects_.splice_after(disconnects_.before_begin(), caller);
   endpoint_.end.note(Ended::ByUs);
   const vi::EndpointOutcome outcome = feed(ve::DisconnectRequested{});
   if (outcome.disconnect_requested) return disconnector.request();

@@ -1,6 +1,7 @@
 #include "fcvi/received_setup.hpp"
 
 #include <cassert>
+#include <new>
 #include <utility>
 
 #include "fcvi/connection.hpp"
@@ -46,7 +47,11 @@ void ReceivedSetup::take(fc2::Exchange& exchange) {
 void ReceivedSetup::rest() {
   if (course_ == nullptr || !machine_.is<cr::Connected>()) return;
   assert(course_->exchange == nullptr && !course_->t2.pending());  // RESP3 was the last of it
-  terms_ = RequestTerms(course_->request);
+  try {
+    terms_ = RequestTerms(course_->request);
+  } catch (const std::bad_alloc&) {
+    return;  // it is as right with its course, only larger
+  }
   course_.reset();
   FCVI_ASSERT_CONSISTENT(*this);
 }

@@ -1,6 +1,7 @@
 #include "fcvi/setup_book.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "fc2_fabric/node/remote_port.hpp"
@@ -115,13 +116,26 @@ void SetupBook::connect_rqst_received(fc2::Exchange& exchange, const wire::fcvi:
   ReceivedSetup* retried = request->retry ? open : nullptr;
   if (retried != nullptr && retried->is_retry(*request)) return retried->retried(exchange, *request);  // C.4 rules 8, 9
   const std::uint64_t number = next_setup_++;
-  auto& setup = received_[number];
-  setup = std::make_unique<ReceivedSetup>(services_, *this, number, exchange, *request);
+  ReceivedSetup& setup = add_received(number, exchange, *request);
   if (retried != nullptr)
-    return setup->refuse(Answer::ProtocolError);  // that set-up goes on, and waits for its own retry
+    return setup.refuse(Answer::ProtocolError);  // that set-up goes on, and waits for its own retry
   newest_received_[endpoint_key(peer, request->payload.handle)] = number;
-  begin(*setup);
+  begin(setup);
   FCVI_ASSERT_CONSISTENT(*this);
+}
+
+/// Where there is no memory, there is no such set-up, and the Exchange is free.
+ReceivedSetup& SetupBook::add_received(std::uint64_t number, fc2::Exchange& exchange,
+                                       const wire::fcvi::ConnectRqst& request) {
+  const auto place = received_.try_emplace(number).first;
+  try {
+    place->second = std::make_unique<ReceivedSetup>(services_, *this, number, exchange, request);
+  } catch (const std::bad_alloc&) {
+    received_.erase(place);
+    services_.port.release(exchange);
+    throw;
+  }
+  return *place->second;
 }
 
 void SetupBook::begin(ReceivedSetup& setup) {

@@ -69,6 +69,7 @@ class SetupBook final : public SetupOwner, private farp::ResolveListener {
   void resolved(const wire::IpAddress& address, std::span<const wire::FcId> n_port_ids) override;
   void not_resolved(const wire::IpAddress& address) override;
 
+  ReceivedSetup& add_received(std::uint64_t number, fc2::Exchange& exchange, const wire::fcvi::ConnectRqst& request);
   void begin(ReceivedSetup& setup);
   void connection_wanted(ReceivedSetup& setup, const vi::ViAttributes& attributes);
   void peer_wanted(ReceivedSetup& setup);

@@ -90,9 +90,10 @@ Tree* Tree::find(std::string_view key) {
 }
 
 std::string Tree::describe() const {
+  constexpr std::size_t most_shown = 100;
   switch (kind) {
     case Kind::Null: return "nothing";
-    case Kind::Scalar: return "\"" + scalar + "\"";
+    case Kind::Scalar: return "\"" + scalar.substr(0, most_shown) + (scalar.size() > most_shown ? "...\"" : "\"");
     case Kind::List: return "a list";
     case Kind::Map: return "a mapping";
   }

@@ -94,12 +94,33 @@ TEST_F(Inputs, several_runs_are_read_before_the_first_begins) {
   EXPECT_THAT(folder.files(), ElementsAre("m.yaml", "s.yaml"));
 }
 
+// No output is an input, an included one neither, or another output by another name.
+TEST_F(Inputs, outputs_of_several_runs_are_told_apart_before_the_first) {
+  const std::string included = folder.write("i.yaml", "parameters: {size: 2000}\n");
+  const std::string file = folder.write("m.yaml", "include: i.yaml\n" + std::string(several));
+  const auto refused = [&](const std::vector<std::string>& options) {
+    std::vector<std::string> all{"run", file};
+    all.insert(all.end(), options.begin(), options.end());
+    const Finished run = fcvi_sim(all);
+    EXPECT_EQ(run.status, 2);
+    EXPECT_EQ(run.output, "");
+    return run.errors;
+  };
+  EXPECT_THAT(refused({"--json", included}), HasSubstr("i.yaml: is an input of this run"));
+  EXPECT_THAT(refused({"--json", folder / "r", "--junit", folder / "./r"}), HasSubstr("named for two outputs"));
+  EXPECT_THAT(refused({"--json", folder / "./c.level-reliable_delivery.port-a.x", "--capture", folder / "c.x"}),
+              HasSubstr("named for two outputs"));
+  EXPECT_THAT(refused({"--capture", folder / ""}), HasSubstr("is a folder"));
+  EXPECT_THAT(folder.files(), ElementsAre("i.yaml", "m.yaml", "s.yaml"));
+  EXPECT_EQ(fcvi_sim({"run", file, "--capture", "/dev/null", "--json", "/dev/null"}).status, 0);
+}
+
 TEST_F(Inputs, check_reads_and_runs_nothing) {
   const std::string file = folder.write("m.yaml", several), bad = folder.write("b.yaml", "name: x\nport: []\n");
   const Finished run = fcvi_sim({"check", scenario, file, bad});
   EXPECT_EQ(run.status, 2);
   EXPECT_EQ(run.output, scenario + ": good: 1 run, 2 ports, 1 workloads, 0 faults\n" + file +
-                            ": good: 4 runs, 2 ports, 1 workloads, 0 faults\n");
+                            ": good: 4 runs, the first of 2 ports, 1 workloads, 0 faults\n");
   EXPECT_THAT(run.errors, HasSubstr("b.yaml:2: "));
   EXPECT_EQ(fcvi_sim({"check", scenario}).status, 0);
 }

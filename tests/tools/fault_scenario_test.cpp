@@ -501,6 +501,48 @@ TEST(FaultScenario, workload_is_told_from_others) {
   EXPECT_EQ(times("message: FCVI_SEND_RQST, workload: v, limit: 2"), 2U);
 }
 
+// A set-up is told by its Exchange, also where its first frame is cut, its server waits by the same name as another, or
+// refuses.
+TEST(FaultScenario, workload_is_told_from_the_request_on) {
+  const auto counts = [](const std::string& ports, const std::string& workloads, const std::string& message) {
+    const auto times = [&](const std::string& workload) {
+      return run("name: t\nports: [" + ports + "]\nworkloads:\n" + workloads +
+                 "faults: [{action: delay, by: 1ns, times: {min: 0}, message: " + message + workload + "}]\n")
+          .result.faults.at(0);
+    };
+    return std::vector<std::uint64_t>{times(""), times(", workload: one"), times(", workload: two")};
+  };
+  const std::string transfers = ", transfers: [{operation: send, data: {random: 1KiB}}]}\n";
+  const std::string small = "{name: a, receive_data_field: 256}, {name: b, receive_data_field: 256}";
+  const std::string pair =
+      "  - {name: one, client: a, server: b" + transfers + "  - {name: two, client: b, server: a" + transfers;
+  EXPECT_EQ(counts(small, pair, "FCVI_CONNECT_RQST"), (std::vector<std::uint64_t>{6, 3, 3}));
+  const auto sends = counts(small, pair, "FCVI_SEND_RQST");
+  EXPECT_EQ(sends[1] + sends[2], sends[0]);
+  EXPECT_EQ(sends[1], sends[2]);
+  const std::string same = "  - {name: one, client: a, server: b, discriminator: X" + transfers +
+                           "  - {name: two, client: a, server: c, discriminator: X" + transfers;
+  const auto named = counts("{name: a}, {name: b}, {name: c}", same, "FCVI_SEND_RQST");
+  EXPECT_EQ(named[1], named[2]);
+  EXPECT_EQ(named[1] + named[2], named[0]);
+  const std::string refused =
+      "  - {name: one, client: a, server: b, answer: reject}\n  - {name: two, client: a, server: b}\n";
+  EXPECT_EQ(counts("{name: a}, {name: b}", refused, "FCVI_CONNECT_RESP2"), (std::vector<std::uint64_t>{2, 1, 1}));
+}
+
+// `every` and `limit` count what befalls a port, too; where a time says when, there is nothing to count.
+TEST(FaultScenario, counts_that_contradict_are_refused) {
+  EXPECT_EQ(error_of("{action: drop, message: FCVI_SEND_RQST, nth: 3, every: 2}"),
+            "s.yaml:7: every: expected without nth, which counts the same frames");
+  EXPECT_EQ(error_of("{action: drop, message: FCVI_SEND_RQST, limit: 2, times: 5}"),
+            "s.yaml:7: times: expected no more than limit, which is 2, got \"5\"");
+  EXPECT_EQ(error_of("{action: link_down, port: a, at: 1s, for: 1ms, nth: 3}"),
+            "s.yaml:7: nth: expected with a message, and not with at");
+  EXPECT_EQ(
+      run(faults("{action: link_reset, port: a, message: FCVI_SEND_RQST, limit: 2, every: 2, times: 2}")).failures,
+      Lines{});
+}
+
 // What nothing matched says where it stands, and how near it came.
 TEST(FaultScenario, fault_that_matched_nothing_says_why) {
   EXPECT_EQ(run(faults("{action: drop, message: FCVI_READ_RQST}")).failures.back(),

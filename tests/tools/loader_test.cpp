@@ -434,8 +434,12 @@ TEST(Loader, scenarios_of_the_project_are_valid) {
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() != ".yaml") continue;
     ++count;
-    const auto scenario = load_scenario(entry.path().string(), {});
-    EXPECT_TRUE(scenario) << scenario.error().message;
+    const auto file = ScenarioFile::load(entry.path().string(), {});
+    ASSERT_TRUE(file) << file.error().message;
+    for (std::size_t i = 0; i < file->size(); ++i) {
+      const auto scenario = file->scenario(i);
+      EXPECT_TRUE(scenario) << scenario.error().message;
+    }
   }
   EXPECT_GE(count, 2);
 }

@@ -151,19 +151,19 @@ TEST(Matrix, bad_parameters_are_told_with_their_place) {
   EXPECT_EQ(error("parameters: {a: 1}\n", {.values = {"b=1"}}),
             "--param b=1: a parameter: expected one of a, got "
             "\"b\"; did you mean \"a\"?");
-  EXPECT_EQ(error("for_each: {a: [1]}\n", {.values = {"a=1"}}),
+  EXPECT_EQ(error("for_each: {a: [1]}\nv: ${a}\n", {.values = {"a=1"}}),
             "--param a=1: for_each varies \"a\"; choose among its values with --only");
 }
 
 // A wrong value of a parameter: where it is used, then where it comes from; and in which run.
 TEST(Matrix, bad_values_are_told_with_both_places) {
   const auto file = ScenarioFile::read(
-      "parameters: {t: soon}\nname: x\nports: [{name: a}]\nfor_each: {n: [1, 2]}\ntime_limit: ${t}\n", "s.yaml", "",
-      {});
+      "parameters: {t: soon}\nname: x\nports: [{name: a}]\nfor_each: {n: [1, 2]}\nseed: ${n}\ntime_limit: ${t}\n",
+      "s.yaml", "", {});
   ASSERT_TRUE(file) << file.error().message;
   const auto scenario = file->scenario(1);
   ASSERT_FALSE(scenario);
-  EXPECT_EQ(scenario.error().message.substr(0, 46), "s.yaml:5 (t of s.yaml:1): time_limit: expected");
+  EXPECT_EQ(scenario.error().message.substr(0, 46), "s.yaml:6 (t of s.yaml:1): time_limit: expected");
   EXPECT_TRUE(scenario.error().message.ends_with("[run n=2]")) << scenario.error().message;
 }
 
@@ -180,7 +180,40 @@ TEST(Matrix, too_much_is_refused) {
   std::string values = "[0";
   for (int i = 1; i < 101; ++i) values += ", " + std::to_string(i);
   const std::string many = runs("for_each: {a: " + values + "], b: " + values + "]}\n").front();
-  EXPECT_NE(many.find("more than 10000 runs"), std::string::npos) << many;
+  EXPECT_NE(many.find("more than 10,000 runs"), std::string::npos) << many;
+}
+
+// Neither the stack nor memory ends: a long chain, and a text in many places.
+TEST(Matrix, deep_and_long_parameters_are_refused) {
+  std::string chain = "parameters:\n";
+  for (int i = 0; i < 10'000; ++i) chain += "  a" + std::to_string(i) + ": ${a" + std::to_string(i + 1) + "}\n";
+  EXPECT_NE(runs(chain + "v: ${a0}\n").front().find("more than 64 parameters, one in another"), std::string::npos);
+  std::string texts = "parameters: {b: " + std::string(60'000, 'x') + "}\nv:\n";
+  for (int i = 0; i < 1'000; ++i) texts += "  - ${b}\n";
+  EXPECT_NE(runs(texts).front().find("more than 16 MiB of text"), std::string::npos);
+}
+
+TEST(Matrix, labels_tell_runs_apart) {
+  EXPECT_EQ(runs("for_each: {v: [{name: one, x: 1}, [2], \"a\\tb\", \"1,2\"]}\nw: ${v}\n"),
+            (Runs{"v=one|{w: {name: one, x: 1}}", "v=#2|{w: [2]}", "v=a?b|{w: a\tb}", "v=1,2|{w: 1,2}"}));
+  EXPECT_EQ(runs("for_each: {v: [\"1,2\", 1, 3]}\nw: ${v}\n", {.only = {"v=1,2"}}), Runs{"v=1,2|{w: 1,2}"});
+  EXPECT_EQ(runs("for_each: [{}]\n"), Runs{"s.yaml:1: for_each: expected a name and a value at least, got a mapping"});
+}
+
+TEST(Matrix, names_that_nothing_uses_are_refused) {
+  EXPECT_EQ(runs("parameters: {size: 1}\nfor_each: {sise: [1, 2]}\na: ${size}\n"),
+            Runs{"s.yaml:2: for_each: nothing uses ${sise}; did you mean \"size\"?"});
+  EXPECT_EQ(runs("a: 1\n", {.values = {"b=1"}}), Runs{"--param b=1: the file has no parameters"});
+  EXPECT_EQ(runs("a: 1\n", {.only = {"b=1"}}), Runs{"--only b=1: the file has no for_each"});
+  EXPECT_EQ(runs("parameters: {size: 1}\na: ${ size }\n"), Runs{"|{a: 1}"});
+}
+
+TEST(Matrix, parameters_of_the_including_file_are_whole) {
+  const Folder folder;
+  folder.write("base.yaml", "parameters: {v: [1, 2], w: 5}\nfor_each: {n: [1]}\n");
+  EXPECT_EQ(
+      runs("include: base.yaml\nparameters: {v: [3]}\nfor_each: {m: [4]}\na: ${v}\nb: ${w}${m}\n", {}, folder.path()),
+      Runs{"m=4|{a: [3], b: 54}"});
 }
 
 TEST(Matrix, scenarios_are_named_by_their_run) {

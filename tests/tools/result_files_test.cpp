@@ -80,5 +80,13 @@ TEST_F(ResultFilesTest, junit_has_a_case_for_each_expectation) {
   EXPECT_EQ(failures.front(), verdicts_.failures.front());
 }
 
+// Names may be anything; what is not UTF-8 is not in these files.
+TEST_F(ResultFilesTest, names_are_utf_8) {
+  const std::string bad = "x\xFF\xC3(\xE2\x82\xAC\x01";
+  const RunOfFile run{bad, bad, scenario_, result_, verdicts_};
+  const auto value = boost::json::parse(json_line(run)).as_object();
+  EXPECT_EQ(value.at("file").as_string(), "x\xEF\xBF\xBD\xEF\xBF\xBD(\xE2\x82\xAC\xEF\xBF\xBD");
+}
+
 }  // namespace
 }  // namespace sim

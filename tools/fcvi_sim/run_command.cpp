@@ -7,9 +7,9 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "fc2_fabric/drivers/file_sink.hpp"
 #include "tools/fcvi_sim/host/data_time.hpp"
@@ -29,29 +29,43 @@ int refuse(const std::string& message) {
   return bad_input;
 }
 
-/// An output must not be an input or another output: "" if all is well.
-std::string check_outputs(const RunOptions& options, const Scenario& scenario) {
-  std::vector<std::string> inputs{options.scenario};
-  for (const auto& workload : scenario.workloads)
-    for (const auto& transfer : workload.transfers)
-      if (!transfer.data.path.empty()) inputs.push_back(transfer.data.path);
-  std::error_code ignored;
-  const std::vector<std::string> outputs{options.capture, options.ladder, options.report, options.json, options.junit};
-  for (const std::string& output : outputs) {
-    if (output.empty()) continue;
-    if (std::filesystem::is_directory(output, ignored)) return output + ": is a folder, expected a file to write";
-    for (const std::string& input : inputs)
-      if (std::filesystem::equivalent(output, input, ignored)) return output + ": is an input of this run";
+/// The files of all runs. No output is an input, or another output.
+class Paths {
+ public:
+  void add_input(const std::string& path) {
+    if (!path.empty()) inputs_.insert(path);
   }
-  for (auto output = outputs.begin(); output != outputs.end(); ++output)
-    if (!output->empty() && std::find(output + 1, outputs.end(), *output) != outputs.end())
-      return *output + ": named for two outputs";
-  return {};
-}
+  void add_inputs(const Scenario& scenario) {
+    for (const auto& workload : scenario.workloads)
+      for (const auto& transfer : workload.transfers) add_input(transfer.data.path);
+  }
+  /// After all inputs. "" if all is well.
+  std::string add_output(const std::string& path) {
+    std::error_code ignored;
+    if (path.empty()) return {};
+    if (std::filesystem::is_directory(path, ignored) || !std::filesystem::path(path).has_filename())
+      return path + ": is a folder, expected a file to write";
+    if (is_device(path)) return {};
+    if (std::filesystem::exists(path, ignored))
+      for (const std::string& input : inputs_)
+        if (std::filesystem::equivalent(path, input, ignored)) return path + ": is an input of this run";
+    const bool first = outputs_.insert(std::filesystem::weakly_canonical(path, ignored).string()).second;
+    return first ? "" : path + ": named for two outputs";
+  }
+  /// A device, a FIFO: all is written there, one after the other.
+  static bool is_device(const std::string& path) {
+    std::error_code ignored;
+    return std::filesystem::exists(path, ignored) && std::filesystem::is_other(path, ignored);
+  }
+
+ private:
+  std::set<std::string> inputs_, outputs_;
+};
 
 std::string wrote(const std::string& path) {
-  std::error_code ignored;
-  return "wrote " + path + " (" + settings::format_count(std::filesystem::file_size(path, ignored)) + " bytes)\n";
+  std::error_code error;
+  const std::uintmax_t size_bytes = std::filesystem::file_size(path, error);
+  return "wrote " + path + (error ? "" : " (" + settings::format_count(size_bytes) + " bytes)") + "\n";
 }
 
 /// Puts the files in place and says so; false with a message when one could not be written.
@@ -182,7 +196,6 @@ class OneRun {
 int OneRun::carry_out(bool alone) {
   for (const std::string& warning : scenario_.warnings)
     std::fprintf(stderr, "fcvi-sim: warning: %s\n", warning.c_str());
-  if (const std::string error = check_outputs(options_, scenario_); !error.empty()) return refuse(error);
   ContentStore contents(scenario_.seed);
   if (const std::string error = contents.load(scenario_.workloads); !error.empty()) return refuse(error);
   RunOutputs outputs(options_, scenario_);
@@ -225,17 +238,19 @@ std::string file_part(const std::string& label) {
   return part;
 }
 
-/// The options of one run of several: each output's name with the run's part before its ending.
+/// The options of one run of several: each output's name with the run's part before its ending. No two are equal.
 class OptionsByRun {
  public:
   explicit OptionsByRun(const RunOptions& options) : options_(options) {}
-  RunOptions of(const std::string& label) {
+  RunOptions of(const std::string& label, std::size_t run) {
+    constexpr std::size_t longest = 150;  // of 255 in all
     std::string part = file_part(label);
-    if (const std::size_t times = ++used_[part]; times > 1) part += "." + std::to_string(times);
+    if (part.size() > longest) part = part.substr(0, longest) + "." + std::to_string(run + 1);
+    while (!used_.insert(part).second) part += "." + std::to_string(run + 1);
     RunOptions own = options_;
     for (std::string* path : {&own.capture, &own.ladder, &own.report}) {
-      if (path->empty()) continue;
       const std::filesystem::path whole(*path);
+      if (path->empty() || Paths::is_device(*path) || !whole.has_filename()) continue;
       *path = (whole.parent_path() / (whole.stem().string() + "." + part + whole.extension().string())).string();
     }
     return own;
@@ -243,7 +258,7 @@ class OptionsByRun {
 
  private:
   const RunOptions& options_;
-  std::map<std::string, std::size_t> used_;
+  std::set<std::string> used_;
 };
 
 /// --json and --junit.
@@ -256,7 +271,9 @@ class ResultFiles {
     if (!options_.junit.empty() && !junit_.open(options_.junit)) return junit_.error();
     return {};
   }
+  [[nodiscard]] bool is_empty() const { return count_ == 0; }
   void add(const RunOfFile& run) {
+    ++count_;
     if (!options_.json.empty()) write(json_, json_line(run));
     if (!options_.junit.empty()) suites_.add(run);
   }
@@ -272,33 +289,64 @@ class ResultFiles {
   const RunOptions& options_;
   fc2::drivers::FileSink json_, junit_;
   JunitResults suites_;
+  std::size_t count_ = 0;
 };
 
-int run_all(const ScenarioFile& file, const RunOptions& options, ResultFiles& results) {
+/// A run before it begins.
+struct Planned {
+  std::string label;
+  RunOptions options;
+};
+
+/// Of a file with several runs none begins before all of them can be read, and written. "" or what is wrong; `only`:
+/// the scenario, where it is the only one.
+std::string plan(const ScenarioFile& file, const RunOptions& options, std::vector<Planned>& runs,
+                 std::optional<Scenario>& only) {
+  Paths paths;
   OptionsByRun options_by_run(options);
-  std::vector<std::string> failed;
+  paths.add_input(options.scenario);
+  for (const std::string& included : file.included()) paths.add_input(included);
   for (std::size_t i = 0; i < file.size(); ++i) {
+    auto scenario = file.scenario(i);
+    if (!scenario) return scenario.error().message;
+    paths.add_inputs(*scenario);
+    const std::string label = file.label(i);
+    runs.push_back({label, file.size() == 1 ? options : options_by_run.of(label, i)});
+    if (file.size() == 1) only = std::move(*scenario);
+  }
+  std::vector<std::string> outputs{options.json, options.junit};
+  std::error_code ignored;
+  for (const std::string& path : {options.capture, options.ladder, options.report})
+    if (std::filesystem::is_directory(path, ignored)) outputs.push_back(path);  // and not the files of runs in it
+  for (const Planned& run : runs)
+    outputs.insert(outputs.end(), {run.options.capture, run.options.ladder, run.options.report});
+  for (const std::string& output : outputs)
+    if (const std::string error = paths.add_output(output); !error.empty()) return error;
+  return {};
+}
+
+int run_all(const ScenarioFile& file, const std::vector<Planned>& runs, ResultFiles& results) {
+  std::vector<std::string> failed;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
     const auto scenario = file.scenario(i);
     if (!scenario) return refuse(scenario.error().message);
-    const std::string label = file.label(i);
-    const RunOptions own = options_by_run.of(label);
-    OneRun one(own, *scenario, label);
+    OneRun one(runs[i].options, *scenario, runs[i].label);
     const int status = one.carry_out(false);
     if (status == bad_input) return bad_input;
     results.add(one.outcome());
-    if (status != all_held) failed.push_back(label);
+    if (status != all_held) failed.push_back(runs[i].label);
   }
-  std::printf("%s runs: %s\n", settings::format_count(file.size()).c_str(),
+  std::printf("%s runs: %s\n", settings::format_count(runs.size()).c_str(),
               failed.empty() ? "all held" : (settings::format_count(failed.size()) + " failed:").c_str());
   for (const std::string& label : failed) std::printf("  %s\n", label.c_str());
   return failed.empty() ? all_held : expectation_failed;
 }
 
-/// Of a file with several runs, none begins before all of them can be read.
-std::string check_all(const ScenarioFile& file) {
-  for (std::size_t i = 0; i < file.size(); ++i)
-    if (const auto scenario = file.scenario(i); !scenario) return scenario.error().message;
-  return {};
+int run_only(const Scenario& scenario, const Planned& run, ResultFiles& results) {
+  OneRun one(run.options, scenario, run.label);
+  const int status = one.carry_out(true);
+  if (status != bad_input) results.add(one.outcome());
+  return status;
 }
 
 void add_overrides(CLI::App& command, Overrides& overrides) {
@@ -313,6 +361,28 @@ void add_overrides(CLI::App& command, Overrides& overrides) {
   list("--param", overrides.parameters.values, "NAME=VALUE: a parameter of the scenario");
   list("--only", overrides.parameters.only, "NAME=VALUE[,VALUE]: of the runs of for_each those with these values");
   command.add_option("--file", overrides.file, "data of transfers that have none of their own");
+}
+
+/// Says that it is good, and what is against advice; or returns what is wrong.
+std::string check_file(const std::string& path, const Overrides& overrides) {
+  const auto file = ScenarioFile::load(path, overrides);
+  if (!file) return file.error().message;
+  std::string first;
+  std::set<std::string> warnings;
+  for (std::size_t i = 0; i < file->size(); ++i) {
+    const auto scenario = file->scenario(i);
+    if (!scenario) return scenario.error().message;
+    warnings.insert(scenario->warnings.begin(), scenario->warnings.end());
+    if (i == 0)
+      first = settings::format_count(scenario->ports.size()) + " ports, " +
+              settings::format_count(scenario->workloads.size()) + " workloads, " +
+              settings::format_count(scenario->faults.size()) + " faults";
+  }
+  std::printf("%s: good: %s %s\n", path.c_str(),
+              file->size() == 1 ? "1 run," : (settings::format_count(file->size()) + " runs, the first of").c_str(),
+              first.c_str());
+  for (const std::string& warning : warnings) std::printf("  warning: %s\n", warning.c_str());
+  return {};
 }
 
 }  // namespace
@@ -342,21 +412,15 @@ CLI::App* add_run_command(CLI::App& app, RunOptions& options) {
 int run_command(const RunOptions& options) {
   const auto file = ScenarioFile::load(options.scenario, options.overrides);
   if (!file) return refuse(file.error().message);
-  if (const std::string error = check_all(*file); !error.empty()) return refuse(error);
+  std::vector<Planned> runs;
+  std::optional<Scenario> only;
+  if (const std::string error = plan(*file, options, runs, only); !error.empty()) return refuse(error);
   ResultFiles results(options);
   if (const std::string error = results.open(); !error.empty()) return refuse(error);
-  int status = bad_input;
-  if (file->size() == 1) {
-    const auto scenario = file->scenario(0);
-    const std::string label = file->label(0);
-    OneRun one(options, *scenario, label);
-    status = one.carry_out(true);
-    if (status != bad_input) results.add(one.outcome());
-  } else {
-    status = run_all(*file, options, results);
-  }
-  if (status == bad_input || !results.commit_all()) return bad_input;
-  return status;
+  const int status = only ? run_only(*only, runs.front(), results) : run_all(*file, runs, results);
+  // What ended before a run failed to write its files is not lost.
+  if (status == bad_input && (only || results.is_empty())) return bad_input;
+  return results.commit_all() ? status : bad_input;
 }
 
 CLI::App* add_check_command(CLI::App& app, CheckOptions& options) {
@@ -369,21 +433,8 @@ CLI::App* add_check_command(CLI::App& app, CheckOptions& options) {
 
 int check_command(const CheckOptions& options) {
   int status = all_held;
-  for (const std::string& path : options.scenarios) {
-    const auto file = ScenarioFile::load(path, options.overrides);
-    const std::string error = !file ? file.error().message : check_all(*file);
-    if (!error.empty()) {
-      status = refuse(error);
-      continue;
-    }
-    const auto first = file->scenario(0);
-    std::printf("%s: good: %s %s, %s ports, %s workloads, %s faults\n", path.c_str(),
-                settings::format_count(file->size()).c_str(), file->size() == 1 ? "run" : "runs",
-                settings::format_count(first->ports.size()).c_str(),
-                settings::format_count(first->workloads.size()).c_str(),
-                settings::format_count(first->faults.size()).c_str());
-    for (const std::string& warning : first->warnings) std::printf("  warning: %s\n", warning.c_str());
-  }
+  for (const std::string& path : options.scenarios)
+    if (const std::string error = check_file(path, options.overrides); !error.empty()) status = refuse(error);
   return status;
 }
 

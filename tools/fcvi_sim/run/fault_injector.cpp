@@ -22,12 +22,12 @@ std::vector<faults::Rule> rules_of(const Scenario& scenario) {
 FaultInjector::FaultInjector(runtime::Scheduler& scheduler, const Scenario& scenario, PortControl& control,
                              PortOf port_of, FrameListener listener)
     : scheduler_(scheduler), scenario_(scenario), control_(control), listener_(std::move(listener)),
-      random_(scenario.seed, "faults"), connections_(discriminators_of(scenario)),
+      random_(scenario.seed, "faults"), connections_(connection_points_of(scenario)),
       rules_(
           rules_of(scenario), [this] { return static_cast<double>(random_.next() >> 11) * 0x1p-53; },
           std::move(port_of),
           [this](const faults::FrameFacts& facts, const fc2::Frame& frame) {
-            return connections_.of(facts.header, frame.content().subspan(wire::FcHeader::size()), facts.first);
+            return connections_.of(facts.header, frame.content().subspan(wire::FcHeader::size()));
           }) {
   rules_.set_listener([this](std::size_t rule, std::size_t link, fc2::LinkDirection direction,
                              const fc2::Frame& frame) { happened(rule, link, direction, frame); });

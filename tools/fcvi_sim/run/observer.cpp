@@ -20,7 +20,7 @@ std::uint64_t payload_size(const wire::FcHeader& header, const fc2::Frame& frame
 
 Observer::Observer(RunResult& result, const Scenario& scenario, Ladder* ladder)
     : result_(result), scenario_(scenario), ladder_(ladder), f_port_replies_(scenario.ports.size()),
-      connections_(discriminators_of(scenario)) {}
+      connections_(connection_points_of(scenario)) {}
 
 fc2::FrameTap& Observer::tap(std::size_t index, fc2::FrameTap* capture) {
   return taps_.emplace_back(*this, index, capture);
@@ -50,7 +50,7 @@ void Observer::frame_sent(runtime::TimeNs at, std::size_t port, const fc2::Frame
   }
   if (scenario_.expectations.wire && outbound) record(at, port, frame);
   if (header.s_id == wire::well_known::f_port && header.r_ctl == wire::RCtl::els_reply) ++f_port_replies_[port];
-  if (const auto connection = connections_.of(header, data_field, first)) {
+  if (const auto connection = connections_.of(header, data_field)) {
     Traffic& traffic = result_.workloads[*connection].traffic;
     ++traffic.frames;
     if (first) ++traffic.ius;

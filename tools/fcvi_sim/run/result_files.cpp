@@ -5,12 +5,48 @@
 #include <boost/property_tree/ptree.hpp>
 #include <boost/property_tree/xml_parser.hpp>
 #include <sstream>
+#include <string_view>
 
 #include "tools/fcvi_sim/scenario/status_text.hpp"
 
 namespace sim {
 namespace {
 namespace json = boost::json;
+
+/// "0.000136655"
+std::string seconds(runtime::TimeNs time) {
+  const std::string fraction = std::to_string(time % runtime::second);
+  return std::to_string(time / runtime::second) + "." + std::string(9 - fraction.size(), '0') + fraction;
+}
+
+/// How many bytes the character at the begin of the text has; 0: it is none of UTF-8, or one that XML 1.0 has no place
+/// for, however it is written.
+std::size_t character_bytes(std::string_view text) {
+  const auto at = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  const auto follows = [&](std::size_t i) { return (at(i) & 0xC0) == 0x80; };
+  if (at(0) < 0x80) return at(0) >= 0x20 || at(0) == '\n' || at(0) == '\t' ? 1 : 0;
+  if (at(0) >= 0xC2 && at(0) < 0xE0) return follows(1) ? 2 : 0;
+  if (at(0) >= 0xE0 && at(0) < 0xF0) {
+    const unsigned code = (at(0) & 0xF) << 12 | (at(1) & 0x3F) << 6 | (at(2) & 0x3F);
+    const bool good = code >= 0x800 && (code < 0xD800 || code > 0xDFFF) && code < 0xFFFE;
+    return follows(1) && follows(2) && good ? 3 : 0;
+  }
+  const unsigned code = (at(0) & 0x7) << 18 | (at(1) & 0x3F) << 12;
+  return at(0) < 0xF5 && at(0) >= 0xF0 && follows(1) && follows(2) && follows(3) && code >= 0x10000 && code < 0x110000
+             ? 4
+             : 0;
+}
+
+/// U+FFFD in place of what is not UTF-8: names of files and of scenarios may be anything.
+std::string printable(std::string_view text) {
+  std::string all;
+  while (!text.empty()) {
+    const std::size_t bytes = character_bytes(text);
+    all += bytes == 0 ? std::string_view("\xEF\xBF\xBD") : text.substr(0, bytes);
+    text.remove_prefix(std::max<std::size_t>(bytes, 1));
+  }
+  return all;
+}
 
 template <class T>
 json::value text_of(const std::optional<T>& value) {
@@ -36,7 +72,7 @@ json::value workload_of(const WorkloadSpec& spec, const WorkloadResult& got) {
   json::array transfers;
   for (std::size_t i = 0; i < got.transfers.size(); ++i)
     transfers.push_back(transfer_of(spec.transfers[i], got.transfers[i]));
-  return {{"name", spec.name},
+  return {{"name", printable(spec.name)},
           {"connect", text_of(got.connect)},
           {"disconnect", text_of(got.disconnect)},
           {"setup_ns", got.setup_duration},
@@ -44,15 +80,17 @@ json::value workload_of(const WorkloadSpec& spec, const WorkloadResult& got) {
           {"server_state", to_string(got.server_state)},
           {"ius", got.traffic.ius},
           {"frames", got.traffic.frames},
-          {"gave_up", got.broken},
+          {"gave_up", printable(got.broken)},
           {"transfers", std::move(transfers)}};
 }
 
 json::array expectations_of(const Verdicts& verdicts) {
   json::array all;
   for (const Verdict& verdict : verdicts.all)
-    all.push_back(
-        {{"what", verdict.what}, {"expected", verdict.expected}, {"got", verdict.got}, {"held", verdict.held}});
+    all.push_back({{"what", printable(verdict.what)},
+                   {"expected", printable(verdict.expected)},
+                   {"got", printable(verdict.got)},
+                   {"held", verdict.held}});
   return all;
 }
 
@@ -63,19 +101,6 @@ json::array faults_of(const Scenario& scenario, const RunResult& result) {
   return all;
 }
 
-/// "0.000136655"
-std::string seconds(runtime::TimeNs time) {
-  const std::string fraction = std::to_string(time % runtime::second);
-  return std::to_string(time / runtime::second) + "." + std::string(9 - fraction.size(), '0') + fraction;
-}
-
-// XML 1.0 has no place for other control characters, however they are written.
-std::string printable(std::string text) {
-  const auto control = [](unsigned char c) { return c < 0x20 && c != '\n' && c != '\t'; };
-  std::ranges::replace_if(text, control, '?');
-  return text;
-}
-
 }  // namespace
 
 std::string json_line(const RunOfFile& run) {
@@ -83,11 +108,13 @@ std::string json_line(const RunOfFile& run) {
   json::array workloads;
   for (std::size_t i = 0; i < result.workloads.size(); ++i)
     workloads.push_back(workload_of(run.scenario.workloads[i], result.workloads[i]));
+  json::array reasons;
+  for (const std::string& reason : result.discard_reasons) reasons.emplace_back(printable(reason));
   json::object ius;
   for (const auto& [name, count] : result.ius) ius[name] = count;
-  const json::value line{{"file", run.file},
-                         {"run", run.label},
-                         {"scenario", run.scenario.name},
+  const json::value line{{"file", printable(run.file)},
+                         {"run", printable(run.label)},
+                         {"scenario", printable(run.scenario.name)},
                          {"seed", run.scenario.seed},
                          {"held", run.verdicts.failures.empty()},
                          {"simulated_ns", result.duration},
@@ -95,7 +122,7 @@ std::string json_line(const RunOfFile& run) {
                          {"frame_bytes", result.byte_count},
                          {"ius", std::move(ius)},
                          {"discards", result.discards},
-                         {"discard_reasons", json::value_from(result.discard_reasons)},
+                         {"discard_reasons", std::move(reasons)},
                          {"asynchronous_errors", result.asynchronous_errors},
                          {"workloads", std::move(workloads)},
                          {"faults", faults_of(run.scenario, result)},

@@ -240,7 +240,11 @@ void FaultLoader::load_workloads(const Tree& tree, faults::Match& match) {
 
 void FaultLoader::load_match(FaultSpec& spec) {
   faults::Match& match = spec.rule.match;
-  if (const Tree* tree = map_.find("workload")) load_workloads(*tree, match);
+  if (const Tree* tree = map_.find("workload")) {
+    load_workloads(*tree, match);
+    if (!match.message.empty() && !match.message.starts_with("FCVI_"))
+      fail_expected(*map_.find("message"), "message", "one of FC-VI, as workload says");
+  }
   if (map_.find("port") != nullptr) match.links = {port("port")};
   if (map_.find("peer") != nullptr && !action_.names_peer) match.peers = {port("peer")};
   match.sent = true;
@@ -250,8 +254,11 @@ void FaultLoader::load_match(FaultSpec& spec) {
 
 // What is certain to happen once must happen: a rule that never came to its turn is a mistake in the scenario.
 void FaultLoader::load_times(FaultSpec& spec, bool certain) {
-  if (certain) spec.times.min = std::max<std::uint64_t>(1, spec.rule.turns.size());
+  const std::uint64_t limit = spec.rule.limit;
+  if (certain) spec.times.min = std::clamp<std::uint64_t>(spec.rule.turns.size(), 1, limit);
   map_.optional("times", spec.times, read_bound);
+  if (spec.times.min > limit)
+    fail_expected(*map_.find("times"), "times", "no more than limit, which is " + format_count(limit));
 }
 
 void FaultLoader::check(TopologyKind topology) const {
@@ -268,6 +275,11 @@ void FaultLoader::load_event(FaultSpec& spec) {
   map_.optional("for", event.duration, read_duration, runtime::TimeNs{1}, max_time);
   map_.optional("at", spec.at, read_duration, runtime::TimeNs{0}, max_time);
   const bool by_frame = map_.find("message") != nullptr || map_.find("fields") != nullptr;
+  if (spec.at)
+    for (const std::string_view key : {"direction", "flags", "flags_clear", "reason", "from", "until", "nth", "every",
+                                       "limit", "probability", "workload"})
+      if (const Tree* tree = map_.find(key); tree != nullptr)
+        throw BadInput{tree->where + ": " + std::string(key) + ": expected with a message, and not with at"};
   if (spec.at.has_value() == by_frame)
     throw BadInput{map_.tree().where + ": expected either at (a time) or a message, at which it happens"};
   spec.event = event;
@@ -301,7 +313,8 @@ std::vector<FaultSpec> FaultLoader::load() {
   if (!befalls_frames()) {
     load_event(spec);
     spec.rule.note = action_.event_note;
-    if (!spec.at && spec.rule.turns.empty()) spec.rule.turns = {1};
+    const bool once = map_.find("every") == nullptr && map_.find("limit") == nullptr;
+    if (!spec.at && spec.rule.turns.empty() && once) spec.rule.turns = {1};
     load_times(spec, true);
     return {spec};
   }

@@ -33,6 +33,8 @@ class ScenarioFile {
   /// "level=unreliable, size=64KiB"; empty without `for_each`.
   [[nodiscard]] std::string label(std::size_t run) const { return matrix_.label(run); }
   [[nodiscard]] Result<Scenario> scenario(std::size_t run) const;
+  /// The files that it includes.
+  [[nodiscard]] const std::vector<std::string>& included() const { return matrix_.included(); }
   /// The only run. Where there are several: an error that says how to choose.
   [[nodiscard]] Result<Scenario> only_run() const;
 

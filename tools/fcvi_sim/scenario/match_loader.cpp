@@ -42,6 +42,8 @@ void load_turns(const MapReader& map, faults::Rule& rule) {
       rule.turns = {read_number(*tree, "nth", {1, most_frames})};
   }
   map.optional("every", rule.every, read_number, Range{1, most_frames});
+  if (map.find("nth") != nullptr && map.find("every") != nullptr)
+    throw BadInput{map.find("every")->where + ": every: expected without nth, which counts the same frames"};
   map.optional("limit", rule.limit, read_number, Range{1, most_frames});
   if (const Tree* tree = map.find("probability")) {
     char* end = nullptr;

@@ -6,13 +6,14 @@
 
 #include "settings/file.hpp"
 #include "settings/reader.hpp"
+#include "settings/units.hpp"
 #include "tools/fcvi_sim/scenario/placeholders.hpp"
 
 namespace sim {
 using namespace settings;
 namespace {
 
-constexpr std::uint64_t max_file_bytes = 4u << 20;
+constexpr std::uint64_t max_file_bytes = 4u << 20;  // of all included files
 constexpr std::size_t max_runs = 10'000;
 constexpr std::size_t max_includes = 100;
 
@@ -40,15 +41,18 @@ Result<Tree> parse(const std::string& text, const std::string& name) {
 
 // --- include
 
-/// What `own` does not say: mappings key by key; of lists the items of `base` first.
-void merge(Tree& own, Tree base) {
+/// What `own` does not say: mappings key by key; of lists the items of `base` first, unless they are values of
+/// parameters.
+void merge(Tree& own, Tree base, bool joins_lists) {
   for (auto& [key, value] : base.entries) {
     Tree* const here = own.find(key);
     if (here == nullptr) {
       own.entries.emplace_back(key, std::move(value));
+    } else if (key == "for_each") {
+      continue;  // of runs the including file says all
     } else if (here->kind == Tree::Kind::Map && value.kind == Tree::Kind::Map) {
-      merge(*here, std::move(value));
-    } else if (here->kind == Tree::Kind::List && value.kind == Tree::Kind::List) {
+      merge(*here, std::move(value), joins_lists && key != "parameters");
+    } else if (joins_lists && here->kind == Tree::Kind::List && value.kind == Tree::Kind::List) {
       here->items.insert(here->items.begin(), std::make_move_iterator(value.items.begin()),
                          std::make_move_iterator(value.items.end()));
     }
@@ -68,6 +72,7 @@ class Includer {
       include_file(root, *paths, folder);
     }
   }
+  [[nodiscard]] std::vector<std::string> take_files() { return std::move(files_); }
 
  private:
   void include_file(Tree& root, const Tree& item, const std::filesystem::path& folder) {
@@ -78,19 +83,25 @@ class Includer {
       throw BadInput{item.where + ": include: " + path.string() + " includes itself"};
     if (++count_ > max_includes)
       throw BadInput{item.where + ": include: more than " + std::to_string(max_includes) + " files"};
+    if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored))
+      throw BadInput{item.where + ": include: " + path.string() + ": is no file"};
     const Result<std::string> text = read_file(path.string(), max_file_bytes);
     if (!text) throw BadInput{item.where + ": include: " + text.error().message};
+    bytes_ += text->size();
+    if (bytes_ > max_file_bytes) throw BadInput{item.where + ": include: more than 4 MiB of files"};
+    files_.push_back(path.string());
     Result<Tree> base = parse(*text, path.string());
     if (!base) throw base.error();
     expect_map(*base, "include", "a file with a mapping, as a scenario is one");
     open_.push_back(real);
     include(*base, path.parent_path());
     open_.pop_back();
-    merge(root, std::move(*base));
+    merge(root, std::move(*base), true);
   }
 
   std::vector<std::string> open_;  // files that are being included, one by another
-  std::size_t count_ = 0;
+  std::vector<std::string> files_;
+  std::size_t count_ = 0, bytes_ = 0;
 };
 
 // --- NAME=VALUE of the command line
@@ -128,7 +139,27 @@ auto find_value(Values& values, std::string_view name) -> decltype(&values.front
   return nullptr;
 }
 
-std::string shown(const Tree& value) { return value.kind == Tree::Kind::Scalar ? value.scalar : value.describe(); }
+/// The text, or the `name` of a mapping, or the position in the list, from 1; on one line, as a terminal shows it.
+std::string shown(const Tree& value, std::size_t position) {
+  const Tree* const name = value.find("name");
+  const Tree& text = name != nullptr ? *name : value;
+  if (text.kind != Tree::Kind::Scalar) return "#" + std::to_string(position + 1);
+  std::string shown = text.scalar;
+  std::ranges::replace_if(
+      shown, [](unsigned char c) { return c < 0x20 || c == 0x7F; }, '?');
+  return shown;
+}
+
+bool mentions(const Tree& tree, const std::string& name) {
+  const auto item_does = [&](const Tree& item) { return mentions(item, name); };
+  const auto entry_does = [&](const auto& entry) { return mentions(entry.second, name); };
+  for (std::size_t at = tree.scalar.find("${"); at != std::string::npos; at = tree.scalar.find("${", at + 2)) {
+    const std::size_t begin = std::min(tree.scalar.find_first_not_of(' ', at + 2), tree.scalar.size());
+    const std::size_t end = tree.scalar.find_first_of(" }", begin);
+    if (tree.scalar.compare(begin, end - begin, name) == 0) return true;
+  }
+  return std::ranges::any_of(tree.items, item_does) || std::ranges::any_of(tree.entries, entry_does);
+}
 }  // namespace
 
 Result<Matrix> Matrix::read(const std::string& text, const std::string& name, const std::string& folder,
@@ -137,8 +168,11 @@ Result<Matrix> Matrix::read(const std::string& text, const std::string& name, co
   if (!root) return root.error();
   if (root->kind == Tree::Kind::Null) return BadInput{name + ": is empty, expected a scenario"};
   try {
-    if (root->kind == Tree::Kind::Map) Includer().include(*root, folder);
-    return of_tree(std::move(*root), choices);
+    Includer includer;
+    if (root->kind == Tree::Kind::Map) includer.include(*root, folder);
+    Matrix matrix = of_tree(std::move(*root), choices);
+    matrix.included_ = includer.take_files();
+    return matrix;
   } catch (const BadInput& error) {
     return error;
   }
@@ -171,48 +205,84 @@ void Matrix::choose(const std::string& text) {
   Tree* const value = find_value(parameters_, choice.name);
   std::vector<std::string_view> known;
   for (const auto& [name, ignored] : parameters_) known.push_back(name);
+  if (known.empty()) throw BadInput{choice.where + ": the file has no parameters"};
   if (value == nullptr) fail_unknown(choice, "a parameter", known);
   *value = Tree{.kind = Tree::Kind::Scalar, .where = choice.where, .scalar = choice.value};
 }
 
-/// A mapping of lists: each value of each name with all of the others, the last name changes first. A list of mappings:
-/// each of them is a run.
 void Matrix::take_for_each() {
-  runs_ = {Values{}};
+  runs_ = {Run{}};
   const auto each = take(root_, "for_each");
   if (!each) return;
-  const auto expect_runs = [&](const Tree& tree, const std::vector<Tree>& items, std::string_view key) {
-    if (items.empty()) fail_expected(tree, key, "one value at least");
-    if (runs_.size() * items.size() > max_runs)
-      throw BadInput{tree.where + ": for_each: more than " + std::to_string(max_runs) + " runs"};
-  };
-  if (each->kind == Tree::Kind::List) {
-    expect_runs(*each, each->items, "for_each");
-    runs_.clear();
-    for (const Tree& item : each->items) {
-      expect_map(item, "for_each", "a list of mappings, or a mapping of lists");
-      runs_.push_back(item.entries);
-    }
-  } else {
-    expect_map(*each, "for_each", "a list of mappings, or a mapping of lists");
-    for (const auto& [name, values] : each->entries) {
-      expect_runs(values, read_list(values, name), name);
-      std::vector<Values> runs;
-      for (const Values& run : runs_) {
-        for (const Tree& value : values.items) runs.emplace_back(run).emplace_back(name, value);
-      }
-      runs_ = std::move(runs);
-    }
+  runs_.clear();
+  if (each->kind == Tree::Kind::List)
+    take_list(*each);
+  else
+    take_all_with_all(*each);
+  check_varied(*each);
+}
+
+/// A list of mappings: each of them is a run.
+void Matrix::take_list(const Tree& each) {
+  if (each.items.empty()) fail_expected(each, "for_each", "one run at least");
+  if (each.items.size() > max_runs)
+    throw BadInput{each.where + ": for_each: more than " + format_count(max_runs) + " runs"};
+  for (std::size_t i = 0; i < each.items.size(); ++i) {
+    const Tree& item = each.items[i];
+    expect_map(item, "for_each", "a list of mappings, or a mapping of lists");
+    if (item.entries.empty()) fail_expected(item, "for_each", "a name and a value at least");
+    Run& run = runs_.emplace_back();
+    for (const auto& [name, value] : item.entries)
+      run.push_back({name, std::make_shared<Tree>(value), shown(value, i)});
   }
-  for (const Values& run : runs_)
-    for (const auto& [name, value] : run) check_parameter_name(name, value);
+}
+
+/// A mapping of lists: each value of each name with all of the others, the last name changes first.
+void Matrix::take_all_with_all(const Tree& each) {
+  expect_map(each, "for_each", "a list of mappings, or a mapping of lists");
+  runs_ = {Run{}};
+  for (const auto& [name, values] : each.entries) {
+    const std::vector<Tree>& items = read_list(values, name);
+    if (items.empty()) fail_expected(values, name, "one value at least");
+    if (runs_.size() * items.size() > max_runs)
+      throw BadInput{values.where + ": for_each: more than " + format_count(max_runs) + " runs"};
+    Run shared;
+    for (std::size_t i = 0; i < items.size(); ++i)
+      shared.push_back({name, std::make_shared<Tree>(items[i]), shown(items[i], i)});
+    std::vector<Run> runs;
+    for (const Run& run : runs_)
+      for (const Varied& value : shared) runs.emplace_back(run).push_back(value);
+    runs_ = std::move(runs);
+  }
+}
+
+bool Matrix::is_used(const std::string& name) const {
+  const auto parameter_does = [&](const auto& one) { return mentions(one.second, name); };
+  const auto run_does = [&](const Run& run) {
+    return std::ranges::any_of(run, [&](const Varied& one) { return mentions(*one.value, name); });
+  };
+  return mentions(root_, name) || std::ranges::any_of(parameters_, parameter_does) ||
+         std::ranges::any_of(runs_, run_does);
+}
+
+/// A name that nothing uses is mistyped: its runs would all be the same.
+void Matrix::check_varied(const Tree& each) const {
+  for (const std::string_view name : varied_names()) {
+    check_parameter_name(std::string(name), each);
+    if (is_used(std::string(name))) continue;
+    std::vector<std::string_view> known;
+    for (const auto& [own, value] : parameters_) known.push_back(own);
+    const std::string_view near = nearest(name, known);
+    throw BadInput{each.where + ": for_each: nothing uses ${" + std::string(name) + "}" +
+                   (near.empty() ? "" : "; did you mean \"" + std::string(near) + "\"?")};
+  }
 }
 
 std::vector<std::string_view> Matrix::varied_names() const {
   std::vector<std::string_view> names;
-  for (const Values& run : runs_)
-    for (const auto& [name, value] : run)
-      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  for (const Run& run : runs_)
+    for (const Varied& value : run)
+      if (std::find(names.begin(), names.end(), value.name) == names.end()) names.push_back(value.name);
   return names;
 }
 
@@ -226,39 +296,40 @@ std::string Matrix::varied() const {
 void Matrix::keep_only(const std::string& text) {
   const Choice choice = split("--only", text);
   const auto names = varied_names();
+  if (names.empty()) throw BadInput{choice.where + ": the file has no for_each"};
   if (std::find(names.begin(), names.end(), choice.name) == names.end())
     fail_unknown(choice, "a name of for_each", names);
-  for (const std::string& wanted : between_commas(choice.value)) {
-    const auto has_it = [&](const Values& run) {
-      const Tree* const value = find_value(run, choice.name);
-      return value != nullptr && shown(*value) == wanted;
+  std::vector<std::string_view> known;
+  for (const Run& run : runs_)
+    for (const Varied& value : run)
+      if (value.name == choice.name && std::find(known.begin(), known.end(), value.shown) == known.end())
+        known.push_back(value.shown);
+  const bool whole = std::find(known.begin(), known.end(), choice.value) != known.end();  // it may have a comma
+  const auto wanted = whole ? std::vector{choice.value} : between_commas(choice.value);
+  for (const std::string& one : wanted)
+    if (std::find(known.begin(), known.end(), one) == known.end())
+      fail_choice(Tree{.kind = Tree::Kind::Scalar, .where = choice.where, .scalar = one}, choice.name, known);
+  std::vector<Run> kept;
+  for (Run& run : runs_) {
+    const auto is_wanted = [&](const Varied& value) {
+      return value.name == choice.name && std::find(wanted.begin(), wanted.end(), value.shown) != wanted.end();
     };
-    if (std::ranges::none_of(runs_, has_it)) {
-      std::vector<std::string_view> known;
-      for (const Values& run : runs_)
-        if (const Tree* const value = find_value(run, choice.name);
-            value != nullptr && std::find(known.begin(), known.end(), value->scalar) == known.end())
-          known.push_back(value->scalar);
-      fail_choice(Tree{.kind = Tree::Kind::Scalar, .where = choice.where, .scalar = wanted}, choice.name, known);
-    }
+    if (std::ranges::any_of(run, is_wanted)) kept.push_back(std::move(run));
   }
-  const auto wanted = between_commas(choice.value);
-  std::erase_if(runs_, [&](const Values& run) {
-    const Tree* const value = find_value(run, choice.name);
-    return value == nullptr || std::find(wanted.begin(), wanted.end(), shown(*value)) == wanted.end();
-  });
+  runs_ = std::move(kept);
+  if (runs_.empty()) throw BadInput{choice.where + ": no run is left that every --only takes"};
 }
 
 std::string Matrix::label(std::size_t run) const {
   std::string text;
-  for (const auto& [name, value] : runs_[run]) text += (text.empty() ? "" : ", ") + name + "=" + shown(value);
+  for (const Varied& value : runs_[run]) text += (text.empty() ? "" : ", ") + value.name + "=" + value.shown;
   return text;
 }
 
 Result<Tree> Matrix::tree(std::size_t run) const {
   try {
     Placeholders placeholders(parameters_);
-    placeholders.set(runs_[run]);
+    for (const Varied& value : runs_[run]) placeholders.set(value.name, *value.value);
     return placeholders.put_into(root_);
   } catch (const BadInput& error) {
     return error;

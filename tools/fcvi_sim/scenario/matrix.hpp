@@ -1,8 +1,9 @@
 // A scenario file as the runs that it describes: what `include`, `parameters`, `for_each` and ${NAME} stand for is put
 // in place, before anything else is read.
 #pragma once
-#include <map>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,8 @@ class Matrix {
   [[nodiscard]] std::size_t size() const { return runs_.size(); }
   /// "level=unreliable, size=64KiB": what sets a run apart. Empty without `for_each`.
   [[nodiscard]] std::string label(std::size_t run) const;
+  /// The files that it includes.
+  [[nodiscard]] const std::vector<std::string>& included() const { return included_; }
   /// The names that `for_each` varies, joined by ", ".
   [[nodiscard]] std::string varied() const;
   /// The scenario of that run, without the keys that are named above.
@@ -34,16 +37,28 @@ class Matrix {
  private:
   /// Names and values, in the file's order.
   using Values = std::vector<std::pair<std::string, settings::Tree>>;
+  /// A value of a run: many runs share it.
+  struct Varied {
+    std::string name;
+    std::shared_ptr<const settings::Tree> value;
+    std::string shown;  // in labels and for --only
+  };
+  using Run = std::vector<Varied>;
   static Matrix of_tree(settings::Tree root, const ParameterChoices& choices);
   void take_parameters();
   void choose(const std::string& choice);
   void take_for_each();
+  void take_all_with_all(const settings::Tree& each);
+  void take_list(const settings::Tree& each);
+  void check_varied(const settings::Tree& each) const;
+  [[nodiscard]] bool is_used(const std::string& name) const;
   void keep_only(const std::string& choice);
   [[nodiscard]] std::vector<std::string_view> varied_names() const;
 
   settings::Tree root_;
   Values parameters_;
-  std::vector<Values> runs_;
+  std::vector<Run> runs_;
+  std::vector<std::string> included_;
 };
 
 }  // namespace sim

@@ -10,13 +10,20 @@ namespace sim {
 using namespace settings;
 namespace {
 
-constexpr std::size_t max_values = 200'000;  // a few parameters, one in another, may stand for a large tree
-constexpr std::size_t max_text_bytes = 64 * 1024;
+constexpr std::size_t max_values = 200'000;   // a few parameters, one in another, may stand for a large tree
+constexpr std::size_t max_depth = 64;         // of parameters, one in another
+constexpr std::size_t max_bytes = 16u << 20;  // of all texts
 
 bool is_name(std::string_view text) {
   const auto may_stand = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
   return !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) == 0 &&
          std::ranges::all_of(text, may_stand);
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
 }
 
 /// The name of a text that is ${NAME} and nothing else; else empty.
@@ -32,19 +39,23 @@ void check_parameter_name(const std::string& name, const Tree& value) {
     throw BadInput{value.where + ": \"" + name + "\": a parameter's name has letters, digits and _, no digit first"};
 }
 
-void Placeholders::set(const Values& values) {
-  for (const auto& [name, value] : values) {
-    const auto own = std::find_if(values_.begin(), values_.end(), [&](const auto& one) { return one.first == name; });
-    if (own == values_.end())
-      values_.emplace_back(name, value);
-    else
-      own->second = value;
-  }
+void Placeholders::set(const std::string& name, const Tree& value) {
+  const auto own = std::find_if(values_.begin(), values_.end(), [&](const auto& one) { return one.first == name; });
+  if (own == values_.end())
+    values_.emplace_back(name, value);
+  else
+    own->second = value;
+}
+
+void Placeholders::count_bytes(std::size_t bytes, const Tree& tree) {
+  bytes_ += bytes;
+  if (bytes_ > max_bytes) throw BadInput{tree.where + ": more than 16 MiB of text with that of parameters"};
 }
 
 Tree Placeholders::put_into(const Tree& tree) {
   if (++count_ > max_values)
     throw BadInput{tree.where + ": more than " + format_count(max_values) + " values with those of parameters"};
+  if (tree.kind == Tree::Kind::Scalar) count_bytes(tree.scalar.size(), tree);
   if (tree.kind == Tree::Kind::Scalar) return tree.scalar.find("${") == std::string::npos ? tree : put_into_text(tree);
   if (tree.kind == Tree::Kind::Map) return put_into_map(tree);
   Tree list{.kind = tree.kind, .where = tree.where};
@@ -91,24 +102,29 @@ Tree Placeholders::put_into_text(const Tree& text) {
       throw BadInput{text.where + ": ${" + std::string(left.substr(2, end - 2)) + "} is " + value.describe() +
                      ", and stands within text"};
     result.scalar += value.scalar;
-    if (result.scalar.size() > max_text_bytes) throw BadInput{text.where + ": the text is longer than 64 KiB"};
+    count_bytes(value.scalar.size(), text);
     left.remove_prefix(end + 1);
   }
   return result;
 }
 
 /// Where it is wrong, the place where it is used is named first.
-Tree Placeholders::value_of(std::string_view name, const Tree& use) {
+Tree Placeholders::value_of(std::string_view padded, const Tree& use) {
+  const std::string_view name = trimmed(padded);
   const auto found = std::find_if(values_.begin(), values_.end(), [&](const auto& one) { return one.first == name; });
   if (found == values_.end()) {
     std::vector<std::string_view> known;
     for (const auto& [own, value] : values_) known.push_back(own);
     const std::string_view near = nearest(name, known);
+    if (known.empty())
+      throw BadInput{use.where + ": there is no parameter \"" + std::string(name) + "\", and no other"};
     throw BadInput{use.where + ": there is no parameter \"" + std::string(name) + "\"" +
                    (near.empty() ? "" : "; did you mean \"" + std::string(near) + "\"?")};
   }
   if (std::find(open_.begin(), open_.end(), name) != open_.end())
     throw BadInput{found->second.where + ": the value of \"" + found->first + "\" has itself in it"};
+  if (open_.size() == max_depth)
+    throw BadInput{use.where + ": more than " + std::to_string(max_depth) + " parameters, one in another"};
   open_.push_back(found->first);
   Tree value = put_into(found->second);
   open_.pop_back();

@@ -18,8 +18,8 @@ class Placeholders {
  public:
   using Values = std::vector<std::pair<std::string, settings::Tree>>;
   explicit Placeholders(Values values) : values_(std::move(values)) {}
-  /// In place of, or beside, those that are there.
-  void set(const Values& values);
+  /// In place of, or beside, the one that is there.
+  void set(const std::string& name, const settings::Tree& value);
   /// Throws BadInput: an unknown parameter, one that stands in itself, a list within text, too large.
   [[nodiscard]] settings::Tree put_into(const settings::Tree& tree);
 
@@ -28,9 +28,11 @@ class Placeholders {
   [[nodiscard]] settings::Tree put_into_text(const settings::Tree& text);
   [[nodiscard]] settings::Tree value_of(std::string_view name, const settings::Tree& use);
 
+  void count_bytes(std::size_t bytes, const settings::Tree& tree);
+
   Values values_;
   std::vector<std::string_view> open_;  // those whose values are being looked up, one in another
-  std::size_t count_ = 0;
+  std::size_t count_ = 0, bytes_ = 0;
 };
 
 }  // namespace sim

@@ -9,6 +9,7 @@
 #include "fc2_fabric/link/channel.hpp"
 #include "fc2_fabric/switch/fabric_config.hpp"
 #include "fc2_fabric/switch/switch_config.hpp"
+#include "tools/faults/connections.hpp"
 #include "tools/faults/rules.hpp"
 #include "tools/fcvi_sim/scenario/port_event.hpp"
 #include "tools/fcvi_sim/scenario/workload.hpp"
@@ -149,10 +150,14 @@ struct Scenario {
   std::vector<std::string> warnings;  // settings against a standard's advice, with their place
 };
 
-/// Of the servers, by workload.
-inline std::vector<std::string> discriminators_of(const Scenario& scenario) {
-  std::vector<std::string> all;
-  for (const WorkloadSpec& workload : scenario.workloads) all.push_back(workload.discriminator);
+/// Of the servers, and of both peers, by workload.
+inline std::vector<faults::ConnectionPoint> connection_points_of(const Scenario& scenario) {
+  std::vector<faults::ConnectionPoint> all;
+  for (std::size_t i = 0; i < scenario.workloads.size(); ++i) {
+    const WorkloadSpec& workload = scenario.workloads[i];
+    all.push_back({workload.server_address, workload.discriminator, i});
+    if (workload.peer_to_peer) all.push_back({workload.client_address, workload.discriminator, i});
+  }
   return all;
 }
 
