@@ -50,7 +50,7 @@ std::optional<std::size_t> Connections::of_setup(const wire::FcHeader& header, w
   if (!device_header) return std::nullopt;
   const wire::Bytes payload = data_field.subspan(device_header->size());
   const bool first = header.seq_cnt.value == 0;
-  if (first && !answer) {
+  if (first && !answer && header.has(wire::f_ctl::first_sequence)) {
     setups_.erase(exchange);
     if (device_header->opcode != fcvi::Opcode::connect_rqst || payload.size() < remote_address_at + least_address_bytes)
       return std::nullopt;
