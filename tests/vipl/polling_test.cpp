@@ -364,24 +364,45 @@ TEST(Patience, spins_at_once_less_and_less_in_vain) {
   EXPECT_LE(spins, 5);
 }
 
-// Others that take the core are believed when two looks in a row saw them: then it spins no more.
-TEST(Patience, spins_at_once_until_others_take_the_core_twice) {
+// What a thread that spins at once meets in a wait: how often others took its core, and for how long it was away.
+struct Loss {
+  std::uint64_t times = 0;
+  TimeNs away = 0;
+};
+
+// Waits until it naps, `most` at most; the wait i meets loss_of(i). Gives how many it spun through.
+template <class LossOf>
+unsigned spins_through(unsigned most, LossOf loss_of) {
   Patience patience;
   patience.spin_at_once();
   std::uint64_t taken = 0;
   TimeNs now = runtime::second;
   const auto preempted = [&] { return taken; };
-  const auto wait = [&] {  // true: it spun
-    const bool naps = patience.poll_was_empty(now, preempted) || patience.poll_was_empty(now += us, preempted);
+  for (unsigned i = 0; i < most; ++i) {
+    if (patience.poll_was_empty(now, preempted) || patience.poll_was_empty(now += us, preempted)) return i;
+    const Loss loss = loss_of(i);
+    taken += loss.times;
+    now += loss.away + us;
     patience.found([&] { return now; }, preempted);
     now += 10 * us;
-    return !naps;
-  };
-  for (unsigned i = 0; i < 3 * Patience::waits_of_a_look; ++i) EXPECT_TRUE(wait()) << i;
-  ++taken;  // once
-  for (unsigned i = 0; i < 3 * Patience::waits_of_a_look; ++i) EXPECT_TRUE(wait()) << i;
-  for (unsigned i = 0; i < 2 * Patience::waits_of_a_look; ++i, ++taken) EXPECT_TRUE(wait()) << i;
-  EXPECT_FALSE(wait());
+  }
+  return most;
+}
+
+// Others take the core now and then, as the library's own threads do: it spins on. In every second wait: they need it.
+TEST(Patience, spins_at_once_until_others_take_the_core_in_every_second_wait) {
+  constexpr unsigned look = Patience::waits_of_a_look, many = 100 * look;
+  EXPECT_EQ(spins_through(many, [](unsigned) { return Loss{}; }), many);
+  EXPECT_EQ(spins_through(many, [](unsigned i) { return Loss{i % 3 == 0 ? 1u : 0u, 0}; }), many);
+  EXPECT_EQ(spins_through(many, [](unsigned i) { return Loss{i % 2, 0}; }), look);
+}
+
+// So with gaps in which it did not run, however they came about.
+TEST(Patience, spins_at_once_until_it_is_away_in_every_second_wait) {
+  constexpr unsigned look = Patience::waits_of_a_look, many = 100 * look;
+  constexpr TimeNs away = Patience::others_ran + us;
+  EXPECT_EQ(spins_through(many, [](unsigned i) { return Loss{0, i % 3 == 0 ? away : 0}; }), many);
+  EXPECT_EQ(spins_through(many, [](unsigned i) { return Loss{0, i % 2 == 0 ? away : 0}; }), look);
 }
 
 // After a try in vain it leaves out 1 wait, then 2, then 4, never more than `longest_rest`; a success begins anew.
