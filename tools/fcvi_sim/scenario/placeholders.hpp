@@ -28,6 +28,7 @@ class Placeholders {
   [[nodiscard]] settings::Tree put_into_text(const settings::Tree& text);
   [[nodiscard]] settings::Tree value_of(std::string_view name, const settings::Tree& use);
 
+  void add_use(settings::Tree& value, const std::string& use);
   void count_bytes(std::size_t bytes, const settings::Tree& tree);
 
   Values values_;
