@@ -339,7 +339,7 @@ TEST(PacedLoader, mistakes_of_groups_and_background_are_told) {
   EXPECT_EQ(workload("count: 2, expect_group: {fairness: 2}"),
             "s.yaml:3: fairness: expected a number from 0 to 1, got \"2\"");
   EXPECT_EQ(workload("expect: {latency: {p95: 1us}}"),
-            "s.yaml:3: unknown key \"p95\" in latency; did you mean \"p50\"?");
+            "s.yaml:3: unknown key \"p95\" in latency; did you mean \"p90\"?");
   EXPECT_EQ(workload("expect: {failed: {client_sends: [3, 3]}}"),
             "s.yaml:3: client_sends: expected positions in ascending order, got a list");
   EXPECT_EQ(error_of(ports + "background: [{name: n, from: a, to: b}]\n"),

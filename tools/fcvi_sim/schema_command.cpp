@@ -9,7 +9,7 @@ namespace sim {
 namespace {
 namespace json = boost::json;
 
-json::value reference(std::string_view name) { return {{"$ref", "#/$defs/" + std::string(name)}}; }
+json::value reference(std::string_view name) { return {{"$ref", "#/definitions/" + std::string(name)}}; }
 
 json::value pattern(std::string_view what) { return {{"type", "string"}, {"pattern", what}}; }
 
@@ -17,8 +17,9 @@ json::value any_of(std::initializer_list<json::value_ref> values) { return {{"an
 
 /// {min, max} of them, or exactly one.
 json::value bound_of(const json::value& value) {
+  const json::value limit = any_of({value, reference("parameter")});
   const json::value limits{
-      {"type", "object"}, {"additionalProperties", false}, {"properties", {{"min", value}, {"max", value}}}};
+      {"type", "object"}, {"additionalProperties", false}, {"properties", {{"min", limit}, {"max", limit}}}};
   return any_of({value, limits});
 }
 
@@ -83,7 +84,8 @@ json::value Schema::names_of(const NameSet& set) {
 
 json::value Schema::by_name(const Key& key, std::string_view form) {
   json::object properties;
-  for (const std::string_view name : key.names.list()) properties[name] = reference(form);
+  const json::value value = any_of({reference(form), reference("parameter")});
+  for (const std::string_view name : key.names.list()) properties[name] = value;
   json::value& own = defs_[std::string(form) + "_by_" + std::string(key.names.name)];
   own = {{"type", "object"}, {"additionalProperties", false}, {"properties", std::move(properties)}};
   return reference(std::string(form) + "_by_" + std::string(key.names.name));
@@ -169,7 +171,8 @@ json::value Schema::mapping_of(const KeyTable& table) {
   }
   properties["<<"] = {{"description", "what this mapping does not say, that one says"}};
   json::object mapping{{"type", "object"}, {"additionalProperties", false}, {"properties", std::move(properties)}};
-  if (!required.empty()) mapping["required"] = std::move(required);
+  // What is missing may come by <<.
+  if (!required.empty()) mapping["anyOf"] = {{{"required", std::move(required)}}, {{"required", {"<<"}}}};
   return mapping;
 }
 
@@ -180,8 +183,8 @@ json::value Schema::make() {
                       {"description", "docs/scenarios.md explains each key."}};
   for (const auto& [name, value] : root.as_object()) schema[name] = value;
   // A file that others include has what they leave open.
-  schema.erase("required");
-  schema["$defs"] = std::move(defs_);
+  schema.erase("anyOf");
+  schema["definitions"] = std::move(defs_);
   return schema;
 }
 

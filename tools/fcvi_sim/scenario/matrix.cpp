@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <set>
 
 #include "settings/file.hpp"
 #include "settings/reader.hpp"
@@ -166,15 +167,15 @@ std::string shown(const Tree& value, std::size_t position) {
   return shown;
 }
 
-bool mentions(const Tree& tree, const std::string& name) {
-  const auto item_does = [&](const Tree& item) { return mentions(item, name); };
-  const auto entry_does = [&](const auto& entry) { return mentions(entry.second, name); };
+/// The names of all ${NAME} in it.
+void add_mentions(const Tree& tree, std::set<std::string, std::less<>>& names) {
   for (std::size_t at = tree.scalar.find("${"); at != std::string::npos; at = tree.scalar.find("${", at + 2)) {
     const std::size_t begin = std::min(tree.scalar.find_first_not_of(' ', at + 2), tree.scalar.size());
     const std::size_t end = tree.scalar.find_first_of(" }", begin);
-    if (tree.scalar.compare(begin, end - begin, name) == 0) return true;
+    names.insert(tree.scalar.substr(begin, end - begin));
   }
-  return std::ranges::any_of(tree.items, item_does) || std::ranges::any_of(tree.entries, entry_does);
+  for (const Tree& item : tree.items) add_mentions(item, names);
+  for (const auto& [key, value] : tree.entries) add_mentions(value, names);
 }
 }  // namespace
 
@@ -294,20 +295,23 @@ void Matrix::take_all_with_all(const Tree& each) {
   }
 }
 
-bool Matrix::is_used(const std::string& name) const {
-  const auto parameter_does = [&](const auto& one) { return mentions(one.second, name); };
-  const auto run_does = [&](const Run& run) {
-    return std::ranges::any_of(run, [&](const Varied& one) { return mentions(*one.value, name); });
-  };
-  return mentions(root_, name) || std::ranges::any_of(parameters_, parameter_does) ||
-         std::ranges::any_of(runs_, run_does);
+std::set<std::string, std::less<>> Matrix::used_names() const {
+  std::set<std::string, std::less<>> names;
+  add_mentions(root_, names);
+  for (const auto& [name, value] : parameters_) add_mentions(value, names);
+  std::set<const Tree*> seen;  // many runs share a value
+  for (const Run& run : runs_)
+    for (const Varied& one : run)
+      if (seen.insert(one.value.get()).second) add_mentions(*one.value, names);
+  return names;
 }
 
 /// A name that nothing uses is mistyped: its runs would all be the same.
 void Matrix::check_varied(const Tree& each) const {
+  const auto used = used_names();
   for (const std::string_view name : varied_names()) {
     check_parameter_name(std::string(name), each);
-    if (is_used(std::string(name))) continue;
+    if (used.contains(name)) continue;
     std::vector<std::string_view> known;
     for (const auto& [own, value] : parameters_) known.push_back(own);
     const std::string_view near = nearest(name, known);
@@ -317,8 +321,9 @@ void Matrix::check_varied(const Tree& each) const {
 }
 
 void Matrix::warn_of_unused() {
+  const auto used = used_names();
   for (const auto& [name, value] : parameters_)
-    if (!is_used(name)) warnings_.push_back(value.where + ": nothing uses the parameter \"" + name + "\"");
+    if (!used.contains(name)) warnings_.push_back(value.where + ": nothing uses the parameter \"" + name + "\"");
 }
 
 std::vector<std::string_view> Matrix::varied_names() const {

@@ -1,7 +1,9 @@
 // A scenario file as the runs that it describes: what `include`, `parameters`, `for_each` and ${NAME} stand for is put
 // in place, before anything else is read.
 #pragma once
+#include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -60,7 +62,8 @@ class Matrix {
   void take_all_with_all(const settings::Tree& each);
   void take_list(const settings::Tree& each);
   void check_varied(const settings::Tree& each) const;
-  [[nodiscard]] bool is_used(const std::string& name) const;
+  /// Of parameters, by anything.
+  [[nodiscard]] std::set<std::string, std::less<>> used_names() const;
   void keep_only(const std::string& choice);
   [[nodiscard]] std::vector<std::string_view> varied_names() const;
 

@@ -133,10 +133,11 @@ Tree Placeholders::value_of(std::string_view padded, const Tree& use) {
   return value;
 }
 
-/// All values in it, too: where one is used is not where it stands.
+/// All values in it, too: where one is used is not where it stands. Of very many the last ones do without.
 void Placeholders::add_use(Tree& value, const std::string& use) {
+  if (place_bytes_ > max_bytes) return;
   value.where = use + value.where + ")";
-  count_bytes(value.where.size(), value);
+  place_bytes_ += value.where.size();
   for (Tree& item : value.items) add_use(item, use);
   for (auto& [key, entry] : value.entries) add_use(entry, use);
 }

@@ -33,7 +33,7 @@ class Placeholders {
 
   Values values_;
   std::vector<std::string_view> open_;  // those whose values are being looked up, one in another
-  std::size_t count_ = 0, bytes_ = 0;
+  std::size_t count_ = 0, bytes_ = 0, place_bytes_ = 0;
 };
 
 }  // namespace sim

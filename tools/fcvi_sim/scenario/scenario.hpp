@@ -1,4 +1,4 @@
-// A scenario with all defaults filled in. The schema is in tools/scenarios/README.md.
+// A scenario with all defaults filled in. docs/scenarios.md explains each.
 #pragma once
 #include <cstdint>
 #include <map>
