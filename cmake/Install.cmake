@@ -58,6 +58,12 @@ foreach(example vipl.example.yaml hosts.example)
   install(FILES "${PROJECT_SOURCE_DIR}/vipl/${example}" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT runtime OPTIONAL)
 endforeach()
 
+# ---- Editors: the JSON Schema of scenarios.
+if(TARGET fcvi-sim)
+  get_target_property(FCVI_SCHEMA fcvi-sim FCVI_SCHEMA)
+  install(FILES "${FCVI_SCHEMA}" DESTINATION "${CMAKE_INSTALL_DATADIR}/fcvi" COMPONENT tools OPTIONAL)
+endif()
+
 # ---- Wireshark: the folder of Lua plugins and of profiles of all users, which a Wireshark in the same prefix reads.
 if(TARGET wireshark_plugin)
   get_target_property(FCVI_PLUGIN wireshark_plugin FCVI_PLUGIN)

@@ -39,6 +39,8 @@ def expected():
     tools += [rf"share/wireshark/profiles/FC-VI/{name}" for name in ("colorfilters", "preferences")]
     if (BUILD / "tools/wireshark/fcvi.lua").exists():
         tools.append(r"lib/([\w-]+/)?wireshark/plugins/fcvi\.lua")
+    if built("fcvi-sim"):
+        tools.append(r"share/fcvi/scenario\.schema\.json")
     if built("fcvi-fabricd"):
         runtime += [r"bin/fcvi-fabricd", r"share/man/man8/fcvi-fabricd\.8"]
     for example in ("vipl.example.yaml", "hosts.example"):

@@ -167,6 +167,20 @@ TEST(Matrix, bad_values_are_told_with_both_places) {
   EXPECT_TRUE(scenario.error().message.ends_with("[run n=2]")) << scenario.error().message;
 }
 
+// A parameter in another, one in the middle of a text, and a value within a parameter's mapping: each place is told.
+TEST(Matrix, bad_values_of_nested_parameters_are_told_with_all_places) {
+  const auto error = [](const std::string& text) {
+    const auto scenario = read_scenario(text, "s.yaml", "", {});
+    return scenario ? "" : scenario.error().message.substr(0, scenario.error().message.find(": expected"));
+  };
+  EXPECT_EQ(error("parameters:\n  t: ${u}\n  u: soon\nname: x\nports: [{name: a}]\ntime_limit: ${t}\n"),
+            "s.yaml:6 (t of s.yaml:2 (u of s.yaml:3)): time_limit");
+  EXPECT_EQ(error("parameters:\n  n: x\nname: x\nports: [{name: a}]\ntime_limit: ${n}s\n"),
+            "s.yaml:5 (n of s.yaml:2): time_limit");
+  EXPECT_EQ(error("parameters:\n  link:\n    latency: soon\nname: x\nports: [{name: a}]\ntopology: ${link}\n"),
+            "s.yaml:6 (link of s.yaml:3): latency");
+}
+
 // What stands for more and more: refused before memory ends.
 TEST(Matrix, too_much_is_refused) {
   std::string text = "parameters:\n  p0: [x, x, x, x, x, x, x, x, x, x]\n";
@@ -198,6 +212,40 @@ TEST(Matrix, labels_tell_runs_apart) {
             (Runs{"v=one|{w: {name: one, x: 1}}", "v=#2|{w: [2]}", "v=a?b|{w: a\tb}", "v=1,2|{w: 1,2}"}));
   EXPECT_EQ(runs("for_each: {v: [\"1,2\", 1, 3]}\nw: ${v}\n", {.only = {"v=1,2"}}), Runs{"v=1,2|{w: 1,2}"});
   EXPECT_EQ(runs("for_each: [{}]\n"), Runs{"s.yaml:1: for_each: expected a name and a value at least, got a mapping"});
+}
+
+// A name of for_each that has a parameter in it is called by what it stands for: in labels, files and for --only.
+TEST(Matrix, labels_have_parameters_put_in) {
+  const std::string text = "parameters: {n: 3, m: [1]}\nfor_each: {v: ['${n}KiB', '${m}']}\nw: ${v}\n";
+  EXPECT_EQ(runs(text), (Runs{"v=3KiB|{w: 3KiB}", "v=#2|{w: [1]}"}));
+  EXPECT_EQ(runs(text, {.values = {"n=4"}, .only = {"v=4KiB"}}), Runs{"v=4KiB|{w: 4KiB}"});
+}
+
+TEST(Matrix, parameters_that_nothing_uses_are_warned_of) {
+  const std::string text = "parameters: {used: 1, spare: 2}\nname: x\nports: [{name: a}]\nseed: ${used}\n";
+  const auto scenario = read_scenario(text, "s.yaml", "", {});
+  ASSERT_TRUE(scenario) << scenario.error().message;
+  EXPECT_EQ(scenario->warnings, Runs{"s.yaml:1: nothing uses the parameter \"spare\""});
+}
+
+// What a file takes by << is its own: it counts more than what is included, at the top and below.
+TEST(Matrix, defaults_count_more_than_what_is_included) {
+  const Folder folder;
+  folder.write("base.yaml", "name: base\nmap: {x: 1, y: 2}\n");
+  const std::string text = "include: base.yaml\nd: &d {name: own}\ne: &e {x: 3}\n<<: *d\nmap: {<<: *e}\n";
+  EXPECT_EQ(runs(text, {}, folder.path()), Runs{"|{d: {name: own}, e: {x: 3}, map: {x: 3, y: 2}, name: own}"});
+}
+
+TEST(Matrix, set_says_how_parameters_are_chosen) {
+  const auto error = [](const std::string& assignment) {
+    const auto scenario = read_scenario("parameters: {n: 1}\nname: x\nports: [{name: a}]\nseed: ${n}\n", "s.yaml", "",
+                                        {.seed = {}, .file = "", .assignments = {assignment}, .parameters = {}});
+    return scenario ? "" : scenario.error().message;
+  };
+  EXPECT_EQ(error("parameters.n=2"), "--set parameters.n=2: a parameter is chosen with --param NAME=VALUE");
+  EXPECT_EQ(error("for_each.n=2"), "--set for_each.n=2: values of for_each are chosen with --only NAME=VALUE");
+  EXPECT_EQ(error("include=x"), "--set include=x: what is included cannot be changed");
+  EXPECT_EQ(error("seed=4"), "");
 }
 
 TEST(Matrix, names_that_nothing_uses_are_refused) {

@@ -7,6 +7,7 @@
 #include "tools/fcvi_sim/replay_command.hpp"
 #include "tools/fcvi_sim/report_command.hpp"
 #include "tools/fcvi_sim/run_command.hpp"
+#include "tools/fcvi_sim/schema_command.hpp"
 
 int main(int argc, char** argv) {
   // Transfers come and go: their memory is used again, not given back to the kernel and faulted in anew.
@@ -20,6 +21,7 @@ int main(int argc, char** argv) {
   sim::add_run_command(app, run);
   sim::CheckOptions checked;
   const CLI::App* checker = sim::add_check_command(app, checked);
+  const CLI::App* schema = sim::add_schema_command(app);
   sim::explore::CommandOptions exploration;
   const CLI::App* explorer = sim::explore::add_command(app, exploration);
   sim::report::CommandOptions reported;
@@ -34,6 +36,7 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   if (checker->parsed()) return sim::check_command(checked);
+  if (schema->parsed()) return sim::schema_command();
   if (explorer->parsed()) return sim::explore::run_command(exploration);
   if (reporter->parsed()) return sim::report::run_command(reported);
   if (replayer->parsed()) return sim::replay::run_command(replayed);

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "fc2_fabric/drivers/file_sink.hpp"
 #include "tools/fcvi_sim/host/data_time.hpp"
@@ -296,12 +297,18 @@ class ResultFiles {
 struct Planned {
   std::string label;
   RunOptions options;
+  std::optional<Scenario> scenario = {};  // none: it is read again, to keep memory small
 };
 
-/// Of a file with several runs none begins before all of them can be read, and written. "" or what is wrong; `only`:
-/// the scenario, where it is the only one.
-std::string plan(const ScenarioFile& file, const RunOptions& options, std::vector<Planned>& runs,
-                 std::optional<Scenario>& only) {
+/// How much of memory a scenario takes, roughly.
+std::size_t weight_of(const Scenario& scenario) {
+  return 1 + scenario.ports.size() + scenario.workloads.size() + scenario.faults.size();
+}
+
+/// Of a file with several runs none begins before all of them can be read, and written. "" or what is wrong.
+std::string plan(const ScenarioFile& file, const RunOptions& options, std::vector<Planned>& runs) {
+  constexpr std::size_t most_kept = 200'000;  // by weight
+  std::size_t kept = 0;
   Paths paths;
   OptionsByRun options_by_run(options);
   paths.add_input(options.scenario);
@@ -312,7 +319,8 @@ std::string plan(const ScenarioFile& file, const RunOptions& options, std::vecto
     paths.add_inputs(*scenario);
     const std::string label = file.label(i);
     runs.push_back({label, file.size() == 1 ? options : options_by_run.of(label, i)});
-    if (file.size() == 1) only = std::move(*scenario);
+    kept += weight_of(*scenario);
+    if (file.size() == 1 || kept <= most_kept) runs.back().scenario = std::move(*scenario);
   }
   std::vector<std::string> outputs{options.json, options.junit};
   std::error_code ignored;
@@ -325,10 +333,11 @@ std::string plan(const ScenarioFile& file, const RunOptions& options, std::vecto
   return {};
 }
 
-int run_all(const ScenarioFile& file, const std::vector<Planned>& runs, ResultFiles& results) {
+int run_all(const ScenarioFile& file, std::vector<Planned>& runs, ResultFiles& results) {
   std::vector<std::string> failed;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    const auto scenario = file.scenario(i);
+    auto kept = std::exchange(runs[i].scenario, std::nullopt);
+    const auto scenario = kept ? settings::Result<Scenario>(std::move(*kept)) : file.scenario(i);
     if (!scenario) return refuse(scenario.error().message);
     OneRun one(runs[i].options, *scenario, runs[i].label);
     const int status = one.carry_out(false);
@@ -342,8 +351,8 @@ int run_all(const ScenarioFile& file, const std::vector<Planned>& runs, ResultFi
   return failed.empty() ? all_held : expectation_failed;
 }
 
-int run_only(const Scenario& scenario, const Planned& run, ResultFiles& results) {
-  OneRun one(run.options, scenario, run.label);
+int run_only(const Planned& run, ResultFiles& results) {
+  OneRun one(run.options, *run.scenario, run.label);
   const int status = one.carry_out(true);
   if (status != bad_input) results.add(one.outcome());
   return status;
@@ -413,13 +422,13 @@ int run_command(const RunOptions& options) {
   const auto file = ScenarioFile::load(options.scenario, options.overrides);
   if (!file) return refuse(file.error().message);
   std::vector<Planned> runs;
-  std::optional<Scenario> only;
-  if (const std::string error = plan(*file, options, runs, only); !error.empty()) return refuse(error);
+  if (const std::string error = plan(*file, options, runs); !error.empty()) return refuse(error);
+  const bool alone = runs.size() == 1;
   ResultFiles results(options);
   if (const std::string error = results.open(); !error.empty()) return refuse(error);
-  const int status = only ? run_only(*only, runs.front(), results) : run_all(*file, runs, results);
+  const int status = alone ? run_only(runs.front(), results) : run_all(*file, runs, results);
   // What ended before a run failed to write its files is not lost.
-  if (status == bad_input && (only || results.is_empty())) return bad_input;
+  if (status == bad_input && (alone || results.is_empty())) return bad_input;
   return results.commit_all() ? status : bad_input;
 }
 

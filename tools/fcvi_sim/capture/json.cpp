@@ -2,27 +2,12 @@
 #include <cstdio>
 #include <utility>
 
+#include "settings/utf8.hpp"
 #include "tools/fcvi_sim/capture/printer.hpp"
 #include "tools/fcvi_sim/capture/words.hpp"
 #include "wire/text.hpp"
 
 namespace sim::capture {
-
-std::size_t character_at(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned first = byte(at);
-  const std::size_t size = first < 0x80                    ? 1
-                           : first >= 0xC2 && first < 0xE0 ? 2
-                           : first >= 0xE0 && first < 0xF0 ? 3
-                           : first >= 0xF0 && first < 0xF5 ? 4
-                                                           : 0;
-  if (size == 0 || at + size > text.size()) return 0;
-  for (std::size_t i = at + 1; i < at + size; ++i)
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  if (size == 3 && ((first == 0xE0 && byte(at + 1) < 0xA0) || (first == 0xED && byte(at + 1) >= 0xA0))) return 0;
-  if (size == 4 && ((first == 0xF0 && byte(at + 1) < 0x90) || (first == 0xF4 && byte(at + 1) >= 0x90))) return 0;
-  return size;
-}
 
 namespace {
 
@@ -36,7 +21,7 @@ void append_text(std::string& out, std::string_view text) {
     out.append(text.substr(at, end - at));
     at = end;
     if (at == text.size()) break;
-    const std::size_t size = character_at(text, at);
+    const std::size_t size = settings::utf8_character_bytes(text.substr(at));
     const auto byte = static_cast<unsigned char>(text[at]);
     if (size == 0) {
       out += "\\ufffd";

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <ctime>
 
+#include "settings/utf8.hpp"
 #include "tools/fcvi_sim/capture/printer.hpp"
 #include "tools/fcvi_sim/capture/words.hpp"
 
@@ -79,7 +80,7 @@ std::string date_of(std::int64_t at) {
 std::string printable(std::string_view text) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
-    const std::size_t size = character_at(text, at);
+    const std::size_t size = settings::utf8_character_bytes(std::string_view(text).substr(at));
     const auto first = static_cast<unsigned char>(text[at]);
     const bool is_c1 = size == 2 && first == 0xC2 && static_cast<unsigned char>(text[at + 1]) < 0xA0;
     const bool shown = size != 0 && first >= 0x20 && first != 0x7F && !is_c1;

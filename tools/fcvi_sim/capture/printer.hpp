@@ -19,8 +19,6 @@ inline constexpr std::size_t line_columns = 120;
 [[nodiscard]] std::string tree_of(const Seen& seen, const std::vector<Interface>& interfaces);
 /// One line, RFC 8259. docs/decode.md lists its members.
 [[nodiscard]] std::string json_of(const Seen& seen, const std::vector<Interface>& interfaces);
-/// Bytes of the UTF-8 character that begins at `at`; 0: none does.
-[[nodiscard]] std::size_t character_at(std::string_view text, std::size_t at);
 /// With dots for control characters and for what is no UTF-8: they would break the line, or do worse to a terminal.
 [[nodiscard]] std::string printable(std::string_view text);
 /// In quotes, with what JSON wants escaped; bytes that are no UTF-8 as U+FFFD.

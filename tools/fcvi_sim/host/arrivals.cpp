@@ -8,7 +8,7 @@ bool takes_receives(const TransferSpec& transfer) {
 
 std::uint64_t credit_count(const TransferSpec& transfer, std::uint32_t window) {
   const std::uint64_t messages = transfer.message_count(), half = window / 2;
-  if (!takes_receives(transfer) || messages <= window) return 0;
+  if (!takes_receives(transfer) || transfer.reply_bytes || messages <= window) return 0;
   return (messages - window + half - 1) / half;
 }
 
@@ -20,13 +20,17 @@ Arrivals::Arrivals(const WorkloadSpec& workload, Side side) : window_(workload.q
 
 std::uint64_t Arrivals::count_of_run() const {
   const TransferSpec& transfer = *runs_[run_].transfer;
-  if (transfer.initiator == side_) return 2 + credit_count(transfer, window_);  // Offer, Credits, Verdict
-  return 1 + (takes_receives(transfer) ? transfer.message_count() : 0);         // messages, Done
+  const std::uint64_t replies = transfer.reply_bytes ? transfer.message_count() : 0;
+  if (transfer.initiator == side_) return 2 + credit_count(transfer, window_) + replies;  // Offer, these, Verdict
+  return 1 + (takes_receives(transfer) ? transfer.message_count() : 0);                   // messages, Done
 }
 
 Arrival Arrivals::arrival() const {
   const TransferSpec& transfer = *runs_[run_].transfer;
-  if (transfer.initiator == side_ || position_ + 1 == count_of_run()) return {.run = run_};
+  const bool last = position_ + 1 == count_of_run();
+  if (transfer.initiator == side_ && transfer.reply_bytes && position_ != 0 && !last)
+    return {.kind = Arrival::Kind::Reply, .run = run_, .message = position_ - 1};
+  if (transfer.initiator == side_ || last) return {.run = run_};
   const auto kind = transfer.operation == Operation::Send ? Arrival::Kind::Data : Arrival::Kind::Immediate;
   return {.kind = kind, .run = run_, .message = position_};
 }

@@ -5,6 +5,7 @@
 // Each repetition of a transfer goes like this, the target being the side that does not post the work:
 //   target -> initiator   Offer: go ahead; where its buffer is, and what it holds (RDMA Read)
 //   the messages          on the way, target -> initiator: Credit for each half window that it received
+//                         ... or, instead of Credits, the transfer's `reply` to each message
 //   initiator -> target   Done: the digest of what was sent
 //   target -> initiator   Verdict: what arrived
 #pragma once
@@ -24,10 +25,10 @@ struct Run {
 };
 
 struct Arrival {
-  enum class Kind : std::uint8_t { Control, Data, Immediate };
+  enum class Kind : std::uint8_t { Control, Data, Immediate, Reply };
   Kind kind = Kind::Control;
   std::size_t run = 0;        // position in Arrivals::runs()
-  std::uint64_t message = 0;  // Data, Immediate
+  std::uint64_t message = 0;  // of Data, Immediate, Reply
 };
 
 class Arrivals {

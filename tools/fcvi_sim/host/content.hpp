@@ -20,6 +20,7 @@ struct Content {
 class ContentStore {
  public:
   explicit ContentStore(std::uint64_t seed) : seed_(seed) {}
+  [[nodiscard]] std::uint64_t seed() const { return seed_; }
   /// Reads every file once. The error names the file; also where its size changed since the scenario was
   /// loaded.
   std::string load(const std::vector<WorkloadSpec>& workloads);

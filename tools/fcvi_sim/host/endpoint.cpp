@@ -104,11 +104,13 @@ std::uint64_t Endpoint::post(Queue& queue, const Posting& posting) {
 
 std::optional<Completion> Endpoint::dequeue(Queue& queue) {
   if (queue.dequeued == queue.completed) return std::nullopt;
-  const std::uint64_t address = queue.done[queue.dequeued++ % queue.depth];
+  const std::size_t place = queue.dequeued++ % queue.depth;
+  const std::uint64_t address = queue.done[place];
   --queue.posted;
   vi::ControlSegment control;
   std::memcpy(&control, queue.descriptors.host(address), sizeof control);
-  return Completion{control.status, control.length_bytes, control.immediate_data, address};
+  return Completion{control.status, control.length_bytes, control.immediate_data, address,
+                    queue.done_at.empty() ? 0 : queue.done_at[place]};
 }
 
 Completion Endpoint::Next::await_resume() {
@@ -125,9 +127,16 @@ void Endpoint::dequeue_all() {
 void Endpoint::completed(bool receive_queue, std::uint64_t descriptor_address) {
   ++completions_announced_;
   Queue& queue = receive_queue ? receive_ : send_;
-  if (queue.log != nullptr) log_completion(queue, descriptor_address);
+  if (queue.watched) note_completion(queue, descriptor_address);
   queue.done[queue.completed++ % queue.depth] = descriptor_address;
   if (queue.waiter) node_.driver().wake(std::exchange(queue.waiter, nullptr));
+}
+
+void Endpoint::keep_completion_times() {
+  for (Queue* queue : {&send_, &receive_}) {
+    queue->done_at.resize(queue->depth);
+    queue->watched = true;
+  }
 }
 
 std::uint64_t Endpoint::taken_count(bool receive_queue) const {
@@ -136,9 +145,10 @@ std::uint64_t Endpoint::taken_count(bool receive_queue) const {
 }
 
 // Its status has just been written.
-void Endpoint::log_completion(const Queue& queue, std::uint64_t descriptor_address) {
+void Endpoint::note_completion(Queue& queue, std::uint64_t descriptor_address) {
   constexpr std::size_t most = 100'000;
-  if (queue.log->size() == most) return;
+  if (!queue.done_at.empty()) queue.done_at[queue.completed % queue.depth] = node_.driver().now();
+  if (queue.log == nullptr || queue.log->size() == most) return;
   vi::ControlSegment control;
   std::memcpy(&control, queue.descriptors.host(descriptor_address), sizeof control);
   queue.log->push_back({node_.driver().now(), control.status & vi::status::error_mask});

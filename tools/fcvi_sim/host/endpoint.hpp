@@ -20,6 +20,7 @@ struct Completion {
   std::uint32_t length_bytes = 0;
   std::uint32_t immediate_data = 0;
   std::uint64_t address = 0;  // of the descriptor
+  runtime::TimeNs at = 0;     // where they are kept: keep_completion_times()
   [[nodiscard]] std::uint32_t error() const { return status & vi::status::error_mask; }
 };
 
@@ -74,8 +75,12 @@ class Endpoint {
   [[nodiscard]] std::uint64_t completions_announced() const { return completions_announced_; }
   /// From now on `log` is told of each completion of a queue. Pre: it outlives this.
   void log_completions(bool receive_queue, std::vector<SeenCompletion>& log) {
-    (receive_queue ? receive_ : send_).log = &log;
+    Queue& queue = receive_queue ? receive_ : send_;
+    queue.log = &log;
+    queue.watched = true;
   }
+  /// From now on each Completion says when it was.
+  void keep_completion_times();
   /// Dequeues all that is completed; after a disconnect that is all.
   void dequeue_all();
 
@@ -88,6 +93,8 @@ class Endpoint {
     std::vector<std::uint64_t> done;  // completed descriptors, by their count modulo depth
     std::uint64_t completed = 0, dequeued = 0;
     std::vector<SeenCompletion>* log = nullptr;
+    std::vector<runtime::TimeNs> done_at;  // as `done`; empty: not kept
+    bool watched = false;                  // by either
     std::coroutine_handle<> waiter;
     bool receive = false;
   };
@@ -110,7 +117,7 @@ class Endpoint {
   void asynchronous_error(vi::ErrorCode error);
 
   std::uint64_t post(Queue& queue, const Posting& posting);
-  void log_completion(const Queue& queue, std::uint64_t descriptor_address);
+  void note_completion(Queue& queue, std::uint64_t descriptor_address);
   std::optional<Completion> dequeue(Queue& queue);
 
   Node& node_;

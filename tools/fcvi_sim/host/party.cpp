@@ -8,9 +8,6 @@
 namespace sim {
 namespace {
 
-// Besides the window: Done, and the first messages of the next transfer's other direction.
-constexpr std::uint32_t spare_receives = 4;
-
 std::uint16_t control_of(const TransferSpec& transfer) {
   std::uint16_t control = vi::control::op_send_receive;
   if (transfer.operation == Operation::RdmaWrite) control = vi::control::op_rdma_write;
@@ -31,13 +28,16 @@ Party::Party(Node& node, const WorkloadSpec& workload, Side side, const ContentS
       endpoint_(node, workload.attributes, workload.queue_depth + spare_receives, most_segments(workload),
                 workload.name),
       control_out_(endpoint_.allocate(std::uint64_t{workload.queue_depth + spare_receives} * control_bytes)),
-      control_in_(endpoint_.allocate(std::uint64_t{workload.queue_depth + spare_receives} * control_bytes)) {
+      control_in_(endpoint_.allocate(std::uint64_t{workload.queue_depth + spare_receives} * control_bytes)),
+      notes_times_(workload.notes_times()) {
   const bool client = side == Side::Client;
   const WorkloadExpectation& expect = workload.expect;
-  if (client ? expect.client_sends : expect.server_sends)
+  if (client ? expect.client_sends || expect.failed_client_sends : expect.server_sends || expect.failed_server_sends)
     endpoint_.log_completions(false, client ? result.client_sends : result.server_sends);
-  if (client ? expect.client_receives : expect.server_receives)
+  if (client ? expect.client_receives || expect.failed_client_receives
+             : expect.server_receives || expect.failed_server_receives)
     endpoint_.log_completions(true, client ? result.client_receives : result.server_receives);
+  if (notes_times_) endpoint_.keep_completion_times();
   post_receives();
 }
 
@@ -70,6 +70,7 @@ Task<Party::Attempt> Party::begin(std::size_t run) {
   attempt.region = endpoint_.allocate(attempt.layout.size_bytes());
   const auto content = content_of(run);
   if (transfer.operation != Operation::RdmaRead) fill(attempt.region, attempt.layout, *content);
+  result_of(run).due.clear();
   result_.run_started = now();
   attempt.before = result_.traffic;
   co_await post_messages(run, attempt.offer, attempt.layout, attempt.region);
@@ -87,6 +88,7 @@ Task<> Party::finish(std::size_t run, const Attempt& attempt) {
   const Traffic traffic = result_.traffic - attempt.before;
   result.traffic.ius += traffic.ius;
   result.traffic.frames += traffic.frames;
+  replies_.erase(run);
 }
 
 // Both offer, both post their work; then one after the other says what became of it.
@@ -103,6 +105,7 @@ Task<> Party::both_ways(std::size_t run) {
 
 Task<> Party::post_messages(std::size_t run, const Offer& offer, const Layout& layout, const Region& region) {
   const TransferSpec& transfer = transfer_of(run);
+  if (transfer.is_paced()) co_return co_await post_at_pace(run, offer, layout, region);
   std::uint64_t allowed = takes_receives(transfer) ? offer.window : transfer.message_count();
   for (std::uint64_t message = 0; message < transfer.message_count(); ++message) {
     if (message == allowed) {
@@ -111,6 +114,7 @@ Task<> Party::post_messages(std::size_t run, const Offer& offer, const Layout& l
     }
     if (endpoint_.sends_posted() == workload_.queue_depth) co_await reap();
     if (first_error_ != 0) break;
+    if (notes_times_) note_due(run, now());
     post_message(transfer, message, offer, layout, region);
   }
 }
@@ -184,6 +188,8 @@ Task<> Party::receive_messages(std::size_t run) {
         (has_immediate && received.completion.immediate_data != immediate) ||
         received.completion.length_bytes != layout.message_length(message))
       ++result_of(run).different;
+    if (notes_times_ && !transfer.reply_bytes) note_there(run, message, received.completion.at);
+    if (transfer.reply_bytes) co_await reply(run);
     if ((message + 1) % half != 0 || credits == 0) continue;
     --credits;
     co_await send_control(Credit{.run = static_cast<std::uint32_t>(run), .messages = half});
@@ -213,7 +219,12 @@ Party::Buffer& Party::buffer_of(std::size_t run) {
   Buffer buffer{layout,
                 endpoint_.allocate(size_bytes, transfer.operation == Operation::RdmaWrite,
                                    transfer.operation == Operation::RdmaRead),
-                nullptr};
+                nullptr,
+                {}};
+  if (transfer.reply_bytes && transfer.initiator != side_) {
+    buffer.reply = endpoint_.allocate(*transfer.reply_bytes);
+    std::ranges::copy(reply_content_of(run)->bytes, buffer.reply.bytes().begin());
+  }
   if (transfer.operation == Operation::RdmaRead) {
     buffer.content = content_of(run);
     std::copy(buffer.content->bytes.begin(), buffer.content->bytes.end(), buffer.region.bytes().begin());
@@ -231,9 +242,13 @@ Layout Party::layout_of(const TransferSpec& transfer, bool target) const {
 }
 
 std::shared_ptr<const Content> Party::content_of(std::size_t run) const {
+  return contents_.get(transfer_of(run).data, name_of(run));
+}
+
+/// Tells its random numbers from those of others.
+std::string Party::name_of(std::size_t run) const {
   const Run& which = arrivals_.runs()[run];
-  return contents_.get(which.transfer->data,
-                       workload_.name + " " + std::to_string(which.index) + " " + std::to_string(which.repetition));
+  return workload_.name + " " + std::to_string(which.index) + " " + std::to_string(which.repetition);
 }
 
 void Party::post_receives() {
@@ -253,6 +268,12 @@ void Party::post_arrival(const Arrival& arrival) {
     posting.handle = control_in_.handle();
     posted_slots_.push_back(next_in_);
     next_in_ = (next_in_ + 1) % (workload_.queue_depth + spare_receives);
+  } else if (arrival.kind == Arrival::Kind::Reply) {
+    const Region& replies = replies_of(arrival.run).region;
+    const std::uint32_t size_bytes = *transfer_of(arrival.run).reply_bytes;
+    pieces_.push_back({arrival.message % (workload_.queue_depth + spare_receives) * size_bytes, size_bytes});
+    posting.base = replies.address();
+    posting.handle = replies.handle();
   } else {
     const Buffer& buffer = buffer_of(arrival.run);
     if (arrival.kind == Arrival::Kind::Data) buffer.layout.pieces(arrival.message, pieces_);
@@ -277,6 +298,7 @@ Task<Party::Received> Party::receive() {
   }
   if (received.completion.error() != 0)
     throw Broken{"a receive descriptor failed with status " + status_text(received.completion.error())};
+  if (received.arrival.kind == Arrival::Kind::Reply) check_reply(received.arrival, received.completion);
   post_receives();
   co_return received;
 }
@@ -300,12 +322,14 @@ Task<> Party::send_control(Message message) {
   next_out_ = (next_out_ + 1) % (workload_.queue_depth + spare_receives);
   std::memcpy(control_out_.bytes().data() + offset, &message, sizeof message);
   const Piece piece{offset, sizeof message};
+  if (notes_times_) sent_.push_back({});
   endpoint_.post_send({.pieces = {&piece, 1}, .base = control_out_.address(), .handle = control_out_.handle()});
 }
 
 Task<> Party::reap() {
   const Completion completion = co_await endpoint_.next_send();
   if (first_error_ == 0) first_error_ = completion.error();
+  if (notes_times_) note_sent(completion);
 }
 
 Task<> Party::reap_all() {

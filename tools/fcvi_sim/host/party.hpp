@@ -13,6 +13,9 @@
 
 namespace sim {
 
+/// Receives besides the window: Done, and the first messages of the next transfer's other direction.
+inline constexpr std::uint32_t spare_receives = 4;
+
 /// A program cannot go on: thrown and caught within a program.
 struct Broken {
   std::string why;
@@ -31,6 +34,7 @@ class Party {
     Layout layout;
     Region region;
     std::shared_ptr<const Content> content;  // RDMA Read: what it holds
+    Region reply;                            // what is sent for each message, where the transfer has replies
   };
   struct Received {
     Arrival arrival;
@@ -51,6 +55,22 @@ class Party {
   Task<> offer(std::size_t run);
   Task<> both_ways(std::size_t run);
   Task<> post_messages(std::size_t run, const Offer& offer, const Layout& layout, const Region& region);
+  Task<> post_at_pace(std::size_t run, const Offer& offer, const Layout& layout, const Region& region);
+  Task<> wait_for_room(std::size_t run, std::uint64_t message, const Offer& offer);
+  Task<> answers(std::size_t run);
+  Task<> take_reply(std::size_t run);
+  Task<> reply(std::size_t run);
+  void check_reply(const Arrival& arrival, const Completion& completion);
+  /// What an initiator gets: where they land, and what each must be.
+  struct Replies {
+    Region region;
+    std::shared_ptr<const Content> expected;
+  };
+  Replies& replies_of(std::size_t run);
+  [[nodiscard]] std::shared_ptr<const Content> reply_content_of(std::size_t run) const;
+  void note_due(std::size_t run, runtime::TimeNs due);
+  void note_there(std::size_t run, std::uint64_t message, runtime::TimeNs at);
+  void note_sent(const Completion& completion);
   Task<> conclude(std::size_t run, const Offer& offer, const Layout& layout, const Region& region);
   Task<> serve(std::size_t run);
   Task<> receive_messages(std::size_t run);
@@ -61,6 +81,7 @@ class Party {
   template <class Message>
   Task<Message> receive_control(std::size_t run);
   Task<Received> receive();
+  [[nodiscard]] std::string name_of(std::size_t run) const;
   template <class Message>
   Task<> send_control(Message message);
   Task<> reap();
@@ -84,6 +105,16 @@ class Party {
   std::uint32_t next_out_ = 0, next_in_ = 0;
   std::deque<Arrival> posted_;
   std::deque<std::uint32_t> posted_slots_;  // of control_in_, for the control arrivals among them
+  const bool notes_times_;
+  /// A descriptor of the send queue: a message of that run, or none.
+  struct Sent {
+    std::size_t run;
+    std::optional<std::uint64_t> message;
+  };
+  std::deque<Sent> sent_;                   // where times are noted
+  std::map<std::size_t, Replies> replies_;  // by run
+  std::uint64_t replied_ = 0;               // of the run under way
+  std::uint64_t allowed_ = 0;               // the same: messages that the target has room for
   std::map<std::size_t, Buffer> buffers_;
   std::uint32_t first_error_ = 0;  // of this run's descriptors
   std::vector<Piece> pieces_;

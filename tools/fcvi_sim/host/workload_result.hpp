@@ -1,5 +1,6 @@
 // What a workload measures: filled by its programs, and by whoever watches the wire.
 #pragma once
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +20,27 @@ struct Traffic {
   }
 };
 
+/// A message that was there: received, answered, or (RDMA without Immediate Data) completed.
+struct MessageTime {
+  runtime::TimeNs at = 0;       // after all ports were ready
+  runtime::TimeNs latency = 0;  // since it was due, where it has a pace; else since it was posted
+};
+
+/// Of the messages of a workload whose times are noted, in the order in which they were there.
+struct MessageLog {
+  static constexpr std::size_t most = 10'000'000;  // later ones are counted
+  std::vector<MessageTime> messages = {};
+  std::uint64_t count = 0, bytes = 0;
+  runtime::TimeNs first = runtime::never, last = 0;  // when one was due first, there last
+  void add(runtime::TimeNs due, runtime::TimeNs at, std::uint64_t size_bytes) {
+    if (messages.size() < most) messages.push_back({at, at - due});
+    ++count;
+    bytes += size_bytes;
+    first = std::min(first, due);
+    last = std::max(last, at);
+  }
+};
+
 /// All repetitions of one transfer.
 struct TransferResult {
   std::uint32_t begun = 0;      // repetitions
@@ -29,6 +51,7 @@ struct TransferResult {
   Traffic traffic = {};                                 // with the programs' own messages and all responses
   std::optional<std::uint32_t> unexpected_status = {};  // error bits of the first descriptor that failed otherwise
   Sha256 digest{};                                      // of the last repetition's content
+  std::vector<runtime::TimeNs> due = {};  // of the repetition under way, by message; where times are noted
 };
 
 struct SeenCompletion {
@@ -46,6 +69,7 @@ struct WorkloadResult {
   std::vector<SeenCompletion> client_sends, client_receives, server_sends, server_receives;  // where they are expected
   std::vector<TransferResult> transfers;
   Traffic traffic;
+  MessageLog log = {};
   std::string broken;  // why a program gave up
   // Of the run under way: the initiator writes the first, whoever sees the last byte in place the second.
   runtime::TimeNs run_started = 0, run_finished = 0;

@@ -1,5 +1,7 @@
 #include "tools/fcvi_sim/network/fc_host.hpp"
 
+#include <algorithm>
+
 #include "fc2_fabric/node/remote_port.hpp"
 
 namespace sim {
@@ -103,6 +105,20 @@ void FcHost::log_out_from(const FcHost& peer, bool implicit) {
     remote->implicit_logout();
   else
     remote->log_out();
+}
+
+bool FcHost::send_frame(wire::FcId to, wire::Type type, std::span<const std::uint8_t> data_field) {
+  if (!port_.online() || to.value == 0 || to == port_.n_port_id()) return false;
+  fc2::RemotePort& remote = port_.remote_port(to);
+  if (!remote.logged_in()) {
+    remote.log_in();
+    return false;
+  }
+  fc2::Exchange* const exchange = port_.originate(to, type, *this);
+  if (exchange == nullptr) return false;
+  const auto part = data_field.first(std::min(data_field.size(), remote.send_data_field_bytes()));
+  port_.send(*exchange, wire::RCtl::unsolicited_data, {}, part, {.last_of_exchange = true});
+  return true;
 }
 
 }  // namespace sim

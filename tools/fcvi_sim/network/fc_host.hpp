@@ -17,7 +17,10 @@ namespace sim {
   return {row.machine, row.source, row.event, row.target, row.clause, row.index};
 }
 
-class FcHost final : public HostTransport, private farp::ReadyListener, private fsm::RowListener {
+class FcHost final : public HostTransport,
+                     private farp::ReadyListener,
+                     private fsm::RowListener,
+                     private fc2::ExchangeUser {
  public:
   /// Draws from `random` what the scenario leaves to chance.
   FcHost(runtime::Scheduler& scheduler, fc2::FramePool& pool, const PortSpec& spec, Random& random);
@@ -41,6 +44,8 @@ class FcHost final : public HostTransport, private farp::ReadyListener, private 
   fc2::NPort& port() { return port_; }
   /// Nothing happens where there is no such login.
   void log_out_from(const FcHost& peer, bool implicit);
+  /// See Network.
+  bool send_frame(wire::FcId to, wire::Type type, std::span<const std::uint8_t> data_field);
 
  private:
   // farp::ReadyListener
@@ -49,6 +54,11 @@ class FcHost final : public HostTransport, private farp::ReadyListener, private 
   void row_fired(const fsm::Row& row) override {
     if (rows_ != nullptr) rows_->row_fired(fired(row));
   }
+
+  // fc2::ExchangeUser, of frames that no answer is expected to
+  void sequence_received(fc2::Exchange& /*exchange*/, const wire::FcHeader& /*first*/,
+                         std::span<const std::uint8_t> /*iu*/) override {}
+  void exchange_failed(fc2::Exchange& /*exchange*/, fc2::ExchangeFailure /*failure*/) override {}
 
   fc2::NPort port_;
   farp::Resolver resolver_;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "fc2_fabric/frame/capture.hpp"
@@ -63,6 +64,13 @@ class Network {
   virtual void set_switch(std::size_t index, bool up) = 0;
   /// Nothing happens where there is no such login.
   virtual void log_out(std::size_t host, std::size_t peer, bool implicit) = 0;
+
+  /// A frame of that TYPE with this data field goes from one host to the other, alone in its exchange. False: there is
+  /// no login between them, and nothing was sent; one begins.
+  virtual bool send_frame(std::size_t /*host*/, std::size_t /*peer*/, std::uint8_t /*type*/,
+                          std::span<const std::uint8_t> /*data_field*/) {
+    return false;
+  }
 
   // --- what it tells
   /// Called from inside events. It outlives the network.

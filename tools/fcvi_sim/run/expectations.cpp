@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "tools/fcvi_sim/run/statistics.hpp"
 #include "tools/fcvi_sim/scenario/status_text.hpp"
 #include "tools/fcvi_sim/run/wire_check.hpp"
 #include "settings/units.hpp"
+#include "vi/descriptor.hpp"
 
 namespace sim {
 using namespace settings;
@@ -14,6 +16,11 @@ class Checker {
  public:
   explicit Checker(const Scenario& scenario, const RunResult& result) : scenario_(scenario), result_(result) {}
   Verdicts check();
+  /// Of one workload alone.
+  Verdicts check_workload(std::size_t index) {
+    workload(scenario_.workloads[index], result_.workloads[index]);
+    return std::move(verdicts_);
+  }
 
  private:
   void expect(bool held, const std::string& what, std::string_view expected, std::string_view got) {
@@ -39,6 +46,14 @@ class Checker {
   void discards();
   void kept();
   void transfers(const std::string& name, const WorkloadSpec& spec, const WorkloadResult& got);
+  void messages(const std::string& name, const MessageExpectation& expect, std::span<const WorkloadResult> got);
+  void rates(const std::string& name, const MessageExpectation& expect, std::span<const WorkloadResult> got);
+  void failed(const std::string& what, const std::optional<FailureExpectation>& expected,
+              const std::vector<SeenCompletion>& got);
+  void failures(const std::string& name, const WorkloadExpectation& expect, const WorkloadResult& got);
+  void workloads();
+  void group(const WorkloadGroup& group);
+  void survivors(const WorkloadGroup& group);
   void wire();
   void errors();
   void faults();
@@ -160,6 +175,95 @@ void Checker::workload(const WorkloadSpec& spec, const WorkloadResult& got) {
            to_string(got.server_state));
   transfers(name, spec, got);
   completions(name, spec.expect, got);
+  failures(name, spec.expect, got);
+  messages(name, spec.expect.messages, {&got, 1});
+}
+
+// --- descriptors that a fault makes fail
+
+/// "3, 7: transport_error at 3.000 ms"; without the descriptors that were only flushed then.
+void Checker::failed(const std::string& what, const std::optional<FailureExpectation>& expected,
+                     const std::vector<SeenCompletion>& got) {
+  if (!expected) return;
+  std::vector<std::uint64_t> positions;
+  std::string text;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    if (got[i].error_bits == 0 || got[i].error_bits == vi::status::flushed) continue;
+    positions.push_back(i + 1);
+    text.append(text.empty() ? "" : "; ").append(std::to_string(i + 1)).append(": ");
+    text.append(status_text(got[i].error_bits)).append(" at ").append(format_duration(got[i].at));
+  }
+  if (text.empty()) text = "none";
+  if (!expected->positions)
+    return expect(expected->count.holds(positions.size()), what, to_string(expected->count),
+                  format_count(positions.size()) + " (" + text + ")");
+  std::string wanted;
+  for (const std::uint64_t position : *expected->positions)
+    wanted.append(wanted.empty() ? "" : ", ").append(std::to_string(position));
+  expect(positions == *expected->positions, what, wanted.empty() ? "none" : wanted, text);
+}
+
+void Checker::failures(const std::string& name, const WorkloadExpectation& expect, const WorkloadResult& got) {
+  failed(name + ": failed sends of the client", expect.failed_client_sends, got.client_sends);
+  failed(name + ": failed receives of the client", expect.failed_client_receives, got.client_receives);
+  failed(name + ": failed sends of the server", expect.failed_server_sends, got.server_sends);
+  failed(name + ": failed receives of the server", expect.failed_server_receives, got.server_receives);
+}
+
+// --- times of messages
+
+void Checker::messages(const std::string& name, const MessageExpectation& expected,
+                       std::span<const WorkloadResult> got) {
+  if (expected.is_any()) return;
+  rates(name, expected, got);
+  if (!expected.recovery) return;
+  const auto recovery = recovery_of(got, result_.last_fault);
+  const std::string none = result_.last_fault == runtime::never ? "no fault" : "no message after the last fault";
+  expect(recovery && expected.recovery->holds(*recovery), name + ": recovery", to_string(*expected.recovery),
+         recovery ? format_duration(*recovery) : none);
+}
+
+void Checker::rates(const std::string& name, const MessageExpectation& expected, std::span<const WorkloadResult> got) {
+  const auto seen = statistics_of(got);
+  for (const MessageExpectation::Latency& latency : expected.latencies)
+    expect(seen && latency.bound.holds(seen->latency(latency.point)),
+           name + ": latency " + std::string(to_string(latency.point)), to_string(latency.bound),
+           seen ? format_duration(seen->latency(latency.point)) : "no message");
+  if (const auto& wanted = expected.bytes_per_second) {
+    const std::uint64_t rate = seen ? seen->bytes_per_second() : 0;
+    expect(wanted->holds(rate), name + ": throughput", to_string(*wanted) + " B/s", format_count(rate) + " B/s");
+  }
+  if (const auto& wanted = expected.messages_per_second)
+    bound(name + ": messages per second", *wanted, seen ? seen->messages_per_second() : 0);
+}
+
+// --- groups
+
+/// The members of a group of which some may fail are judged all the same, to see which survive.
+void Checker::workloads() {
+  std::vector<const WorkloadGroup*> of(scenario_.workloads.size());
+  for (const WorkloadGroup& one : scenario_.workload_groups)
+    if (one.expect.survivors) std::fill_n(of.begin() + static_cast<std::ptrdiff_t>(one.first), one.count, &one);
+  for (std::size_t i = 0; i < scenario_.workloads.size(); ++i)
+    if (of[i] == nullptr || scenario_.workloads[i].is_exception) workload(scenario_.workloads[i], result_.workloads[i]);
+  for (const WorkloadGroup& one : scenario_.workload_groups) group(one);
+}
+
+void Checker::group(const WorkloadGroup& group) {
+  const std::string name = "group " + group.name;
+  const std::span<const WorkloadResult> got = std::span(result_.workloads).subspan(group.first, group.count);
+  if (group.expect.survivors) survivors(group);
+  messages(name, group.expect.messages, got);
+  if (!group.expect.fairness) return;
+  const auto fairness = fairness_of(got);
+  expect(fairness && group.expect.fairness->holds(*fairness), name + ": fairness", to_string(*group.expect.fairness),
+         fairness ? format_share(*fairness) : "no message");
+}
+
+void Checker::survivors(const WorkloadGroup& group) {
+  const std::vector<std::string> names = survivors_of(scenario_, result_, group);
+  expect(group.expect.survivors->holds(names.size()), "group " + group.name + ": survivors",
+         to_string(*group.expect.survivors), format_count(names.size()) + " (" + joined(names) + ")");
 }
 
 void Checker::wire() {
@@ -191,7 +295,9 @@ void Checker::errors() {
 
 void Checker::discards() {
   const Expectations& expected = scenario_.expectations;
-  if (!expected.discard_list) return bound("discarded frames", expected.discards, result_.discards);
+  const bool other_fc4s = !scenario_.background.empty() && !expected.discards_given;
+  const std::uint64_t discards = result_.discards - (other_fc4s ? result_.unknown_type_discards : 0);
+  if (!expected.discard_list) return bound("discarded frames", expected.discards, discards);
   std::vector<std::string> wanted, got = result_.discard_reasons;
   for (const DiscardExpectation& discard : *expected.discard_list)
     wanted.push_back(discard_text(scenario_.ports[discard.port].name, discard.reason, discard.times));
@@ -221,7 +327,7 @@ void Checker::faults() {
 
 Verdicts Checker::check() {
   outcome();
-  for (std::size_t i = 0; i < scenario_.workloads.size(); ++i) workload(scenario_.workloads[i], result_.workloads[i]);
+  workloads();
   const Expectations& expected = scenario_.expectations;
   for (const auto& [name, expected_bound] : expected.ius) {
     const auto found = result_.ius.find(name);
@@ -242,6 +348,14 @@ Verdicts Checker::check() {
 }
 
 }  // namespace
+
+std::vector<std::string> survivors_of(const Scenario& scenario, const RunResult& result, const WorkloadGroup& group) {
+  std::vector<std::string> names;
+  for (std::size_t i = group.first; i < group.first + group.count; ++i)
+    if (!scenario.workloads[i].is_exception && Checker(scenario, result).check_workload(i).failures.empty())
+      names.push_back(scenario.workloads[i].name);
+  return names;
+}
 
 Verdicts check_expectations(const Scenario& scenario, const RunResult& result) {
   return Checker(scenario, result).check();

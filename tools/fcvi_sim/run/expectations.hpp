@@ -21,5 +21,7 @@ struct Verdicts {
 };
 
 Verdicts check_expectations(const Scenario& scenario, const RunResult& result);
+/// The members of the group that did what `expect` says of each, but those with an expectation of their own.
+std::vector<std::string> survivors_of(const Scenario& scenario, const RunResult& result, const WorkloadGroup& group);
 
 }  // namespace sim

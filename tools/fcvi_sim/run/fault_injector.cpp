@@ -77,6 +77,7 @@ std::vector<std::string> FaultInjector::misses() const {
 void FaultInjector::happened(std::size_t rule, std::size_t link, fc2::LinkDirection direction,
                              const fc2::Frame& frame) {
   if (port_faults_[rule] != nullptr) return port_faults_[rule]->trigger(0);
+  last_ = scheduler_.now();
   listener_(scenario_.faults[rule], link, direction, frame);
 }
 
@@ -94,9 +95,10 @@ void FaultInjector::PortFault::finish() {
   event_.apply(owner_.control_, event_, true);
 }
 
-void FaultInjector::PortFault::fire(runtime::TimeNs) {
+void FaultInjector::PortFault::fire(runtime::TimeNs now) {
   if (down_) return finish();
   ++times_;
+  owner_.last_ = now;
   down_ = event_.lasts;
   event_.apply(owner_.control_, event_, false);
   if (down_ && event_.duration != 0) owner_.scheduler_.schedule_after(*this, event_.duration);

@@ -38,6 +38,8 @@ class FaultInjector {
   void heal();
   /// By position in the scenario's list.
   [[nodiscard]] std::vector<std::uint64_t> times() const;
+  /// When one happened last, of a frame or a port; never: none did.
+  [[nodiscard]] runtime::TimeNs last() const { return last_; }
   /// The same: why none happened, where none did: "no frame matched; 12 came nearest, and failed at message".
   /// Empty: it did.
   [[nodiscard]] std::vector<std::string> misses() const;
@@ -70,6 +72,7 @@ class FaultInjector {
   faults::RuleSet rules_;
   std::deque<fc2::FaultyLink> links_;                    // by port
   std::vector<std::unique_ptr<PortFault>> port_faults_;  // by fault; null: one of frames
+  runtime::TimeNs last_ = runtime::never;
 };
 
 }  // namespace sim

@@ -7,6 +7,8 @@
 #include <sstream>
 #include <string_view>
 
+#include "settings/utf8.hpp"
+#include "tools/fcvi_sim/run/statistics.hpp"
 #include "tools/fcvi_sim/scenario/status_text.hpp"
 
 namespace sim {
@@ -19,22 +21,12 @@ std::string seconds(runtime::TimeNs time) {
   return std::to_string(time / runtime::second) + "." + std::string(9 - fraction.size(), '0') + fraction;
 }
 
-/// How many bytes the character at the begin of the text has; 0: it is none of UTF-8, or one that XML 1.0 has no place
-/// for, however it is written.
+/// Of the first character; 0: it is none of UTF-8, or one that XML 1.0 has no place for, however it is written.
 std::size_t character_bytes(std::string_view text) {
-  const auto at = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
-  const auto follows = [&](std::size_t i) { return (at(i) & 0xC0) == 0x80; };
-  if (at(0) < 0x80) return at(0) >= 0x20 || at(0) == '\n' || at(0) == '\t' ? 1 : 0;
-  if (at(0) >= 0xC2 && at(0) < 0xE0) return follows(1) ? 2 : 0;
-  if (at(0) >= 0xE0 && at(0) < 0xF0) {
-    const unsigned code = (at(0) & 0xF) << 12 | (at(1) & 0x3F) << 6 | (at(2) & 0x3F);
-    const bool good = code >= 0x800 && (code < 0xD800 || code > 0xDFFF) && code < 0xFFFE;
-    return follows(1) && follows(2) && good ? 3 : 0;
-  }
-  const unsigned code = (at(0) & 0x7) << 18 | (at(1) & 0x3F) << 12;
-  return at(0) < 0xF5 && at(0) >= 0xF0 && follows(1) && follows(2) && follows(3) && code >= 0x10000 && code < 0x110000
-             ? 4
-             : 0;
+  const std::size_t size = settings::utf8_character_bytes(text);
+  if (size == 1) return static_cast<unsigned char>(text[0]) >= 0x20 || text[0] == '\n' || text[0] == '\t' ? 1 : 0;
+  const bool is_no_character = text.starts_with("\xEF\xBF\xBE") || text.starts_with("\xEF\xBF\xBF");
+  return is_no_character ? 0 : size;
 }
 
 /// U+FFFD in place of what is not UTF-8: names of files and of scenarios may be anything.
@@ -68,7 +60,42 @@ json::value transfer_of(const TransferSpec& spec, const TransferResult& got) {
            got.unexpected_status ? json::value(status_text(*got.unexpected_status)) : json::value(nullptr)}};
 }
 
-json::value workload_of(const WorkloadSpec& spec, const WorkloadResult& got) {
+/// null where no times were noted.
+json::value messages_of(std::span<const WorkloadResult> got, runtime::TimeNs last_fault) {
+  const auto seen = statistics_of(got);
+  if (!seen) return nullptr;
+  json::object latency;
+  for (const LatencyPoint point : latency_points) latency[to_string(point)] = seen->latency(point);
+  const auto recovery = recovery_of(got, last_fault);
+  return {{"count", seen->count},
+          {"latency_ns", std::move(latency)},
+          {"bytes_per_second", seen->bytes_per_second()},
+          {"messages_per_second", seen->messages_per_second()},
+          {"recovery_ns", recovery ? json::value(*recovery) : json::value(nullptr)}};
+}
+
+json::value group_of(const RunOfFile& run, const WorkloadGroup& group) {
+  const auto got = std::span(run.result.workloads).subspan(group.first, group.count);
+  json::array survivors;
+  for (const std::string& name : survivors_of(run.scenario, run.result, group)) survivors.emplace_back(printable(name));
+  const auto fairness = fairness_of(got);
+  return {{"name", printable(group.name)},
+          {"workloads", group.count},
+          {"survivors", std::move(survivors)},
+          {"messages", messages_of(got, run.result.last_fault)},
+          {"fairness", fairness ? json::value(format_share(*fairness)) : json::value(nullptr)}};
+}
+
+json::array background_of(const Scenario& scenario, const RunResult& result) {
+  json::array all;
+  for (std::size_t i = 0; i < result.background.size(); ++i)
+    all.push_back({{"name", printable(scenario.background[i].name)},
+                   {"frames", result.background[i].sent},
+                   {"not_sent", result.background[i].not_sent}});
+  return all;
+}
+
+json::value workload_of(const WorkloadSpec& spec, const WorkloadResult& got, runtime::TimeNs last_fault) {
   json::array transfers;
   for (std::size_t i = 0; i < got.transfers.size(); ++i)
     transfers.push_back(transfer_of(spec.transfers[i], got.transfers[i]));
@@ -81,7 +108,8 @@ json::value workload_of(const WorkloadSpec& spec, const WorkloadResult& got) {
           {"ius", got.traffic.ius},
           {"frames", got.traffic.frames},
           {"gave_up", printable(got.broken)},
-          {"transfers", std::move(transfers)}};
+          {"transfers", std::move(transfers)},
+          {"messages", messages_of({&got, 1}, last_fault)}};
 }
 
 json::array expectations_of(const Verdicts& verdicts) {
@@ -107,7 +135,9 @@ std::string json_line(const RunOfFile& run) {
   const RunResult& result = run.result;
   json::array workloads;
   for (std::size_t i = 0; i < result.workloads.size(); ++i)
-    workloads.push_back(workload_of(run.scenario.workloads[i], result.workloads[i]));
+    workloads.push_back(workload_of(run.scenario.workloads[i], result.workloads[i], result.last_fault));
+  json::array groups;
+  for (const WorkloadGroup& group : run.scenario.workload_groups) groups.push_back(group_of(run, group));
   json::array reasons;
   for (const std::string& reason : result.discard_reasons) reasons.emplace_back(printable(reason));
   json::object ius;
@@ -125,6 +155,8 @@ std::string json_line(const RunOfFile& run) {
                          {"discard_reasons", std::move(reasons)},
                          {"asynchronous_errors", result.asynchronous_errors},
                          {"workloads", std::move(workloads)},
+                         {"groups", std::move(groups)},
+                         {"background", background_of(run.scenario, result)},
                          {"faults", faults_of(run.scenario, result)},
                          {"expectations", expectations_of(run.verdicts)}};
   return json::serialize(line) + "\n";

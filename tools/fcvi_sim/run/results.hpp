@@ -30,6 +30,11 @@ struct SeenError {
   vi::ErrorCode error{};
 };
 
+/// Frames of one flow of the scenario's `background`.
+struct BackgroundResult {
+  std::uint64_t sent = 0, not_sent = 0;  // not: there was no login yet, or the port was offline
+};
+
 struct RunResult {
   std::vector<WorkloadResult> workloads;
   std::map<std::string_view, std::uint64_t> ius;  // by name
@@ -42,11 +47,14 @@ struct RunResult {
   Driver::Outcome outcome = Driver::Outcome::Finished;
   std::vector<WireIu> wire;  // where it is expected to be something
   std::vector<SeenError> errors;
-  std::vector<std::uint64_t> faults;       // how often each happened
-  std::vector<std::string> missed_faults;  // why it did not: FaultInjector::misses()
-  std::string inconsistent;                // the first whose owners contradict themselves: "port b" (Outputs::check)
-  std::string not_ready;                   // name of a port that never got ready
-  std::string_view awaited;                // what it should have become: HostTransport::ready_means()
+  std::vector<std::uint64_t> faults;            // how often each happened
+  runtime::TimeNs last_fault = runtime::never;  // after all ports were ready: when one happened last; never: none did
+  std::vector<BackgroundResult> background;
+  std::uint64_t unknown_type_discards = 0;  // of all discards: frames that no FC-4 was there for
+  std::vector<std::string> missed_faults;   // why it did not: FaultInjector::misses()
+  std::string inconsistent;                 // the first whose owners contradict themselves: "port b" (Outputs::check)
+  std::string not_ready;                    // name of a port that never got ready
+  std::string_view awaited;                 // what it should have become: HostTransport::ready_means()
 };
 
 /// "client: wrong sequence 3"

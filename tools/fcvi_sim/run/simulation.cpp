@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fc2_fabric/frame/counters.hpp"
 #include "tools/fcvi_sim/host/endpoint.hpp"
 #include "tools/fcvi_sim/host/program.hpp"
 
@@ -19,7 +20,8 @@ Simulation::Simulation(const Scenario& scenario, const ContentStore& contents, O
           scheduler_, scenario, *this, [this](wire::FcId id) { return network_->host_with(id); },
           [this](const FaultSpec& fault, std::size_t port, fc2::LinkDirection direction, const fc2::Frame& frame) {
             observer_.fault(scheduler_.now(), fault, port, direction == fc2::LinkDirection::Sent, frame);
-          }) {
+          }),
+      background_(scheduler_, scenario, *network_, background_results()) {
   result_.workloads.resize(scenario.workloads.size());
   for (std::size_t i = 0; i < scenario.workloads.size(); ++i)
     result_.workloads[i].transfers.resize(scenario.workloads[i].transfers.size());
@@ -37,6 +39,11 @@ Simulation::Simulation(const Scenario& scenario, const ContentStore& contents, O
   }
   if (outputs.record != nullptr) begin_measurement();
   if (outputs.check || states_matter()) driver_.set_observer([this] { observe(); });
+}
+
+std::vector<BackgroundResult>& Simulation::background_results() {
+  result_.background.resize(scenario_.background.size());
+  return result_.background;
 }
 
 // Links go down first: every call that is under way ends, and its program is still there to hear it.
@@ -151,7 +158,9 @@ const RunResult& Simulation::run(std::vector<Task<>> programs) {
     faults_.start_clock();
     spawn_workloads();
     for (Task<>& program : programs) driver_.spawn(std::move(program));
+    background_.start();
     result_.outcome = driver_.run(time_left());
+    background_.stop();
   }
   if (result_.outcome == Driver::Outcome::Finished) {
     driver_.spawn(log_out_of_fabric());
@@ -249,6 +258,12 @@ void Simulation::collect_completions() {
     for (auto* queue :
          {&workload.client_sends, &workload.client_receives, &workload.server_sends, &workload.server_receives})
       for (SeenCompletion& completion : *queue) completion.at -= ready_at_;
+  for (WorkloadResult& workload : result_.workloads) {
+    for (MessageTime& message : workload.log.messages) message.at -= ready_at_;
+    if (workload.log.count == 0) continue;
+    workload.log.first -= ready_at_;
+    workload.log.last -= ready_at_;
+  }
 }
 
 // What changed in a program's last step, the observer did not see: the endpoint ended with it.
@@ -265,11 +280,13 @@ void Simulation::collect_last_states() {
 
 void Simulation::collect() {
   result_.duration = scheduler_.now() - start_;
-  const auto add = [this](const std::string& name, const HostTransport::Tally& tally) {
+  const std::string_view unknown_type = to_string(fc2::Discard::UnknownType);
+  const auto add = [&](const std::string& name, const HostTransport::Tally& tally) {
     result_.unexpected_events += tally.unexpected_events;
     for (const HostTransport::Tally::Discarded& discarded : tally.discarded) {
       result_.discards += discarded.times;
       result_.discard_reasons.push_back(discard_text(name, discarded.reason, discarded.times));
+      if (discarded.reason == unknown_type) result_.unknown_type_discards += discarded.times;
     }
   };
   for (const auto& node : nodes_) {
@@ -282,6 +299,7 @@ void Simulation::collect() {
   collect_completions();
   collect_last_states();
   result_.faults = faults_.times();
+  if (faults_.last() != runtime::never) result_.last_fault = faults_.last() - ready_at_;
   result_.missed_faults = faults_.misses();
   network_->visit_switches(add);
 }

@@ -13,6 +13,7 @@
 #include "tools/fcvi_sim/host/node.hpp"
 #include "tools/fcvi_sim/network/network.hpp"
 #include "tools/fcvi_sim/picture/ladder.hpp"
+#include "tools/fcvi_sim/run/background.hpp"
 #include "tools/fcvi_sim/run/fault_injector.hpp"
 #include "tools/fcvi_sim/run/measurement.hpp"
 #include "tools/fcvi_sim/run/observer.hpp"
@@ -61,6 +62,7 @@ class Simulation final : private PortControl {
   void begin_measurement();
   void state_changed(std::size_t port, const Endpoint& endpoint, std::string_view from, std::string_view to);
   [[nodiscard]] bool states_matter() const;
+  std::vector<BackgroundResult>& background_results();
   void attach(std::size_t port);
   // PortControl
   void set_plugged(std::size_t port, bool plugged) override;
@@ -92,6 +94,7 @@ class Simulation final : private PortControl {
   std::vector<std::unique_ptr<Node>> nodes_;                                // on its hosts
   std::map<std::pair<std::size_t, std::string>, std::string_view> states_;  // as last seen, by port and workload
   FaultInjector faults_;
+  Background background_;
   std::optional<Measurement> measurement_;  // for a report
   /// Takes note of the rows of one port, or switch.
   struct RowNote final : FiredRowListener {

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "tools/fcvi_sim/run/statistics.hpp"
 #include "tools/fcvi_sim/scenario/status_text.hpp"
 #include "settings/units.hpp"
 
@@ -58,7 +59,23 @@ void workload(std::string& to, const Scenario& scenario, const WorkloadSpec& spe
        scenario.ports[spec.client].name.c_str(), scenario.ports[spec.server].name.c_str(), level.c_str(),
        connect.c_str(), format_duration(got.setup_duration).c_str());
   if (got.connect == vi::Return::Success && !spec.transfers.empty()) transfers(to, spec, got);
+  if (const auto seen = statistics_of({&got, 1})) line(to, "  latency %s", describe(*seen).c_str());
   if (!got.broken.empty()) line(to, "  a program gave up: %s", got.broken.c_str());
+}
+
+/// Of the group whose first member that is: what its expectations ask for, and who survived.
+void together(std::string& to, const Scenario& scenario, const RunResult& result, std::size_t first) {
+  const auto found = std::ranges::find(scenario.workload_groups, first, &WorkloadGroup::first);
+  if (found == scenario.workload_groups.end()) return;
+  const std::span<const WorkloadResult> got = std::span(result.workloads).subspan(first, found->count);
+  if (const auto seen = statistics_of(got)) line(to, "  latency %s", describe(*seen).c_str());
+  const auto fairness = fairness_of(got);
+  if (fairness) line(to, "  fairness %s", format_share(*fairness).c_str());
+  if (!found->expect.survivors) return;
+  std::string names;
+  for (const std::string& name : survivors_of(scenario, result, *found))
+    names.append(names.empty() ? "" : ", ").append(name);
+  to.append("  survivors: ").append(names.empty() ? "none" : names).append("\n");
 }
 
 /// Of those that one entry made, by what became of them. Returns the position behind the last.
@@ -76,7 +93,19 @@ std::size_t group(std::string& to, const Scenario& scenario, const RunResult& re
   line(to, "\n%zu connections %s to %s, set-up in %s to %s:", end - first, scenario.workloads[first].name.c_str(),
        scenario.workloads[end - 1].name.c_str(), format_duration(least).c_str(), format_duration(most).c_str());
   for (const auto& [outcome, count] : outcomes) line(to, "  %s: %s", outcome.c_str(), format_count(count).c_str());
+  together(to, scenario, result, first);
   return end;
+}
+
+void background(std::string& to, const Scenario& scenario, const RunResult& result) {
+  for (std::size_t i = 0; i < result.background.size(); ++i) {
+    const BackgroundSpec& spec = scenario.background[i];
+    const BackgroundResult& got = result.background[i];
+    line(to, "\nbackground %s: %s -> %s, TYPE %02Xh, %s frames%s", spec.name.c_str(),
+         scenario.ports[spec.from].name.c_str(), scenario.ports[spec.to].name.c_str(), spec.type,
+         format_count(got.sent).c_str(),
+         got.not_sent == 0 ? "" : ("; no login yet for " + format_count(got.not_sent)).c_str());
+  }
 }
 
 /// Each file once, with its digest: what sha256sum prints for it.
@@ -115,6 +144,7 @@ std::string summary(const Scenario& scenario, const RunResult& result) {
       messages += transfer.messages;
     }
   }
+  background(text, scenario, result);
   line(text, "\ntotal: %s in %s messages; %s IUs and sequences, %s frames; %s of simulated time",
        format_bytes(bytes).c_str(), format_count(messages).c_str(), format_count(result.iu_count).c_str(),
        format_count(result.frame_count).c_str(), format_duration(result.duration).c_str());

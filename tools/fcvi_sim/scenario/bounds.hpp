@@ -24,4 +24,14 @@ struct TimeBound {
 };
 std::string to_string(const TimeBound& bound);
 
+/// Of a share from 0 to 1.
+struct ShareBound {
+  double min = 0, max = 1;
+  [[nodiscard]] bool holds(double value) const { return value >= min && value <= max; }
+};
+/// "at least 0.900".
+std::string to_string(const ShareBound& bound);
+/// "0.987"
+std::string format_share(double share);
+
 }  // namespace sim

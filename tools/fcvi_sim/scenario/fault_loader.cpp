@@ -4,7 +4,10 @@
 #include <array>
 
 #include "settings/units.hpp"
+#include "tools/faults/iu_flags.hpp"
+#include "tools/fcvi_sim/scenario/keys.hpp"
 #include "tools/fcvi_sim/scenario/match_loader.hpp"
+#include "tools/fcvi_sim/scenario/message_names.hpp"
 #include "tools/fcvi_sim/scenario/parts_loader.hpp"
 
 namespace sim {
@@ -179,6 +182,44 @@ const Action& action_named(const Tree& tree) {
   fail_choice(tree, "action", known);
 }
 
+// clang-format off
+/// Of all actions; each has some of them.
+const std::vector<Key>& all_keys() {
+  static const std::vector<Key> keys{
+    {"message", Form::Choice, "the name of an IU, sequence or link service", false, InList::No, nullptr, {"message", known_message_names}},
+    {"port", Form::Text, "the frame is on this port's link; or whom it befalls"},
+    {"direction", Form::Choice, "by that port", false, InList::No, nullptr, {"direction", direction_names}},
+    {"peer", Form::Text, "the port at the other end"},
+    {"flags", Form::Text, "FCVI_FLAGS that are set", false, InList::Only},
+    {"flags_clear", Form::Text, "FCVI_FLAGS that are not set", false, InList::Only},
+    {"reason", Form::Choice, "Reason Code", false, InList::No, nullptr, {"reason", faults::reason_names}},
+    {"fields", Form::BoundsByName, "of the frame", false, InList::No, nullptr, {"field", faults::field_names}},
+    {"from", Form::Time, "not before, after all ports are ready"},
+    {"until", Form::Time, "not from then on"},
+    {"nth", Form::Number, "which of these frames, from 1", false, InList::Also},
+    {"every", Form::Number, "each n-th of them"},
+    {"limit", Form::Number, "so often at most"},
+    {"probability", Form::Share, "of those; chance comes from the seed"},
+    {"times", Form::Bound, "an expectation: how often it happens"},
+    {"workload", Form::Text, "the frame is of that workload's connection, or of one of that group", false, InList::Also},
+    {"by", Form::Time, "so much later"},
+    {"copies", Form::Number, "how often it arrives again"},
+    {"frames", Form::Number, "so many overtake it"},
+    {"longest_hold", Form::Time, "it waits no longer for them"},
+    {"bit", Form::Number, "which is inverted, from the first of the header"},
+    {"crc", Form::Choice, "of what arrives", false, InList::No, nullptr, {"crc", names_in<crcs>}},
+    {"bytes", Form::Bytes, "what is left of the frame, its header included"},
+    {"set", Form::NumbersByName, "fields and their new values", false, InList::No, nullptr, {"field", faults::field_names}},
+    {"ports", Form::Text, "these and all others are cut off from each other", false, InList::Only},
+    {"at", Form::Time, "when, after all ports are ready"},
+    {"for", Form::Time, "how long it lasts; by default for good"},
+    {"implicit", Form::Flag, "the login is forgotten, nothing is sent"},
+    {"isl", Form::Text, "the link between switches"},
+    {"switch", Form::Text, "the switch"}};
+  return keys;
+}
+// clang-format on
+
 std::vector<std::string_view> keys_of(const Action& action) {
   std::vector<std::string_view> keys{"action"};
   if (action.matches) keys.insert(keys.end(), std::begin(match_keys), std::end(match_keys));
@@ -326,6 +367,23 @@ std::vector<FaultSpec> FaultLoader::load() {
 }
 
 }  // namespace
+
+std::vector<const KeyTable*> fault_keys() {
+  static const std::vector<KeyTable> tables = [] {
+    std::vector<KeyTable> made;
+    for (const Action& action : actions) {
+      KeyTable& table = made.emplace_back(KeyTable{"fault", {}, action.name});
+      for (const std::string_view name : keys_of(action)) {
+        const auto known = std::ranges::find(all_keys(), name, &Key::name);
+        if (known != all_keys().end()) table.keys.push_back(*known);
+      }
+    }
+    return made;
+  }();
+  std::vector<const KeyTable*> all;
+  for (const KeyTable& table : tables) all.push_back(&table);
+  return all;
+}
 
 std::vector<FaultSpec> load_faults(const Tree& tree, const Names& names, TopologyKind topology) {
   std::vector<FaultSpec> faults;

@@ -8,6 +8,8 @@
 #include "settings/file.hpp"
 #include "settings/reader.hpp"
 #include "settings/units.hpp"
+#include "tools/fcvi_sim/scenario/keys.hpp"
+#include "tools/fcvi_sim/scenario/pace_loader.hpp"
 #include "tools/fcvi_sim/scenario/parts_loader.hpp"
 #include "vi/descriptor.hpp"
 
@@ -23,6 +25,7 @@ constexpr Choice<Side> directions[] = {{"client_to_server", Side::Client}, {"ser
 enum class Disconnect : std::uint8_t { Client, Server, Both };
 constexpr Choice<Disconnect> disconnects[] = {
     {"client", Disconnect::Client}, {"server", Disconnect::Server}, {"both", Disconnect::Both}};
+constexpr Choice<std::uint8_t> fc4s[] = {{"fcp", 0x08}, {"ip", 0x05}, {"nvme", 0x28}};  // TYPE of FC-FS
 constexpr Choice<bool> answers[] = {{"accept", false}, {"reject", true}};
 constexpr Choice<bool> models[] = {{"client_server", false}, {"peer_to_peer", true}};
 constexpr Choice<vi::ReliabilityLevel> levels[] = {{"unreliable_delivery", vi::ReliabilityLevel::UnreliableDelivery},
@@ -37,6 +40,98 @@ constexpr Choice<std::uint32_t> statuses[] = {{"success", 0},
                                               {"remote_descriptor_error", vi::status::remote_descriptor_error},
                                               {"flushed", vi::status::flushed}};
 
+// clang-format off
+const KeyTable& data_keys() {
+  static const KeyTable table{"data", {{"random", Form::Bytes, "so many bytes, drawn from the seed", true}}};
+  return table;
+}
+
+const KeyTable& transfer_keys() {
+  static const KeyTable table = [] {
+    KeyTable own{"transfer", {
+      {"operation", Form::Choice, "what moves the data", true, InList::No, nullptr, {"operation", names_in<operations>}},
+      {"data", Form::Text, "a file's path, or {random: SIZE}; without it the scenario's file", false, InList::No, one<data_keys>},
+      {"message_bytes", Form::Bytes, "of each message; the last may be shorter"},
+      {"segments", Form::Number, "data segments of each descriptor, 1 to 250"},
+      {"immediate", Form::Number, "Immediate Data of the first message, counted up; not with rdma_read"},
+      {"direction", Form::Choice, "whose descriptors move the data", false, InList::No, nullptr, {"direction_of_transfer", names_in<directions>}},
+      {"repeat", Form::Number, "how often the whole transfer is done, one after the other"},
+      {"concurrent", Form::Flag, "at the same time as the transfer before it, which goes the other way; RDMA without Immediate Data"},
+      {"status", Form::Choice, "what the descriptors must complete with", false, InList::No, nullptr, {"transfer_status", names_in<statuses>}},
+      {"think_time", Form::Time, "closed loop: from the answers to one message (or burst) to the next"},
+      {"reply", Form::Bytes, "the other side answers each message with so many bytes; at most 1MiB"}}};
+    own.keys.insert(own.keys.end(), pace_keys().begin(), pace_keys().end());
+    return own;
+  }();
+  return table;
+}
+
+const KeyTable& workload_keys() {
+  static const KeyTable table{"workload", {
+    {"name", Form::Text, "in messages, diagrams and results", true},
+    {"count", Form::Number, "so many: NAME-1, NAME-2, ..."},
+    {"client", Form::Text, "a port, or with count a group of ports: where the client program runs", true},
+    {"server", Form::Text, "the same of the server program", true},
+    {"client_address", Form::Address, "which of the client port's addresses it names as its own"},
+    {"server_address", Form::Address, "which of the server port's addresses is called"},
+    {"model", Form::Choice, "how the connection is made", false, InList::No, nullptr, {"model", names_in<models>}},
+    {"discriminator", Form::Text, "of the connection point, up to 128 bytes; by default the name"},
+    {"reliability", Form::Choice, "of both VIs", false, InList::No, nullptr, {"reliability", names_in<levels>}},
+    {"max_transfer_size", Form::Bytes, "of both VIs, at least 128"},
+    {"rdma_write", Form::Flag, "whether the VIs permit RDMA Write to the other side"},
+    {"rdma_read", Form::Flag, "whether the VIs permit RDMA Read to the other side"},
+    {"answer", Form::Choice, "what the server program says to the request", false, InList::No, nullptr, {"answer", names_in<answers>}},
+    {"start", Form::Time, "when the client program begins, after all ports are ready"},
+    {"server_start", Form::Time, "how much later the server program begins"},
+    {"connect_timeout", Form::Time, "of VipConnectRequest and VipConnectWait"},
+    {"disconnect_by", Form::Choice, "who disconnects first", false, InList::No, nullptr, {"disconnect_by", names_in<disconnects>}},
+    {"hold", Form::Time, "from the last transfer to that disconnect"},
+    {"second_hold", Form::Time, "from the news of it to the other side's disconnect"},
+    {"clean_up", Form::Flag, "disconnect also where the connection was not made"},
+    {"queue_depth", Form::Number, "descriptors that each end keeps posted, 2 to 1024"},
+    {"transfers", Form::None, "what moves, one after the other", false, InList::Only, one<transfer_keys>},
+    {"expect", Form::None, "what must come of it; with count of each", false, InList::No, one<workload_expectation_keys>},
+    {"expect_group", Form::None, "with count: what must come of all together", false, InList::No, one<group_expectation_keys>},
+    {"except", Form::TablesByName, "with count: members that have an `expect` of their own, by name", false, InList::No, one<workload_expectation_keys>}}};
+  return table;
+}
+
+const KeyTable& background_keys() {
+  static const KeyTable table = [] {
+    KeyTable own{"background", {
+      {"name", Form::Text, "in results", true},
+      {"from", Form::Text, "the port that sends", true},
+      {"to", Form::Text, "the port that the frames go to", true},
+      {"type", Form::Choice, "the FC-4", false, InList::No, nullptr, {"fc4", names_in<fc4s>}},
+      {"frame_bytes", Form::Bytes, "of each frame's data field, 1 to 2112"},
+      {"start", Form::Time, "after all ports are ready"},
+      {"until", Form::Time, "the same; by default until the programs have ended"}}};
+    own.keys.insert(own.keys.end(), pace_keys().begin(), pace_keys().end());
+    return own;
+  }();
+  return table;
+}
+
+std::vector<const KeyTable*> all_fault_keys() { return fault_keys(); }
+
+/// Those that a scenario has when the matrix has taken its own.
+const KeyTable& read_keys() {
+  static const KeyTable table{"scenario", {
+    {"name", Form::Text, "of the scenario", true},
+    {"seed", Form::Number, "of all random numbers"},
+    {"time_limit", Form::Time, "a run that has not ended by then has failed"},
+    {"linger", Form::Time, "how long the ports stay after the programs have ended"},
+    {"file", Form::Text, "data of transfers that have none: a path, or a list whose first existing one is taken", false, InList::Also},
+    {"topology", Form::None, "what joins the ports; by default one switch", false, InList::No, one<topology_keys>},
+    {"ports", Form::None, "the hosts", true, InList::Only, one<port_keys>},
+    {"workloads", Form::None, "connections, and what moves over them", false, InList::Only, one<workload_keys>},
+    {"background", Form::None, "frames of other FC-4s between ports", false, InList::Only, one<background_keys>},
+    {"faults", Form::None, "what goes wrong", false, InList::Only, all_fault_keys},
+    {"expectations", Form::None, "what must come of all of it", false, InList::No, one<expectation_keys>}}};
+  return table;
+}
+// clang-format on
+
 class Loader {
  public:
   Loader(const Tree& root, const std::string& folder, const Overrides& overrides)
@@ -48,6 +143,10 @@ class Loader {
   void load_ports(const MapReader& map);
   void load_workloads(const Tree& tree);
   WorkloadSpec load_workload(const Tree& tree, const Member& member);
+  void load_timing(const MapReader& map, WorkloadSpec& workload);
+  void load_group(const MapReader& map, const std::string& what, const Group& group);
+  void load_exceptions(const Tree& tree, const std::string& what, const Group& group);
+  void load_background(const Tree& tree);
   void load_attributes(const MapReader& map, vi::ViAttributes& attributes);
   void load_ends(const MapReader& map, const Member& member, WorkloadSpec& workload);
   [[nodiscard]] wire::IpAddress load_end_address(const MapReader& map, std::string_view key, std::size_t port) const;
@@ -148,34 +247,87 @@ void Loader::load_workloads(const Tree& tree) {
   for (const Tree& item : read_list(tree, "workloads")) {
     const std::string what = "workloads[" + std::to_string(index++) + "]";
     const std::size_t room = max_workloads - scenario_.workloads.size();
-    for_each_member(item, what, room, "more than " + format_count(max_workloads) + " workloads",
-                    [&](const Member& member) { scenario_.workloads.push_back(load_workload(item, member)); });
+    Group group =
+        for_each_member(item, what, room, "more than " + format_count(max_workloads) + " workloads",
+                        [&](const Member& member) { scenario_.workloads.push_back(load_workload(item, member)); });
+    group.first = scenario_.workloads.size() - group.count;
+    load_group(MapReader(item, what, workload_keys().names()), what, group);
+  }
+}
+
+void Loader::load_group(const MapReader& map, const std::string& what, const Group& group) {
+  const Tree *const expect = map.find("expect_group"), *const exceptions = map.find("except");
+  if (group.name.empty()) {
+    for (const Tree* tree : {expect, exceptions})
+      if (tree != nullptr) throw BadInput{tree->where + ": " + what + ": expect_group and except come with count"};
+    return;
+  }
+  WorkloadGroup& own = scenario_.workload_groups.emplace_back(WorkloadGroup{group.name, group.first, group.count});
+  if (expect != nullptr) own.expect = load_group_expectation(*expect, what + ".expect_group");
+  if (exceptions != nullptr) load_exceptions(*exceptions, what + ".except", group);
+  for (std::size_t i = group.first; i < group.first + group.count; ++i)
+    scenario_.workloads[i].measured = own.expect.measures();
+}
+
+/// {NAME-3: {connect: Timeout}}
+void Loader::load_exceptions(const Tree& tree, const std::string& what, const Group& group) {
+  std::vector<std::string_view> members;
+  for (std::size_t i = group.first; i < group.first + group.count; ++i) members.push_back(scenario_.workloads[i].name);
+  for (const auto& [name, value] : MapReader(tree, what, members).tree().entries) {
+    const auto member = static_cast<std::size_t>(std::ranges::find(members, name) - members.begin());
+    WorkloadSpec& workload = scenario_.workloads[group.first + member];
+    workload.expect = load_workload_expectation(value, what + "." + name);
+    workload.is_exception = true;
+  }
+}
+
+void Loader::load_background(const Tree& tree) {
+  std::set<std::string> names;
+  for (const Tree& item : read_list(tree, "background")) {
+    if (scenario_.background.size() == max_background)
+      throw BadInput{item.where + ": more than " + format_count(max_background) + " flows of background"};
+    const MapReader map(item, "background[" + std::to_string(scenario_.background.size()) + "]",
+                        background_keys().names());
+    BackgroundSpec spec{.name = read_text(map.require("name"), "name"),
+                        .from = read_position(map.require("from"), "from", port_names_),
+                        .to = read_position(map.require("to"), "to", port_names_)};
+    if (!names.insert(spec.name).second)
+      throw BadInput{item.where + ": two flows of background have the name \"" + spec.name + "\""};
+    if (spec.from == spec.to) fail_expected(*map.find("to"), "to", "another port");
+    if (const Tree* type = map.find("type")) spec.type = read_choice(*type, "type", fc4s);
+    map.optional("frame_bytes", spec.data_bytes, read_bytes, Range{1, 2112});
+    map.optional("start", spec.start, read_duration, runtime::TimeNs{0}, max_time);
+    map.optional("until", spec.until, read_duration, runtime::TimeNs{0}, max_time);
+    load_pace(map, spec.data_bytes, spec.pace);
+    if (spec.pace.loop != PaceSpec::Loop::Open) throw BadInput{item.where + ": background needs an interval or a rate"};
+    scenario_.background.push_back(std::move(spec));
   }
 }
 
 WorkloadSpec Loader::load_workload(const Tree& tree, const Member& member) {
   const std::string& what = member.what;
-  const MapReader map(tree, what, {"name",           "count",
-                                   "client",         "server",
-                                   "client_address", "server_address",
-                                   "model",          "discriminator",
-                                   "reliability",    "max_transfer_size",
-                                   "rdma_write",     "rdma_read",
-                                   "answer",         "start",
-                                   "server_start",   "connect_timeout",
-                                   "disconnect_by",  "hold",
-                                   "second_hold",    "clean_up",
-                                   "queue_depth",    "transfers",
-                                   "expect"});
+  const MapReader map(tree, what, workload_keys().names());
   WorkloadSpec workload{.name = member.name(read_text(map.require("name"), "name"))};
   if (member.of_group) workload.group = member.group;
   load_ends(map, member, workload);
   load_attributes(map, workload.attributes);
   if (const Tree* model = map.find("model")) workload.peer_to_peer = read_choice(*model, "model", models);
   if (const Tree* answer = map.find("answer")) workload.reject = read_choice(*answer, "answer", answers);
-  map.optional("start", workload.start, read_duration, runtime::TimeNs{0}, max_time);
   if (workload.reject && workload.peer_to_peer)
     fail_expected(*map.find("answer"), "answer", "accept with model peer_to_peer");
+  load_timing(map, workload);
+  map.optional("queue_depth", workload.queue_depth, read_number, Range{2, 1024});
+  if (const Tree* list = map.find("transfers"))
+    for (const Tree& item : read_list(*list, "transfers"))
+      workload.transfers.push_back(
+          load_transfer(item, what + ".transfers[" + std::to_string(workload.transfers.size()) + "]", workload));
+  if (workload.reject) workload.expect.connect = vi::Return::Reject;
+  if (const Tree* expect = map.find("expect")) workload.expect = load_workload_expectation(*expect, what + ".expect");
+  return workload;
+}
+
+void Loader::load_timing(const MapReader& map, WorkloadSpec& workload) {
+  map.optional("start", workload.start, read_duration, runtime::TimeNs{0}, max_time);
   map.optional("server_start", workload.server_start, read_duration, runtime::TimeNs{0}, max_time);
   map.optional("connect_timeout", workload.connect_timeout, read_duration, runtime::microsecond, max_time);
   if (const Tree* side = map.find("disconnect_by")) {
@@ -186,14 +338,6 @@ WorkloadSpec Loader::load_workload(const Tree& tree, const Member& member) {
   map.optional("hold", workload.hold, read_duration, runtime::TimeNs{0}, max_time);
   map.optional("second_hold", workload.second_hold, read_duration, runtime::TimeNs{0}, max_time);
   map.optional("clean_up", workload.clean_up, read_bool);
-  map.optional("queue_depth", workload.queue_depth, read_number, Range{2, 1024});
-  if (const Tree* list = map.find("transfers"))
-    for (const Tree& item : read_list(*list, "transfers"))
-      workload.transfers.push_back(
-          load_transfer(item, what + ".transfers[" + std::to_string(workload.transfers.size()) + "]", workload));
-  if (workload.reject) workload.expect.connect = vi::Return::Reject;
-  if (const Tree* expect = map.find("expect")) workload.expect = load_workload_expectation(*expect, what + ".expect");
-  return workload;
 }
 
 /// The programs know of two at a time, each of which leaves the receive queues to their own messages.
@@ -208,9 +352,7 @@ void check_concurrent(const Tree& tree, const TransferSpec& transfer, const Work
 }
 
 TransferSpec Loader::load_transfer(const Tree& tree, const std::string& what, const WorkloadSpec& workload) {
-  const MapReader map(
-      tree, what,
-      {"operation", "data", "message_bytes", "segments", "immediate", "direction", "repeat", "concurrent", "status"});
+  const MapReader map(tree, what, transfer_keys().names());
   TransferSpec transfer{.operation = read_choice(map.require("operation"), "operation", operations)};
   const Tree* data = map.find("data");
   transfer.data = data != nullptr ? load_data(*data) : file_data(tree, scenario_.file);
@@ -227,13 +369,15 @@ TransferSpec Loader::load_transfer(const Tree& tree, const std::string& what, co
   map.optional("concurrent", transfer.concurrent, read_bool);
   if (transfer.concurrent) check_concurrent(*map.find("concurrent"), transfer, workload);
   if (const Tree* status = map.find("status")) transfer.expected_status = read_choice(*status, "status", statuses);
+  load_pace(map, transfer.message_bytes, transfer.pace);
+  load_answer(map, longest, transfer);
   return transfer;
 }
 
 DataSpec Loader::load_data(const Tree& tree) {
   if (tree.kind == Tree::Kind::Scalar) return file_data(tree, resolve(read_text(tree, "data")));
   if (tree.kind != Tree::Kind::Map) fail_expected(tree, "data", "a file's path or {random: SIZE}");
-  const MapReader map(tree, "data", {"random"});
+  const MapReader map(tree, "data", data_keys().names());
   return {.path = "", .size_bytes = read_bytes(map.require("random"), "random", {0, max_transfer_bytes})};
 }
 
@@ -265,9 +409,7 @@ Names Loader::names() const {
 }
 
 Scenario Loader::load() {
-  const MapReader map(
-      root_, "the scenario",
-      {"name", "seed", "time_limit", "linger", "file", "topology", "ports", "workloads", "faults", "expectations"});
+  const MapReader map(root_, "the scenario", read_keys().names());
   scenario_.name = read_text(map.require("name"), "name");
   map.optional("seed", scenario_.seed, read_number, Range{});
   if (overrides_.seed) scenario_.seed = *overrides_.seed;
@@ -276,12 +418,22 @@ Scenario Loader::load() {
   load_file(map);
   load_ports(map);
   if (const Tree* list = map.find("workloads")) load_workloads(*list);
+  if (const Tree* list = map.find("background")) load_background(*list);
   if (const Tree* tree = map.find("faults")) scenario_.faults = load_faults(*tree, names(), scenario_.topology);
   if (const Tree* tree = map.find("expectations")) scenario_.expectations = load_expectations(*tree, port_names_);
   return std::move(scenario_);
 }
 
 }  // namespace
+
+const KeyTable& scenario_keys() {
+  static const KeyTable table = [] {
+    KeyTable own = read_keys();
+    for (const Key& key : matrix_keys()) own.keys.push_back(key);
+    return own;
+  }();
+  return table;
+}
 
 std::string_view to_string(Operation operation) {
   switch (operation) {
@@ -305,13 +457,27 @@ Result<ScenarioFile> ScenarioFile::load(const std::string& path, const Overrides
   return read(*text, path, std::filesystem::path(path).parent_path().string(), overrides);
 }
 
+/// What the matrix took already, --set cannot change. "": it is nothing of that.
+static std::string refusal_of(const std::string& assignment) {
+  const std::string_view path = std::string_view(assignment).substr(0, assignment.find('='));
+  const std::string_view first = path.substr(0, path.find('.'));
+  const std::string where = "--set " + assignment + ": ";
+  if (first == "parameters") return where + "a parameter is chosen with --param NAME=VALUE";
+  if (first == "for_each") return where + "values of for_each are chosen with --only NAME=VALUE";
+  return first == "include" ? where + "what is included cannot be changed" : "";
+}
+
 Result<Scenario> ScenarioFile::scenario(std::size_t run) const {
   Result<Tree> tree = matrix_.tree(run);
   if (!tree) return tree.error();
-  for (const std::string& assignment : overrides_.assignments)
+  for (const std::string& assignment : overrides_.assignments) {
+    if (const std::string error = refusal_of(assignment); !error.empty()) return BadInput{error};
     if (const auto assigned = assign(*tree, assignment); !assigned) return assigned.error();
+  }
   try {
     Scenario scenario = Loader(*tree, folder_, overrides_).load();
+    const std::vector<std::string>& warnings = matrix_.warnings();
+    scenario.warnings.insert(scenario.warnings.begin(), warnings.begin(), warnings.end());
     if (const std::string own = label(run); !own.empty()) scenario.name += " (" + own + ")";
     return scenario;
   } catch (const BadInput& error) {

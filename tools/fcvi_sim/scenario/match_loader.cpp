@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "tools/fcvi_sim/scenario/keys.hpp"
 #include "tools/fcvi_sim/scenario/message_names.hpp"
 #include "tools/fcvi_sim/scenario/parts_loader.hpp"
 
@@ -14,6 +15,8 @@ constexpr Choice<Direction> directions[] = {
     {"sent", Direction::Sent}, {"received", Direction::Received}, {"both", Direction::Both}};
 
 }  // namespace
+
+std::vector<std::string_view> direction_names() { return names_in<directions>(); }
 
 void load_contents(const MapReader& map, faults::Match& match) {
   if (const Tree* tree = map.find("message")) match.message = read_known(*tree, "message", known_message_names());

@@ -2,6 +2,7 @@
 // settings::BadInput.
 #pragma once
 #include <string_view>
+#include <vector>
 
 #include "settings/reader.hpp"
 #include "tools/faults/rules.hpp"
@@ -13,6 +14,8 @@ inline constexpr std::string_view match_keys[] = {"message",     "port",   "dire
                                                   "nth",         "every",  "limit",     "probability"};
 inline constexpr std::uint64_t most_frames = 1'000'000;
 
+/// That `direction` may have.
+std::vector<std::string_view> direction_names();
 /// message, flags, flags_clear, reason, fields.
 void load_contents(const settings::MapReader& map, faults::Match& match);
 /// direction, from, until; what is absent stays as it is.

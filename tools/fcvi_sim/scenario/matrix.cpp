@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <set>
 
 #include "settings/file.hpp"
 #include "settings/reader.hpp"
@@ -37,6 +38,21 @@ Result<Tree> parse(const std::string& text, const std::string& name) {
   if (tree || text.find("${") == std::string::npos || tree.error().message.find("flow") == std::string::npos)
     return tree;
   return BadInput{tree.error().message + "; within { } and [ ] put quotes around ${...}"};
+}
+
+/// What a mapping takes by << from one that stands in the same file, now: it counts more than what is included. By
+/// ${NAME} it is put in with the parameters.
+void take_defaults(Tree& tree) {
+  for (Tree& item : tree.items) take_defaults(item);
+  for (auto& [key, value] : tree.entries) take_defaults(value);
+  const Tree* const defaults = tree.find("<<");
+  if (defaults == nullptr || defaults->kind == Tree::Kind::Scalar) return;
+  const std::vector<Tree> given = defaults->kind == Tree::Kind::List ? defaults->items : std::vector<Tree>{*defaults};
+  if (!std::ranges::all_of(given, [](const Tree& one) { return one.kind == Tree::Kind::Map; })) return;
+  take(tree, "<<");
+  for (const Tree& each : given)
+    for (const auto& [key, value] : each.entries)
+      if (tree.find(key) == nullptr) tree.entries.emplace_back(key, value);
 }
 
 // --- include
@@ -92,6 +108,7 @@ class Includer {
     files_.push_back(path.string());
     Result<Tree> base = parse(*text, path.string());
     if (!base) throw base.error();
+    take_defaults(*base);
     expect_map(*base, "include", "a file with a mapping, as a scenario is one");
     open_.push_back(real);
     include(*base, path.parent_path());
@@ -150,17 +167,25 @@ std::string shown(const Tree& value, std::size_t position) {
   return shown;
 }
 
-bool mentions(const Tree& tree, const std::string& name) {
-  const auto item_does = [&](const Tree& item) { return mentions(item, name); };
-  const auto entry_does = [&](const auto& entry) { return mentions(entry.second, name); };
+/// The names of all ${NAME} in it.
+void add_mentions(const Tree& tree, std::set<std::string, std::less<>>& names) {
   for (std::size_t at = tree.scalar.find("${"); at != std::string::npos; at = tree.scalar.find("${", at + 2)) {
     const std::size_t begin = std::min(tree.scalar.find_first_not_of(' ', at + 2), tree.scalar.size());
     const std::size_t end = tree.scalar.find_first_of(" }", begin);
-    if (tree.scalar.compare(begin, end - begin, name) == 0) return true;
+    names.insert(tree.scalar.substr(begin, end - begin));
   }
-  return std::ranges::any_of(tree.items, item_does) || std::ranges::any_of(tree.entries, entry_does);
+  for (const Tree& item : tree.items) add_mentions(item, names);
+  for (const auto& [key, value] : tree.entries) add_mentions(value, names);
 }
 }  // namespace
+
+const std::vector<Key>& matrix_keys() {
+  static const std::vector<Key> keys{
+      {"include", Form::Text, "files that are read first; what this one says counts more", false, InList::Also},
+      {"parameters", Form::Anything, "names and default values of what ${NAME} stands for"},
+      {"for_each", Form::Anything, "a run for each value: a mapping of lists, or a list of mappings"}};
+  return keys;
+}
 
 Result<Matrix> Matrix::read(const std::string& text, const std::string& name, const std::string& folder,
                             const ParameterChoices& choices) {
@@ -169,6 +194,7 @@ Result<Matrix> Matrix::read(const std::string& text, const std::string& name, co
   if (root->kind == Tree::Kind::Null) return BadInput{name + ": is empty, expected a scenario"};
   try {
     Includer includer;
+    take_defaults(*root);
     if (root->kind == Tree::Kind::Map) includer.include(*root, folder);
     Matrix matrix = of_tree(std::move(*root), choices);
     matrix.included_ = includer.take_files();
@@ -184,6 +210,8 @@ Matrix Matrix::of_tree(Tree root, const ParameterChoices& choices) {
   matrix.take_parameters();
   matrix.take_for_each();
   for (const std::string& choice : choices.values) matrix.choose(choice);
+  matrix.name_values();
+  matrix.warn_of_unused();
   for (const std::string& choice : choices.only) matrix.keep_only(choice);
   return matrix;
 }
@@ -222,6 +250,17 @@ void Matrix::take_for_each() {
   check_varied(*each);
 }
 
+/// What a value is called that has ${NAME} in it: by what it stands for.
+void Matrix::name_values() {
+  for (Run& run : runs_)
+    for (Varied& value : run) {
+      if (value.shown.find("${") == std::string::npos) continue;
+      Placeholders placeholders(parameters_);
+      for (const Varied& other : run) placeholders.set(other.name, *other.value);
+      value.shown = shown(placeholders.put_into(*value.value), value.position);
+    }
+}
+
 /// A list of mappings: each of them is a run.
 void Matrix::take_list(const Tree& each) {
   if (each.items.empty()) fail_expected(each, "for_each", "one run at least");
@@ -233,7 +272,7 @@ void Matrix::take_list(const Tree& each) {
     if (item.entries.empty()) fail_expected(item, "for_each", "a name and a value at least");
     Run& run = runs_.emplace_back();
     for (const auto& [name, value] : item.entries)
-      run.push_back({name, std::make_shared<Tree>(value), shown(value, i)});
+      run.push_back({name, std::make_shared<Tree>(value), shown(value, i), i});
   }
 }
 
@@ -248,7 +287,7 @@ void Matrix::take_all_with_all(const Tree& each) {
       throw BadInput{values.where + ": for_each: more than " + format_count(max_runs) + " runs"};
     Run shared;
     for (std::size_t i = 0; i < items.size(); ++i)
-      shared.push_back({name, std::make_shared<Tree>(items[i]), shown(items[i], i)});
+      shared.push_back({name, std::make_shared<Tree>(items[i]), shown(items[i], i), i});
     std::vector<Run> runs;
     for (const Run& run : runs_)
       for (const Varied& value : shared) runs.emplace_back(run).push_back(value);
@@ -256,26 +295,35 @@ void Matrix::take_all_with_all(const Tree& each) {
   }
 }
 
-bool Matrix::is_used(const std::string& name) const {
-  const auto parameter_does = [&](const auto& one) { return mentions(one.second, name); };
-  const auto run_does = [&](const Run& run) {
-    return std::ranges::any_of(run, [&](const Varied& one) { return mentions(*one.value, name); });
-  };
-  return mentions(root_, name) || std::ranges::any_of(parameters_, parameter_does) ||
-         std::ranges::any_of(runs_, run_does);
+std::set<std::string, std::less<>> Matrix::used_names() const {
+  std::set<std::string, std::less<>> names;
+  add_mentions(root_, names);
+  for (const auto& [name, value] : parameters_) add_mentions(value, names);
+  std::set<const Tree*> seen;  // many runs share a value
+  for (const Run& run : runs_)
+    for (const Varied& one : run)
+      if (seen.insert(one.value.get()).second) add_mentions(*one.value, names);
+  return names;
 }
 
 /// A name that nothing uses is mistyped: its runs would all be the same.
 void Matrix::check_varied(const Tree& each) const {
+  const auto used = used_names();
   for (const std::string_view name : varied_names()) {
     check_parameter_name(std::string(name), each);
-    if (is_used(std::string(name))) continue;
+    if (used.contains(name)) continue;
     std::vector<std::string_view> known;
     for (const auto& [own, value] : parameters_) known.push_back(own);
     const std::string_view near = nearest(name, known);
     throw BadInput{each.where + ": for_each: nothing uses ${" + std::string(name) + "}" +
                    (near.empty() ? "" : "; did you mean \"" + std::string(near) + "\"?")};
   }
+}
+
+void Matrix::warn_of_unused() {
+  const auto used = used_names();
+  for (const auto& [name, value] : parameters_)
+    if (!used.contains(name)) warnings_.push_back(value.where + ": nothing uses the parameter \"" + name + "\"");
 }
 
 std::vector<std::string_view> Matrix::varied_names() const {

@@ -1,6 +1,7 @@
 #include "tools/fcvi_sim/scenario/parts_loader.hpp"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "settings/units.hpp"
 #include "tools/faults/iu_flags.hpp"
@@ -115,6 +116,19 @@ std::string to_string(const Bound& bound) {
   if (open) return "at least " + format_count(bound.min);
   if (bound.min == 0) return "at most " + format_count(bound.max);
   return format_count(bound.min) + " to " + format_count(bound.max);
+}
+
+std::string format_share(double share) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%.3f", share);
+  return text;
+}
+
+std::string to_string(const ShareBound& bound) {
+  if (bound.min == bound.max) return "exactly " + format_share(bound.min);
+  if (bound.max >= 1) return "at least " + format_share(bound.min);
+  if (bound.min <= 0) return "at most " + format_share(bound.max);
+  return format_share(bound.min) + " to " + format_share(bound.max);
 }
 
 std::string to_string(const TimeBound& bound) {

@@ -68,6 +68,7 @@ void load_link(const settings::MapReader& map, fc2::LinkConfig& link);
 std::vector<std::string_view> names_of(const std::vector<SwitchSpec>& switches);
 Expectations load_expectations(const settings::Tree& tree, const std::vector<std::string_view>& ports);
 WorkloadExpectation load_workload_expectation(const settings::Tree& tree, const std::string& what);
+GroupExpectation load_group_expectation(const settings::Tree& tree, const std::string& what);
 
 vi::Return read_return(const settings::Tree& tree, std::string_view key);
 Bound read_bound(const settings::Tree& tree, std::string_view key);

@@ -102,6 +102,7 @@ Tree Placeholders::put_into_text(const Tree& text) {
       throw BadInput{text.where + ": ${" + std::string(left.substr(2, end - 2)) + "} is " + value.describe() +
                      ", and stands within text"};
     result.scalar += value.scalar;
+    result.where = value.where;  // of the last one
     count_bytes(value.scalar.size(), text);
     left.remove_prefix(end + 1);
   }
@@ -128,8 +129,17 @@ Tree Placeholders::value_of(std::string_view padded, const Tree& use) {
   open_.push_back(found->first);
   Tree value = put_into(found->second);
   open_.pop_back();
-  value.where = use.where + " (" + found->first + " of " + found->second.where + ")";
+  add_use(value, use.where + " (" + found->first + " of ");
   return value;
+}
+
+/// All values in it, too: where one is used is not where it stands. Of very many the last ones do without.
+void Placeholders::add_use(Tree& value, const std::string& use) {
+  if (place_bytes_ > max_bytes) return;
+  value.where = use + value.where + ")";
+  place_bytes_ += value.where.size();
+  for (Tree& item : value.items) add_use(item, use);
+  for (auto& [key, entry] : value.entries) add_use(entry, use);
 }
 
 }  // namespace sim

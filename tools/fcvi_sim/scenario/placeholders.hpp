@@ -28,11 +28,12 @@ class Placeholders {
   [[nodiscard]] settings::Tree put_into_text(const settings::Tree& text);
   [[nodiscard]] settings::Tree value_of(std::string_view name, const settings::Tree& use);
 
+  void add_use(settings::Tree& value, const std::string& use);
   void count_bytes(std::size_t bytes, const settings::Tree& tree);
 
   Values values_;
   std::vector<std::string_view> open_;  // those whose values are being looked up, one in another
-  std::size_t count_ = 0, bytes_ = 0;
+  std::size_t count_ = 0, bytes_ = 0, place_bytes_ = 0;
 };
 
 }  // namespace sim

@@ -6,6 +6,7 @@
 #include "fc2_fabric/link/loop.hpp"
 #include "settings/reader.hpp"
 #include "settings/units.hpp"
+#include "tools/fcvi_sim/scenario/keys.hpp"
 #include "tools/fcvi_sim/scenario/parts_loader.hpp"
 #include "wire/bytes.hpp"
 #include "wire/line_rate.hpp"
@@ -76,15 +77,7 @@ void PortLoader::check_port_count(const Tree& tree) {
 }
 
 PortSpec PortLoader::load_port(const Tree& tree, const Member& member) {
-  const MapReader map(tree, member.what, {"name",         "count",           "switch",
-                                          "loop",         "private",         "port_name",
-                                          "node_name",    "address",         "addresses",
-                                          "resolve",      "line_rate",       "latency",
-                                          "bb_credit",    "processing_time", "receive_data_field",
-                                          "first_ox_id",  "first_handle",    "first_connection_id",
-                                          "max_iu_bytes", "pipeline_depth",  "reorder_pool",
-                                          "preference",   "class",           "end_to_end_credit",
-                                          "ack_0",        "ulp_timeout",     "capture"});
+  const MapReader map(tree, member.what, port_keys().names());
   PortSpec port{.name = member.name(read_text(map.require("name"), "name")), .link = link_};
   if (const Tree* at = map.find("switch")) port.at_switch = switches_.pick(*at, "switch", member);
   load_loop_place(map, port);
@@ -190,6 +183,40 @@ void PortLoader::load_class(const MapReader& map, PortSpec& port) {
 }
 
 }  // namespace
+
+// clang-format off
+const KeyTable& port_keys() {
+  static const KeyTable table{"port", {
+    {"name", Form::Text, "in this file, captures, diagrams", true},
+    {"count", Form::Number, "so many: NAME-1, NAME-2, ..."},
+    {"switch", Form::Text, "where it is attached; by default the first, with count also a group"},
+    {"loop", Form::Text, "on that loop instead, as a public NL_Port"},
+    {"private", Form::Flag, "on the loop a private NL_Port"},
+    {"port_name", Form::Wwn, "its world wide name"},
+    {"node_name", Form::Wwn, "its node's"},
+    {"address", Form::Address, "of the host; with count the first, the others count up"},
+    {"addresses", Form::Address, "several; the first is the NIC's", false, InList::Only},
+    {"resolve", Form::Choice, "how others are found", false, InList::No, nullptr, {"resolve", names_in<resolutions>}},
+    {"line_rate", Form::LineRate, "of its link"},
+    {"latency", Form::Time, "of its link, each way"},
+    {"bb_credit", Form::Number, "buffer-to-buffer credit of its link; 0: no limit"},
+    {"processing_time", Form::Time, "what it needs for a frame before the buffer is free again"},
+    {"receive_data_field", Form::Bytes, "256 to 2112, a multiple of 4"},
+    {"first_ox_id", Form::Number, "where OX_IDs begin; by default drawn from the seed"},
+    {"first_handle", Form::Number, "where FCVI_HANDLEs begin; the same"},
+    {"first_connection_id", Form::Number, "where FCVI_CONNECTION_IDs begin; the same"},
+    {"max_iu_bytes", Form::Bytes, "message data in one IU; by default the most that fits"},
+    {"pipeline_depth", Form::Number, "FCVI_PIPELINE_DEPTH, 0 to 255"},
+    {"reorder_pool", Form::Bytes, "memory for frames that came before their turn"},
+    {"preference", Form::Flag, "FCVI_PREF"},
+    {"class", Form::Choice, "of its messages", false, InList::No, nullptr, {"class", names_in<classes>}},
+    {"end_to_end_credit", Form::Number, "frames of class 2 before one is acknowledged; 0: no class 2"},
+    {"ack_0", Form::Flag, "class 2: a sequence is acknowledged at once"},
+    {"ulp_timeout", Form::Time, "FCVI_ULP_TIMEOUT; by default R_A_TOV"},
+    {"capture", Form::Flag, "whether it is an interface of the capture"}}};
+  return table;
+}
+// clang-format on
 
 std::vector<Group> load_ports(const MapReader& map, Scenario& scenario) { return PortLoader(scenario).load(map); }
 

@@ -1,4 +1,4 @@
-// A scenario with all defaults filled in. The schema is in tools/scenarios/README.md.
+// A scenario with all defaults filled in. docs/scenarios.md explains each.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -114,6 +114,7 @@ struct Expectations {
   std::optional<std::vector<ErrorExpectation>> errors = {};  // in the order of time, and no other
   std::map<std::string, Bound> ius;  // by name, as the ports sent them (and what the fabric's services answered)
   Bound discards{0, 0};
+  bool discards_given = false;  // else frames of `background` that found no FC-4 do not count
   std::optional<std::vector<DiscardExpectation>> discard_list = {};  // these, and no other
   std::vector<KeptExpectation> kept = {};
   Bound asynchronous_errors;  // of all NICs
@@ -145,7 +146,9 @@ struct Scenario {
   std::vector<LoopSpec> loops;
   std::vector<PortSpec> ports;
   std::vector<WorkloadSpec> workloads;
-  std::vector<FaultSpec> faults;  // at most max_faults
+  std::vector<WorkloadGroup> workload_groups;
+  std::vector<BackgroundSpec> background;  // at most max_background
+  std::vector<FaultSpec> faults;           // at most max_faults
   Expectations expectations;
   std::vector<std::string> warnings;  // settings against a standard's advice, with their place
 };

@@ -4,6 +4,7 @@
 
 #include "settings/reader.hpp"
 #include "settings/units.hpp"
+#include "tools/fcvi_sim/scenario/keys.hpp"
 #include "tools/fcvi_sim/scenario/parts_loader.hpp"
 
 namespace sim {
@@ -22,8 +23,53 @@ enum class Pattern : std::uint8_t { Ring, Mesh, Hypercube };
 constexpr Choice<Pattern> patterns[] = {
     {"ring", Pattern::Ring}, {"mesh", Pattern::Mesh}, {"hypercube", Pattern::Hypercube}};
 
+// clang-format off
+const KeyTable& switch_keys() {
+  static const KeyTable table{"switch", {
+    {"name", Form::Text, "in this file and in diagrams", true},
+    {"count", Form::Number, "so many: NAME-1, NAME-2, ..."},
+    {"domain", Form::Number, "its Domain_ID, where that is free"},
+    {"priority", Form::Number, "how it is elected principal switch: the lowest is"}}};
+  return table;
+}
+
+/// `first`, then those of every link.
+std::vector<Key> with_link_keys(std::vector<Key> first) {
+  first.insert(first.end(), {{"line_rate", Form::LineRate, "of the link"},
+                             {"latency", Form::Time, "of the link, each way"},
+                             {"bb_credit", Form::Number, "buffer-to-buffer credit; 0: no limit"},
+                             {"processing_time", Form::Time, "what a receiver needs for a frame"},
+                             {"capture", Form::Flag, "whether it is an interface of the capture"}});
+  return first;
+}
+
+const KeyTable& isl_keys() {
+  static const KeyTable table{"isl", with_link_keys({
+    {"between", Form::Text, "two switches", true, InList::Only},
+    {"name", Form::Text, "by default both switches' names"}})};
+  return table;
+}
+
+const KeyTable& pattern_keys() {
+  static const KeyTable table{"isl_pattern", with_link_keys({
+    {"pattern", Form::Choice, "ISLs between all switches", true, InList::No, nullptr, {"pattern", names_in<patterns>}}})};
+  return table;
+}
+
+std::vector<const KeyTable*> all_isl_keys() { return {&isl_keys(), &pattern_keys()}; }
+
+const KeyTable& loop_keys() {
+  static const KeyTable table{"loop", {
+    {"name", Form::Text, "what ports name", true},
+    {"switch", Form::Text, "whose FL_Port is on it; by default the first"},
+    {"line_rate", Form::LineRate, "of the whole loop"},
+    {"latency", Form::Time, "from one port to the next"}}};
+  return table;
+}
+// clang-format on
+
 SwitchSpec load_switch(const Tree& tree, const Member& member) {
-  const MapReader map(tree, member.what, {"name", "count", "domain", "priority"});
+  const MapReader map(tree, member.what, switch_keys().names());
   SwitchSpec spec{.name = member.name(read_text(map.require("name"), "name"))};
   if (const Tree* domain = map.find("domain"); domain != nullptr && member.of_group)
     fail_expected(*domain, "domain", "none with count");
@@ -50,7 +96,7 @@ std::vector<Ends> ends_of(Pattern pattern, std::size_t switches) {
 /// ISLs between all switches of the scenario.
 std::vector<SwitchLinkSpec> load_pattern(const Tree& tree, const std::string& what,
                                          const std::vector<std::string_view>& switches, const fc2::LinkConfig& link) {
-  const MapReader map(tree, what, {"pattern", "line_rate", "latency", "bb_credit", "processing_time", "capture"});
+  const MapReader map(tree, what, pattern_keys().names());
   const Tree& choice = map.require("pattern");
   const Pattern pattern = read_choice(choice, "pattern", patterns);
   if (switches.size() < 2) fail_expected(choice, "pattern", "two switches at least");
@@ -69,8 +115,7 @@ std::vector<SwitchLinkSpec> load_pattern(const Tree& tree, const std::string& wh
 
 SwitchLinkSpec load_switch_link(const Tree& tree, const std::string& what,
                                 const std::vector<std::string_view>& switches, const fc2::LinkConfig& link) {
-  const MapReader map(tree, what,
-                      {"name", "between", "line_rate", "latency", "bb_credit", "processing_time", "capture"});
+  const MapReader map(tree, what, isl_keys().names());
   const Tree& between = map.require("between");
   const auto& ends = read_list(between, "between");
   if (ends.size() != 2) fail_expected(between, "between", "two switches");
@@ -88,7 +133,7 @@ SwitchLinkSpec load_switch_link(const Tree& tree, const std::string& what,
 
 LoopSpec load_loop(const Tree& tree, std::size_t index, const std::vector<std::string_view>& switches,
                    const fc2::LinkConfig& link) {
-  const MapReader map(tree, "loops[" + std::to_string(index) + "]", {"name", "switch", "line_rate", "latency"});
+  const MapReader map(tree, "loops[" + std::to_string(index) + "]", loop_keys().names());
   LoopSpec spec{.name = read_text(map.require("name"), "name"), .link = link};
   if (const Tree* at = map.find("switch")) spec.at_switch = read_position(*at, "switch", switches);
   load_link(map, spec.link);
@@ -170,10 +215,27 @@ void load_link(const MapReader& map, fc2::LinkConfig& link) {
   map.optional("processing_time", link.processing_ns, read_duration, runtime::TimeNs{0}, max_latency);
 }
 
+// clang-format off
+const KeyTable& topology_keys() {
+  static const KeyTable table{"topology", {
+    {"kind", Form::Choice, "what joins the ports", false, InList::No, nullptr, {"topology_kind", names_in<topologies>}},
+    {"line_rate", Form::LineRate, "of every link"},
+    {"latency", Form::Time, "of every link, each way"},
+    {"bb_credit", Form::Number, "buffer-to-buffer credit of each end of a link; 0: no limit"},
+    {"processing_time", Form::Time, "what a port needs for a frame before the buffer is free again"},
+    {"in_order", Form::Flag, "whether the fabric promises order"},
+    {"switches", Form::None, "by default one, named switch", false, InList::Only, one<switch_keys>},
+    {"isls", Form::None, "links between switches: single ones, or a pattern of all", false, InList::Only, all_isl_keys},
+    {"loops", Form::None, "public loops", false, InList::Only, one<loop_keys>},
+    {"multipath", Form::Choice, "which frames share one of several paths", false, InList::No, nullptr, {"multipath", names_in<multipaths>}},
+    {"domain_conflict", Form::Choice, "what two switches of the same domain do", false, InList::No, nullptr, {"domain_conflict", names_in<conflicts>}},
+    {"reconfiguration_delay", Form::Time, "from a failure to new paths"}}};
+  return table;
+}
+// clang-format on
+
 std::vector<Group> load_topology(const Tree& tree, Scenario& scenario, fc2::LinkConfig& link) {
-  const MapReader map(tree, "topology",
-                      {"kind", "line_rate", "latency", "bb_credit", "processing_time", "in_order", "switches", "isls",
-                       "loops", "multipath", "domain_conflict", "reconfiguration_delay"});
+  const MapReader map(tree, "topology", topology_keys().names());
   load_link(map, link);
   map.optional("in_order", scenario.in_order, read_bool);
   if (const Tree* choice = map.find("kind")) scenario.topology = read_choice(*choice, "kind", topologies);

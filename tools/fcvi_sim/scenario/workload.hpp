@@ -1,5 +1,6 @@
 // A connection that a scenario describes, and what moves over it: in the terms of the VI model, of no transport.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,6 +28,19 @@ struct DataSpec {
   std::uint64_t size_bytes = 0;
 };
 
+/// When the messages of a transfer are due. Open loop: at times that nothing which happens in the run changes. Closed
+/// loop: a time after the answers to those before.
+struct PaceSpec {
+  enum class Loop : std::uint8_t { None, Open, Closed };  // None: each as soon as there is room for it
+  Loop loop = Loop::None;
+  std::uint64_t gap = 0;    // from one burst to the next; closed: the think time; in gap_units. At most max_gap
+  bool poisson = false;     // gaps are exponentially distributed with that mean, drawn from the seed; else all equal
+  std::uint32_t burst = 1;  // messages that are due at the same time
+  static constexpr std::uint64_t gap_units = 65536;  // a nanosecond has so many: rates need not be whole ones
+};
+inline constexpr runtime::TimeNs max_gap = 1000 * runtime::second;
+inline constexpr std::uint32_t max_reply_bytes = 1U << 20;
+
 struct TransferSpec {
   Operation operation = Operation::Send;
   DataSpec data = {};
@@ -37,6 +51,10 @@ struct TransferSpec {
   std::uint32_t repeat = 1;
   bool concurrent = false;            // at the same time as the one before it, which goes the other way
   std::uint32_t expected_status = 0;  // error bits of vi::status::
+  PaceSpec pace = {};
+  std::optional<std::uint32_t> reply_bytes = {};  // the target answers each message with so many
+  /// Its messages are posted at times of their own, or after the answers to others.
+  [[nodiscard]] bool is_paced() const { return pace.loop != PaceSpec::Loop::None || reply_bytes.has_value(); }
   [[nodiscard]] std::uint64_t message_count() const {
     return data.size_bytes == 0 ? 1 : (data.size_bytes + message_bytes - 1) / message_bytes;
   }
@@ -51,6 +69,40 @@ struct CompletionExpectation {
 };
 using CompletionExpectations = std::optional<std::vector<CompletionExpectation>>;
 
+/// Which descriptors of one queue fail, by position from 1; flushed ones do not count. All others succeed.
+struct FailureExpectation {
+  Bound count = {};
+  std::optional<std::vector<std::uint64_t>> positions = {};
+};
+
+/// What of the latencies of all messages.
+enum class LatencyPoint : std::uint8_t { P50, P90, P99, P99_9, Max, Mean };
+std::string_view to_string(LatencyPoint point);
+inline constexpr LatencyPoint latency_points[] = {LatencyPoint::P50,   LatencyPoint::P90, LatencyPoint::P99,
+                                                  LatencyPoint::P99_9, LatencyPoint::Max, LatencyPoint::Mean};
+
+/// Of the messages of a workload, or of all workloads of a group.
+struct MessageExpectation {
+  struct Latency {
+    LatencyPoint point = {};
+    TimeBound bound = {};
+  };
+  std::vector<Latency> latencies = {};
+  std::optional<Bound> bytes_per_second = {}, messages_per_second = {};
+  std::optional<TimeBound> recovery = {};  // from the last fault to the next message
+  [[nodiscard]] bool is_any() const {
+    return latencies.empty() && !bytes_per_second && !messages_per_second && !recovery;
+  }
+};
+
+/// Of a group of workloads together.
+struct GroupExpectation {
+  MessageExpectation messages = {};
+  std::optional<ShareBound> fairness = {};  // Jain's index of their throughputs
+  std::optional<Bound> survivors = {};      // members that do what `expect` says; the others may fail
+  [[nodiscard]] bool measures() const { return !messages.is_any() || fairness; }
+};
+
 struct WorkloadExpectation {
   vi::Return connect = vi::Return::Success;
   std::optional<vi::Return> disconnect = {};  // none: Success, where connect is
@@ -62,6 +114,10 @@ struct WorkloadExpectation {
   std::optional<std::string> gives_up = {};                      // why the first program that gave up did so
   /// Every descriptor of these queues, in the order of completion, and no other.
   CompletionExpectations client_sends = {}, client_receives = {}, server_sends = {}, server_receives = {};
+  /// The same queues.
+  std::optional<FailureExpectation> failed_client_sends = {}, failed_client_receives = {}, failed_server_sends = {},
+                                    failed_server_receives = {};
+  MessageExpectation messages = {};
 };
 
 /// One connection: a client program and a server program, or two peers, of which the one that begins the first transfer
@@ -86,6 +142,34 @@ struct WorkloadSpec {
   std::uint32_t queue_depth = 64;   // descriptors that each end keeps posted
   std::vector<TransferSpec> transfers = {};
   WorkloadExpectation expect = {};
+  bool is_exception = false;  // of its group: `expect` is its own
+  bool measured = false;      // its group's expectations ask for the times of its messages
+
+  /// Of each message is noted when it was due, and when it was there.
+  [[nodiscard]] bool notes_times() const {
+    return measured || !expect.messages.is_any() || std::ranges::any_of(transfers, &TransferSpec::is_paced);
+  }
+};
+
+/// The workloads that one entry made by `count`.
+struct WorkloadGroup {
+  std::string name;
+  std::size_t first = 0, count = 0;  // positions in workloads
+  GroupExpectation expect = {};
+};
+
+inline constexpr std::size_t max_background = 1000;
+
+/// Frames of another FC-4 between two ports, which share links and credit with the workloads: each alone in its
+/// exchange, in class 3, to a port that may not know that FC-4. They go while the programs run.
+struct BackgroundSpec {
+  std::string name;
+  std::size_t from = 0, to = 0;     // positions in ports
+  std::uint8_t type = 0x08;         // TYPE of FC-FS
+  std::uint32_t data_bytes = 2048;  // of each frame's data field
+  PaceSpec pace = {};               // open loop
+  runtime::TimeNs start = 0;        // after all ports are ready
+  runtime::TimeNs until = runtime::never;
 };
 
 }  // namespace sim

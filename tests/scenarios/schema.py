@@ -1,0 +1,342 @@
+#!/usr/bin/env python3
+"""The JSON Schema that `fcvi-sim schema` prints, against the loader and the project's scenarios; and the examples of
+docs/scenarios.md, which are run.
+
+usage: schema.py FCVI_SIM ROOT [unittest's options]
+"""
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+try:
+    import jsonschema
+    import yaml
+    MISSING = ""
+except ImportError as error:
+    MISSING = f"{error}: install python3-jsonschema and python3-yaml (tools/setup --test)"
+
+FCVI_SIM, ROOT = "", Path()
+UNKNOWN = "zzzzzzzzzzzzzzzzzzzzzzzz"  # like no key
+BASE = "name: x\nports: [{name: a}, {name: b}]\n"
+WORKLOAD = BASE + "workloads: [{name: w, client: a, server: b, %s}]\n"
+GROUP = BASE + "workloads: [{name: w, count: 2, client: a, server: b, %s}]\n"
+EXPECTATIONS = BASE + "expectations: {%s}\n"
+# Where each table of the schema stands: a scenario with %s for an entry of such a mapping.
+PLACES = {
+    "": BASE + "%s\n",
+    "topology": BASE + "topology: {%s}\n",
+    "switch": BASE + "topology: {switches: [{name: s, %s}]}\n",
+    "isl": BASE + "topology: {switches: [{name: s}, {name: t}], isls: [{between: [s, t], %s}]}\n",
+    "isl_pattern": BASE + "topology: {switches: [{name: s}, {name: t}], isls: [{pattern: ring, %s}]}\n",
+    "loop": BASE + "topology: {loops: [{name: l, %s}]}\n",
+    "port": "name: x\nports: [{name: a, %s}]\n",
+    "workload": WORKLOAD,
+    "transfer": WORKLOAD % "transfers: [{operation: send, %s}]",
+    "data": WORKLOAD % "transfers: [{operation: send, data: {random: 1, %s}}]",
+    "workload_expectation": WORKLOAD % "expect: {%s}",
+    "group_expectation": GROUP % "expect_group: {%s}",
+    "latency": WORKLOAD % "expect: {latency: {%s}}",
+    "failed": WORKLOAD % "expect: {failed: {%s}}",
+    "completion": WORKLOAD % "expect: {client_sends: [{%s}]}",
+    "background": BASE + "background: [{name: n, from: a, to: b, rate: 1/s, %s}]\n",
+    "expectations": EXPECTATIONS,
+    "wire": EXPECTATIONS % "wire: [{message: ABTS, %s}]",
+    "wire_message": EXPECTATIONS % "wire_messages: [{message: ABTS, %s}]",
+    "discard": EXPECTATIONS % "discards: [{port: a, reason: unknown TYPE, times: 1, %s}]",
+    "asynchronous_error": EXPECTATIONS % "asynchronous_errors: [{port: a, error: Connection Lost, %s}]",
+    "kept": EXPECTATIONS % "kept: [{port: a, %s}]",
+}
+# One line each: wrong for the loader, and for the schema.
+WRONG = """
+zame: y
+seed: -1
+seed: one
+seed: [1]
+seed: 1.5
+time_limit: 5
+time_limit: soon
+linger: {a: 1}
+file: {a: 1}
+topology: fabric
+topology: [1]
+topology: {kind: star}
+topology: {kind: [fabric]}
+topology: {line_rate: fast}
+topology: {line_rate: 16 GBit}
+topology: {latency: 3 minutes}
+topology: {bb_credit: many}
+topology: {in_order: 1}
+topology: {switches: s}
+topology: {switches: [s]}
+topology: {switches: [{nam: s}]}
+topology: {switches: [{domain: 1}]}
+topology: {switches: [{name: s}, {name: t}], isls: [{between: s}]}
+topology: {switches: [{name: s}, {name: t}], isls: [{name: i}]}
+topology: {switches: [{name: s}, {name: t}], isls: [{pattern: star}]}
+topology: {loops: [{switch: s}]}
+topology: {multipath: all}
+topology: {domain_conflict: ignore}
+topology: {reconfiguration_delay: 10}
+ports: []
+ports: {a: 1}
+ports: [a]
+ports: [{name: a, adress: 10.0.0.1}]
+ports: [{address: 10.0.0.1}]
+ports: [{name: a, address: host}]
+ports: [{name: a, addresses: 10.0.0.1}]
+ports: [{name: a, port_name: 20-00}]
+ports: [{name: a, class: 4}]
+ports: [{name: a, ack_0: yes please}]
+ports: [{name: a, reorder_pool: big}]
+ports: [{name: a, resolve: dns}]
+ports: [{name: a, ulp_timeout: 10}]
+ports: [{name: a, count: few}]
+workloads: {}
+workloads: [{name: w, client: a}]
+workloads: [{client: a, server: b}]
+workloads: [{name: w, client: a, server: b, reliability: best}]
+workloads: [{name: w, client: a, server: b, model: peers}]
+workloads: [{name: w, client: a, server: b, answer: maybe}]
+workloads: [{name: w, client: a, server: b, disconnect_by: nobody}]
+workloads: [{name: w, client: a, server: b, queue_depth: 8KiB}]
+workloads: [{name: w, client: a, server: b, transfers: {operation: send}}]
+workloads: [{name: w, client: a, server: b, transfers: [{data: {random: 1}}]}]
+workloads: [{name: w, client: a, server: b, transfers: [{operation: write}]}]
+workloads: [{name: w, client: a, server: b, transfers: [{operation: send, data: {size: 1}}]}]
+workloads: [{name: w, client: a, server: b, transfers: [{operation: send, data: [1]}]}]
+workloads: [{name: w, client: a, server: b, transfers: [{operation: send, rate: 5}]}]
+workloads: [{name: w, client: a, server: b, transfers: [{operation: send, rate: 16GFC}]}]
+workloads: [{name: w, client: a, server: b, transfers: [{operation: send, interval: 5}]}]
+workloads: [{name: w, client: a, server: b, transfers: [{operation: send, interval: 1us, arrivals: random}]}]
+workloads: [{name: w, client: a, server: b, transfers: [{operation: send, think_time: long}]}]
+workloads: [{name: w, client: a, server: b, transfers: [{operation: send, reply: much}]}]
+workloads: [{name: w, client: a, server: b, transfers: [{operation: send, status: failed}]}]
+workloads: [{name: w, client: a, server: b, expect: {connect: Succes}}]
+workloads: [{name: w, client: a, server: b, expect: {client_states: Connected}}]
+workloads: [{name: w, client: a, server: b, expect: {client_sends: [{state: flushed}]}}]
+workloads: [{name: w, client: a, server: b, expect: {client_sends: [{status: lost}]}}]
+workloads: [{name: w, client: a, server: b, expect: {latency: 5us}}]
+workloads: [{name: w, client: a, server: b, expect: {latency: {p95: 5us}}}]
+workloads: [{name: w, client: a, server: b, expect: {latency: {p99: {most: 5us}}}}]
+workloads: [{name: w, client: a, server: b, expect: {throughput: {min: fast}}}]
+workloads: [{name: w, client: a, server: b, expect: {failed: {sends: 1}}}]
+workloads: [{name: w, client: a, server: b, expect: {failed: {client_sends: [{min: 1}]}}}]
+workloads: [{name: w, client: a, server: b, expect: {fairness: 1}}]
+workloads: [{name: w, count: 2, client: a, server: b, expect_group: {fairness: 2}}]
+workloads: [{name: w, count: 2, client: a, server: b, expect_group: {survivors: all}}]
+workloads: [{name: w, count: 2, client: a, server: b, except: [w-1]}]
+workloads: [{name: w, count: 2, client: a, server: b, except: {w-1: {conect: Timeout}}}]
+background: [{name: n, from: a, to: b, rate: 1/s, type: scsi}]
+background: [{name: n, from: a, rate: 1/s}]
+background: {name: n}
+faults: [{message: ABTS}]
+faults: [{action: loose}]
+faults: [{action: drop, mesage: ABTS}]
+faults: [{action: drop, message: SEND}]
+faults: [{action: drop, by: 1us}]
+faults: [{action: delay, by: 1}]
+faults: [{action: drop, nth: first}]
+faults: [{action: drop, probability: 2}]
+faults: [{action: drop, direction: there}]
+faults: [{action: drop, fields: {seq: 1}}]
+faults: [{action: drop, fields: [seq_cnt]}]
+faults: [{action: rewrite, set: {flags: 1}}]
+faults: [{action: corrupt, crc: maybe}]
+faults: [{action: drop, times: {least: 1}}]
+faults: [{action: link_down, port: a, at: 1}]
+expectations: {ius: {SEND: 1}}
+expectations: {ius: 3}
+expectations: {discards: none}
+expectations: {discards: [{port: a}]}
+expectations: {discards: [{port: a, reason: bad luck, times: 1}]}
+expectations: {asynchronous_errors: [{port: a, error: Lost}]}
+expectations: {wire: {message: ABTS}}
+expectations: {wire: [{message: ABT}]}
+expectations: {wire: [{from: a}]}
+expectations: {wire: [{message: ABTS, lost: 1}]}
+expectations: {wire: [{message: ABTS, reason: none of these}]}
+expectations: {wire_messages: ABTS}
+expectations: {duration: 5}
+""".strip().splitlines()
+
+
+def fcvi_sim(*arguments):
+    return subprocess.run([FCVI_SIM, *arguments], capture_output=True, text=True, timeout=240, check=False)
+
+
+def read(text):
+    """As the loader reads it: << is a key, for it may stand for a parameter."""
+    class Loader(yaml.SafeLoader):
+        yaml_implicit_resolvers = {first: [(tag, pattern) for tag, pattern in all_of if not tag.endswith(":merge")]
+                                   for first, all_of in yaml.SafeLoader.yaml_implicit_resolvers.items()}
+    return yaml.load(text, Loader=Loader)
+
+
+def with_change(line):
+    """The smallest scenario, with this line in place of its own of the same key."""
+    key = line.split(":")[0]
+    return "".join(own + "\n" for own in BASE.splitlines() if own.split(":")[0] != key) + line + "\n"
+
+
+class WithSchema(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        printed = fcvi_sim("schema")
+        assert printed.returncode == 0, printed.stderr
+        cls.schema = json.loads(printed.stdout)
+        cls.validator = jsonschema.Draft7Validator(cls.schema)
+        cls.folder = tempfile.TemporaryDirectory()
+        (Path(cls.folder.name) / "parts").symlink_to(ROOT / "tools/scenarios/parts")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def write(self, text):
+        path = Path(self.folder.name) / "s.yaml"
+        path.write_text(text, encoding="utf-8")
+        return str(path)
+
+    def errors_of(self, text):
+        return [f"{'/'.join(map(str, error.absolute_path))}: {error.message[:200]}"
+                for error in self.validator.iter_errors(read(text))]
+
+    def properties_of(self, table):
+        mapping = self.schema["definitions"][table] if table else self.schema
+        return {key for key in mapping["properties"] if key != "<<"}
+
+    def tables(self):
+        return [name for name, value in self.schema["definitions"].items()
+                if "<<" in value.get("properties", {})] + [""]
+
+    def places(self):
+        for table in self.tables():
+            action = table[len("fault_"):] if table.startswith("fault_") else ""
+            yield table, PLACES[table] if not action else BASE + "faults: [{action: " + action + ", %s}]\n"
+
+
+@unittest.skipIf(MISSING, MISSING)
+class SchemaTest(WithSchema):
+    def test_schema_is_one(self):
+        jsonschema.Draft7Validator.check_schema(self.schema)
+        self.assertNotIn("$defs", json.dumps(self.schema))
+
+    # Every scenario of the project.
+    def test_scenarios_are_valid(self):
+        scenarios = sorted((ROOT / "tools/scenarios").rglob("*.yaml"))
+        self.assertGreater(len(scenarios), 100)
+        for path in scenarios:
+            with self.subTest(path=path.name):
+                self.assertEqual(self.errors_of(path.read_text(encoding="utf-8")), [])
+
+    # The loader names the keys that it knows where it gets one that is like none of them: the same as the schema has.
+    def test_loader_and_schema_know_the_same_keys(self):
+        for table, place in self.places():
+            with self.subTest(table=table or "scenario"):
+                said = fcvi_sim("check", self.write(place % (UNKNOWN + ": 1"))).stderr
+                known = re.search(r"; known: (.*)", said)
+                self.assertIsNotNone(known, said)
+                own = self.properties_of(table) - (set() if table else {"include", "parameters", "for_each"})
+                self.assertEqual(set(known.group(1).split(", ")), own)
+
+    # A value of no kind is refused at every key of every table, by the key and not for being unknown.
+    def test_loader_and_schema_refuse_a_wrong_value_of_each_key(self):
+        wrong = "{%s: {%s: 1}}" % (UNKNOWN, UNKNOWN)
+        for table, place in self.places():
+            for key in self.properties_of(table) - {"parameters", "for_each", "except"}:
+                with self.subTest(table=table or "scenario", key=key):
+                    text = place % f"{key}: {wrong}"
+                    if re.search(rf"[{{,\n] ?{re.escape(key)}: (?!{{{UNKNOWN})", text.split(wrong)[0].rsplit("{", 1)[-1]):
+                        continue  # a key that the place has already: required
+                    checked = fcvi_sim("check", self.write(text))
+                    if "stands here twice" in checked.stderr:
+                        continue
+                    self.assertEqual(checked.returncode, 2, text)
+                    self.assertNotIn(f'unknown key "{key}"', checked.stderr)
+                    self.assertNotEqual(self.errors_of(text), [], text)
+
+    # Of a hundred mistakes.
+    def test_wrong_scenarios_are_refused(self):
+        self.assertGreaterEqual(len(WRONG), 100)
+        for line in WRONG:
+            with self.subTest(line=line):
+                text = with_change(line)
+                checked = fcvi_sim("check", self.write(text))
+                self.assertEqual(checked.returncode, 2, checked.stdout)
+                self.assertRegex(checked.stderr, r"s\.yaml:\d+: ")
+                if line != "ports: []":  # how many there must be, only the loader says
+                    self.assertNotEqual(self.errors_of(text), [])
+
+
+@unittest.skipIf(MISSING, MISSING)
+class DocumentTest(WithSchema):
+    """docs/scenarios.md."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.document = (ROOT / "docs/scenarios.md").read_text(encoding="utf-8")
+        cls.examples = re.findall(r"^```yaml\n(.*?)^```", cls.document, re.S | re.M)
+
+    def test_examples_hold(self):
+        self.assertGreater(len(self.examples), 20)
+        for example in self.examples:
+            with self.subTest(name=re.search(r"^name: (.*)", example, re.M).group(1)):
+                self.assertEqual(self.errors_of(example), [])
+                ran = fcvi_sim("run", self.write(example))
+                self.assertEqual((ran.returncode, ran.stderr), (0, ""), ran.stdout)
+
+    def keys_in(self, node, table, found):
+        """All keys of the example, with the table of the mapping that each stands in."""
+        schema = self.schema["definitions"][table] if table else self.schema
+        for key, value in node.items():
+            found.add((self.kind(table), key))
+            below = schema["properties"].get(key, {})
+            for inner, mapping in self.mappings(value, below):
+                self.keys_in(mapping, inner, found)
+
+    @staticmethod
+    def kind(table):
+        return "fault" if table.startswith("fault_") else table
+
+    def mappings(self, value, schema):
+        """The mappings in the value that are of a table."""
+        if isinstance(value, list):
+            for item in value:
+                yield from self.mappings(item, schema)
+        elif isinstance(value, dict):
+            tables = [name for name in re.findall(r"#/definitions/(\w+)", json.dumps(schema))
+                      if "<<" in self.schema["definitions"][name].get("properties", {})]
+            for table in tables:
+                known = self.properties_of(table)
+                fits = set(value) - {"<<"} <= known and (not table.startswith("fault_") or table == f"fault_{value.get('action')}")
+                if fits:
+                    yield table, value
+                    return
+            if "except" in json.dumps(schema.get("description", "")) or "members" in schema.get("description", ""):
+                for inner in value.values():
+                    yield from self.mappings(inner, schema)
+
+    # Every key of every table stands in an example that is run, and in the document's text.
+    def test_every_key_has_an_example(self):
+        found = set()
+        for example in self.examples:
+            self.keys_in(read(example), "", found)
+        wanted = {(self.kind(table), key) for table in self.tables() for key in self.properties_of(table)}
+        self.assertEqual(sorted(wanted - found), [])
+        text = re.sub(r"^```yaml\n.*?^```", "", self.document, flags=re.S | re.M)
+        for _, key in wanted:
+            self.assertRegex(text, rf"[`.{{ ]{re.escape(key)}[`:,}} ]", f"{key} is not explained")
+        for table in self.tables():
+            if table.startswith("fault_"):
+                self.assertIn(f"action: {table[len('fault_'):]}", "".join(self.examples))
+
+
+if __name__ == "__main__":
+    FCVI_SIM, ROOT = sys.argv[1], Path(sys.argv[2]).resolve()
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])

@@ -1,0 +1,352 @@
+// Messages that are due at times of their own: open and closed loops, replies, background traffic; and what is expected
+// of their times.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tools/fcvi_sim/host/pace.hpp"
+#include "tools/fcvi_sim/run/expectations.hpp"
+#include "tools/fcvi_sim/run/simulation.hpp"
+#include "tools/fcvi_sim/run/statistics.hpp"
+#include "tools/fcvi_sim/run/summary.hpp"
+#include "tools/fcvi_sim/scenario/loader.hpp"
+
+namespace sim {
+namespace {
+using runtime::microsecond;
+using runtime::millisecond;
+using Lines = std::vector<std::string>;
+
+Scenario scenario_of(const std::string& text) {
+  auto scenario = read_scenario(text, "s.yaml", "", {});
+  EXPECT_TRUE(scenario) << scenario.error().message;
+  return scenario ? *scenario : Scenario{};
+}
+
+/// One workload between two ports, with this transfer and these further keys of the workload.
+std::string one_transfer(const std::string& transfer, const std::string& more = "") {
+  return "name: x\nports: [{name: a}, {name: b}]\nworkloads:\n  - {name: w, client: a, server: b, transfers: [{" +
+         transfer + "}]" + more + "}\n";
+}
+
+struct Ran {
+  RunResult result;
+  Verdicts verdicts;
+  [[nodiscard]] const MessageLog& log(std::size_t workload = 0) const { return result.workloads[workload].log; }
+};
+
+Ran run(const Scenario& scenario) {
+  ContentStore contents(scenario.seed);
+  Simulation simulation(scenario, contents, {.check = true});
+  Ran ran{simulation.run(), {}};
+  ran.verdicts = check_expectations(scenario, ran.result);
+  return ran;
+}
+
+std::string error_of(const std::string& text) {
+  const auto scenario = read_scenario(text, "s.yaml", "", {});
+  return scenario ? "" : scenario.error().message;
+}
+
+/// When each message was due, counted from the first.
+std::vector<runtime::TimeNs> due_times(const MessageLog& log) {
+  std::vector<runtime::TimeNs> due;
+  for (const MessageTime& message : log.messages) due.push_back(message.at - message.latency - log.first);
+  return due;
+}
+
+// --- when messages are due
+
+TEST(Pace, fixed_gaps_lose_no_fraction_of_a_nanosecond) {
+  // Three messages a second and microsecond: 333.33 ns each.
+  const Scenario scenario = scenario_of(one_transfer("operation: send, data: {random: 1KiB}, rate: 3000000/s"));
+  const PaceSpec& spec = scenario.workloads[0].transfers[0].pace;
+  EXPECT_EQ(spec.loop, PaceSpec::Loop::Open);
+  Pace pace(spec, Random(1, "x"));
+  EXPECT_EQ(pace.first_gap(), 0);
+  runtime::TimeNs sum = 0;
+  for (int i = 0; i < 3'000'000; ++i) sum += pace.next_gap();
+  EXPECT_NEAR(static_cast<double>(sum), 1e9, 1e5);
+}
+
+// Mean and variance of an exponential distribution: within five standard errors of so many draws.
+TEST(Pace, poisson_gaps_are_exponentially_distributed) {
+  const PaceSpec spec{.loop = PaceSpec::Loop::Open, .gap = 1'000'000 * PaceSpec::gap_units, .poisson = true};
+  Pace pace(spec, Random(7, "x"));
+  constexpr int count = 200'000;
+  double sum = 0, squares = 0;
+  int above_mean = 0;
+  for (int i = 0; i < count; ++i) {
+    const double gap = static_cast<double>(pace.next_gap()) / 1e6;
+    sum += gap;
+    squares += gap * gap;
+    above_mean += gap > 1;
+  }
+  EXPECT_NEAR(sum / count, 1, 0.012);
+  EXPECT_NEAR(squares / count, 2, 0.06);
+  EXPECT_NEAR(static_cast<double>(above_mean) / count, std::exp(-1), 0.006);
+}
+
+TEST(Paced, open_loop_messages_are_due_at_the_same_times_whatever_happens) {
+  const std::string transfer =
+      "operation: send, data: {random: 32KiB}, message_bytes: 1KiB, rate: 100000/s, arrivals: poisson";
+  const Ran quick = run(scenario_of(one_transfer(transfer)));
+  const Ran slow = run(scenario_of(one_transfer(transfer) + "topology: {line_rate: 1GFC, latency: 50us}\n"));
+  const Ran other = run(scenario_of(one_transfer(transfer) + "seed: 2\n"));
+  EXPECT_EQ(quick.verdicts.failures, Lines{});
+  ASSERT_EQ(quick.log().count, 32U);
+  EXPECT_EQ(due_times(quick.log()), due_times(slow.log()));
+  EXPECT_NE(due_times(quick.log()), due_times(other.log()));
+  EXPECT_LT(statistics_of({quick.result.workloads})->latency(LatencyPoint::Max),
+            statistics_of({slow.result.workloads})->latency(LatencyPoint::P50));
+}
+
+TEST(Paced, poisson_times_of_one_workload_do_not_depend_on_another) {
+  const std::string transfers =
+      ", transfers: [{operation: send, data: {random: 8KiB}, message_bytes: 1KiB, interval: 5us, arrivals: poisson}]}";
+  const std::string text =
+      "name: x\nports: [{name: a}, {name: b}]\nworkloads:\n  - {name: w, client: a, server: b" + transfers;
+  const Ran alone = run(scenario_of(text + "\n"));
+  const Ran beside = run(scenario_of(text + "\n  - {name: v, client: a, server: b" + transfers + "\n"));
+  EXPECT_EQ(due_times(alone.log()), due_times(beside.log()));
+  EXPECT_NE(due_times(beside.log(0)), due_times(beside.log(1)));
+}
+
+// No coordinated omission: 16 KiB take 10 us of the link at 1.6 GB/s and are due each 5 us, so that the n-th waits for
+// n times 5 us more.
+TEST(Paced, latency_counts_from_when_a_message_was_due) {
+  const Ran ran =
+      run(scenario_of(one_transfer("operation: send, data: {random: 1MiB}, message_bytes: 16KiB, interval: 5us")));
+  ASSERT_EQ(ran.log().count, 64U);
+  const std::vector<runtime::TimeNs> due = due_times(ran.log());
+  for (std::size_t i = 0; i < due.size(); ++i) EXPECT_EQ(due[i], static_cast<runtime::TimeNs>(i) * 5 * microsecond);
+  EXPECT_GT(ran.log().messages.back().latency, 63 * 5 * microsecond);
+  EXPECT_LT(ran.log().messages.front().latency, 20 * microsecond);
+}
+
+TEST(Paced, bursts_are_due_together_at_the_same_rate) {
+  const Ran ran = run(scenario_of(
+      one_transfer("operation: rdma_write, data: {random: 12KiB}, message_bytes: 1KiB, rate: 10000/s, burst: 4")));
+  const runtime::TimeNs gap = 400 * microsecond;
+  EXPECT_EQ(due_times(ran.log()),
+            (std::vector<runtime::TimeNs>{0, 0, 0, 0, gap, gap, gap, gap, 2 * gap, 2 * gap, 2 * gap, 2 * gap}));
+  EXPECT_EQ(ran.verdicts.failures, Lines{});
+}
+
+// More messages than either queue has room for, at every operation and level: nothing is lost, and all are counted.
+TEST(Paced, every_operation_and_level) {
+  for (const char* level : {"unreliable_delivery", "reliable_delivery", "reliable_reception"})
+    for (const char* operation : {"send", "rdma_write", "rdma_write, immediate: 7", "rdma_read"}) {
+      if (std::string(level) == "unreliable_delivery" && std::string(operation) == "rdma_read") continue;
+      for (const char* pace : {"rate: 1GB/s, arrivals: poisson", "think_time: 1us", "think_time: 1us, burst: 9"}) {
+        const std::string transfer =
+            std::string("operation: ") + operation + ", data: {random: 64KiB}, message_bytes: 500, repeat: 2, " + pace;
+        const Ran ran =
+            run(scenario_of(one_transfer(transfer, std::string(", queue_depth: 4, reliability: ") + level)));
+        EXPECT_EQ(ran.verdicts.failures, Lines{}) << level << " " << transfer;
+        EXPECT_EQ(ran.log().count, 2U * 132) << level << " " << transfer;
+        EXPECT_EQ(ran.log().bytes, 2U * 65536) << level << " " << transfer;
+      }
+    }
+}
+
+// --- closed loops
+
+TEST(Paced, think_time_counts_from_the_answer) {
+  const Ran ran = run(scenario_of(
+      one_transfer("operation: send, data: {random: 8KiB}, message_bytes: 1KiB, reply: 100, think_time: 10us")));
+  EXPECT_EQ(ran.verdicts.failures, Lines{});
+  ASSERT_EQ(ran.log().count, 8U);
+  const std::vector<runtime::TimeNs> due = due_times(ran.log());
+  for (std::size_t i = 1; i < due.size(); ++i)
+    EXPECT_EQ(due[i], ran.log().messages[i - 1].at - ran.log().first + 10 * microsecond) << i;
+}
+
+TEST(Paced, replies_come_to_each_message_in_either_direction) {
+  for (const char* operation : {"send", "rdma_write, immediate: 7"})
+    for (const char* direction : {"client_to_server", "server_to_client"}) {
+      const Ran ran = run(scenario_of(
+          one_transfer(std::string("operation: ") + operation + ", direction: " + direction +
+                           ", data: {random: 64KiB}, message_bytes: 256, reply: 4KiB, repeat: 2, burst: 100",
+                       ", queue_depth: 4")));
+      EXPECT_EQ(ran.verdicts.failures, Lines{}) << operation << direction;
+      EXPECT_EQ(ran.log().count, 512U);
+    }
+}
+
+// A reply that is not what the server sent is a difference: here a bit of one is inverted, with a good CRC.
+TEST(Paced, damaged_reply_is_noticed) {
+  const Ran ran = run(
+      scenario_of(one_transfer("operation: send, data: {random: 1KiB}, message_bytes: 256, reply: 256") +
+                  "faults:\n  - {action: corrupt, port: b, message: FCVI_SEND_RQST, nth: 3, bit: 800, crc: good}\n"));
+  EXPECT_EQ(ran.verdicts.failures,
+            Lines{"workload w, transfer 0 (Send): SHA-256 and length: expected equal at both sides, got 1 different"});
+}
+
+TEST(Paced, open_loop_with_replies_measures_response_times) {
+  const Ran ran = run(scenario_of(one_transfer(
+      "operation: send, data: {random: 100KiB}, message_bytes: 100, reply: 10, rate: 200000/s", ", queue_depth: 3")));
+  EXPECT_EQ(ran.verdicts.failures, Lines{});
+  EXPECT_EQ(ran.log().count, 1024U);
+  EXPECT_GT(ran.log().messages.front().latency, 2 * microsecond);  // there and back, 500 ns for each of four links
+}
+
+// --- times without a pace
+
+TEST(Paced, times_are_noted_only_where_they_are_asked_for) {
+  const std::string transfer = "operation: send, data: {random: 8KiB}, message_bytes: 1KiB";
+  EXPECT_EQ(run(scenario_of(one_transfer(transfer))).log().count, 0U);
+  const Ran asked = run(scenario_of(one_transfer(transfer, ", expect: {throughput: {min: 1MB/s}}")));
+  EXPECT_EQ(asked.log().count, 8U);
+  EXPECT_EQ(asked.verdicts.failures, Lines{});
+}
+
+// --- expectations
+
+class Expected : public testing::Test {
+ protected:
+  Expected() {
+    scenario = scenario_of(
+        "name: x\nports: [{name: a}, {name: b}]\nworkloads:\n"
+        "  - {name: w, count: 3, client: a, server: b, expect_group: {survivors: 2}}\n");
+    result.workloads.resize(3);
+    for (WorkloadResult& workload : result.workloads) {
+      workload.connect = workload.accept = workload.disconnect = vi::Return::Success;
+      workload.client_ended = workload.server_ended = true;
+    }
+  }
+  Lines failures() { return check_expectations(scenario, result).failures; }
+  GroupExpectation& group() { return scenario.workload_groups[0].expect; }
+  Scenario scenario;
+  RunResult result;
+};
+
+TEST_F(Expected, so_many_survive_and_are_named) {
+  EXPECT_EQ(failures(), Lines{"group w: survivors: expected exactly 2, got 3 (w-1, w-2, w-3)"});
+  result.workloads[1].client_state = vi::State::Error;
+  EXPECT_EQ(failures(), Lines{});
+  EXPECT_NE(summary(scenario, result).find("  survivors: w-1, w-3\n"), std::string::npos);
+}
+
+TEST_F(Expected, exceptions_are_judged_by_themselves) {
+  scenario.workloads[1].is_exception = true;
+  scenario.workloads[1].expect.client_state = vi::State::Error;
+  EXPECT_EQ(failures(), Lines{"workload w-2: client state: expected Error, got Idle"});
+}
+
+TEST_F(Expected, percentiles_are_those_of_the_nearest_rank) {
+  for (runtime::TimeNs i = 1; i <= 1000; ++i) result.workloads[0].log.add(0, i * microsecond, 10);
+  const auto seen = statistics_of({result.workloads});
+  EXPECT_EQ(seen->latency(LatencyPoint::P50), 500 * microsecond);
+  EXPECT_EQ(seen->latency(LatencyPoint::P99), 990 * microsecond);
+  EXPECT_EQ(seen->latency(LatencyPoint::P99_9), 999 * microsecond);
+  EXPECT_EQ(seen->latency(LatencyPoint::Max), 1000 * microsecond);
+  EXPECT_EQ(seen->latency(LatencyPoint::Mean), 500'500);
+  EXPECT_EQ(seen->bytes_per_second(), 10'000'000U);
+  EXPECT_EQ(seen->messages_per_second(), 1'000'000U);
+}
+
+TEST_F(Expected, fairness_is_one_where_all_get_the_same_and_a_third_where_one_of_three_does) {
+  group() = {.fairness = ShareBound{0.9, 1}};
+  for (WorkloadResult& workload : result.workloads) workload.log.add(0, millisecond, 1000);
+  EXPECT_EQ(failures(), Lines{});
+  result.workloads[1].log = result.workloads[2].log = {};
+  EXPECT_EQ(failures(), Lines{"group w: fairness: expected at least 0.900, got 0.333"});
+}
+
+TEST_F(Expected, recovery_counts_from_the_last_fault_to_the_next_message) {
+  group() = {.messages = {.recovery = TimeBound{0, millisecond}}};
+  EXPECT_EQ(failures(), Lines{"group w: recovery: expected at most 1.000 ms, got no fault"});
+  result.last_fault = 5 * millisecond;
+  for (WorkloadResult& workload : result.workloads) workload.log.add(0, 5 * millisecond, 1);
+  EXPECT_EQ(failures(), Lines{"group w: recovery: expected at most 1.000 ms, got no message after the last fault"});
+  for (WorkloadResult& workload : result.workloads) workload.log.add(0, 6 * millisecond, 1);
+  EXPECT_EQ(failures(), Lines{});
+  result.workloads[2].log.messages.back().at += 1;
+  EXPECT_EQ(failures(), Lines{"group w: recovery: expected at most 1.000 ms, got 1.000 ms"});
+}
+
+TEST_F(Expected, failed_descriptors_are_named_without_those_that_were_flushed) {
+  group() = {};
+  WorkloadExpectation& expect = scenario.workloads[0].expect;
+  expect.failed_client_sends = FailureExpectation{{}, std::vector<std::uint64_t>{2}};
+  result.workloads[0].client_sends = {{1, 0}, {2, 0x20000000}, {3, 0}};
+  result.workloads[0].client_sends[1].error_bits = vi::status::transport_error;
+  result.workloads[0].client_sends[2].error_bits = vi::status::flushed;
+  EXPECT_EQ(failures(), Lines{});
+  expect.failed_client_sends = FailureExpectation{{0, 0}, {}};
+  EXPECT_EQ(failures(),
+            Lines{"workload w-1: failed sends of the client: expected exactly 0, got 1 (2: transport_error at 2 ns)"});
+}
+
+// --- background
+
+TEST(Background, frames_of_another_fc4_share_the_link_and_are_discarded) {
+  const std::string text = one_transfer("operation: rdma_write, data: {random: 1MiB}, message_bytes: 64KiB",
+                                        ", expect: {throughput: {min: 1MB/s}}") +
+                           "background:\n  - {name: storage, from: a, to: b, type: fcp, rate: 800MB/s}\n";
+  const Ran ran = run(scenario_of(text));
+  EXPECT_EQ(ran.verdicts.failures, Lines{});
+  ASSERT_EQ(ran.result.background.size(), 1U);
+  EXPECT_GT(ran.result.background[0].sent, 100U);
+  EXPECT_EQ(ran.result.unknown_type_discards, ran.result.background[0].sent);
+  const Ran alone = run(scenario_of(text.substr(0, text.find("background"))));
+  EXPECT_LT(statistics_of({ran.result.workloads})->bytes_per_second() * 10,
+            statistics_of({alone.result.workloads})->bytes_per_second() * 8);
+  const Ran given = run(scenario_of(text + "expectations: {discards: 0}\n"));
+  EXPECT_EQ(given.verdicts.failures.size(), 1U);
+}
+
+TEST(Background, until_ends_it) {
+  const Ran ran = run(scenario_of(
+      one_transfer("operation: send, data: {random: 10KiB}, message_bytes: 1KiB, interval: 1ms") +
+      "background:\n  - {name: net, from: a, to: b, type: ip, interval: 100us, burst: 2, start: 2ms, until: 4ms}\n"));
+  EXPECT_EQ(ran.result.background[0].sent + ran.result.background[0].not_sent, 40U);
+}
+
+// --- the language
+
+TEST(PacedLoader, mistakes_are_told) {
+  const auto transfer = [](const std::string& keys) {
+    return error_of(one_transfer("operation: send, data: {random: 1KiB}, " + keys));
+  };
+  EXPECT_EQ(transfer("interval: 1us, rate: 5/s"), "s.yaml:4: rate: expected one of interval, rate and think_time");
+  EXPECT_EQ(transfer("rate: 5"),
+            "s.yaml:4: rate: expected a rate: messages such as 5000/s, or bytes such as 400MB/s, got \"5\"");
+  EXPECT_EQ(transfer("rate: 0/s"),
+            "s.yaml:4: rate: expected a rate: messages such as 5000/s, or bytes such as 400MB/s, got \"0/s\"");
+  EXPECT_EQ(transfer("arrivals: poisson"), "s.yaml:4: arrivals: expected with interval, rate or think_time");
+  EXPECT_EQ(transfer("burst: 2"), "s.yaml:4: burst: expected with interval, rate, think_time or reply");
+  EXPECT_EQ(transfer("interval: 1us, arrivals: poison"),
+            "s.yaml:4: arrivals: expected one of fixed, poisson, got \"poison\"; did you mean \"poisson\"?");
+  EXPECT_EQ(
+      error_of(one_transfer("operation: rdma_read, data: {random: 1KiB}, reply: 4")),
+      "s.yaml:4: reply: expected operation send, or rdma_write with immediate: what a program notices, got \"4\"");
+  EXPECT_EQ(transfer("intervall: 1us"),
+            "s.yaml:4: unknown key \"intervall\" in workloads[0].transfers[0]; did you mean \"interval\"?");
+}
+
+TEST(PacedLoader, mistakes_of_groups_and_background_are_told) {
+  const std::string ports = "name: x\nports: [{name: a}, {name: b}]\n";
+  const auto workload = [&](const std::string& keys) {
+    return error_of(ports + "workloads: [{name: w, client: a, server: b, " + keys + "}]\n");
+  };
+  EXPECT_EQ(workload("expect_group: {survivors: 1}"),
+            "s.yaml:3: workloads[0]: expect_group and except come with count");
+  EXPECT_EQ(workload("count: 2, except: {w-3: {}}"),
+            "s.yaml:3: unknown key \"w-3\" in workloads[0].except; did you mean \"w-1\"?");
+  EXPECT_EQ(workload("count: 2, expect_group: {fairness: 2}"),
+            "s.yaml:3: fairness: expected a number from 0 to 1, got \"2\"");
+  EXPECT_EQ(workload("expect: {latency: {p95: 1us}}"),
+            "s.yaml:3: unknown key \"p95\" in latency; did you mean \"p90\"?");
+  EXPECT_EQ(workload("expect: {failed: {client_sends: [3, 3]}}"),
+            "s.yaml:3: client_sends: expected positions in ascending order, got a list");
+  EXPECT_EQ(error_of(ports + "background: [{name: n, from: a, to: b}]\n"),
+            "s.yaml:3: background needs an interval or a rate");
+  EXPECT_EQ(error_of(ports + "background: [{name: n, from: a, to: a, rate: 1/s}]\n"),
+            "s.yaml:3: to: expected another port, got \"a\"");
+}
+
+}  // namespace
+}  // namespace sim

@@ -1,0 +1,41 @@
+#include "tools/fcvi_sim/run/background.hpp"
+
+namespace sim {
+
+Background::Background(runtime::Scheduler& scheduler, const Scenario& scenario, Network& network,
+                       std::vector<BackgroundResult>& results)
+    : scheduler_(scheduler), network_(network) {
+  for (std::size_t i = 0; i < scenario.background.size(); ++i) {
+    const BackgroundSpec& spec = scenario.background[i];
+    flows_.emplace_back(*this, spec, results[i], Random(scenario.seed, "background " + spec.name));
+  }
+}
+
+void Background::start() {
+  for (Flow& flow : flows_) flow.start();
+}
+
+void Background::stop() {
+  for (Flow& flow : flows_) flow.stop();
+}
+
+Background::Flow::Flow(Background& owner, const BackgroundSpec& spec, BackgroundResult& result, Random random)
+    : owner_(owner), spec_(spec), result_(result), pace_(spec.pace, random), data_field_(spec.data_bytes) {
+  random.fill(data_field_);
+}
+
+void Background::Flow::start() {
+  zero_ = owner_.scheduler_.now();
+  owner_.scheduler_.schedule_after(*this, spec_.start + pace_.first_gap());
+}
+
+void Background::Flow::fire(runtime::TimeNs now) {
+  if (spec_.until != runtime::never && now - zero_ >= spec_.until) return;
+  for (std::uint32_t i = 0; i < spec_.pace.burst; ++i) {
+    const bool sent = owner_.network_.send_frame(spec_.from, spec_.to, spec_.type, data_field_);
+    ++(sent ? result_.sent : result_.not_sent);
+  }
+  owner_.scheduler_.schedule_after(*this, pace_.next_gap());
+}
+
+}  // namespace sim
