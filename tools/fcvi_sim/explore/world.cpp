@@ -85,7 +85,7 @@ World::World(const Scenario& scenario, const FaultList& faults, fc2::FramePool& 
       injector_(scheduler_, faults,
                 [this](std::size_t link, wire::FcId address) { return network_->has_address(link, address); }) {
   record_.faults = faults;
-  record_.in_order = scenario.in_order;
+  record_.in_order = scenario.in_order || scenario.topology != TopologyKind::Fabric;
   const bool class_2 =
       std::any_of(scenario.ports.begin(), scenario.ports.end(), [](const PortSpec& port) { return port.class_2; });
   record_.frame_lifetime = network_->frame_lifetime(class_2);
@@ -188,6 +188,11 @@ void World::end_faults() {
   record_.faults_applied = injector_.applied();
 }
 
+// What up to two faults do to frames is over at once: explorations show it.
+bool World::needs_recovery() const {
+  return own_faults_ && (record_.port_befallen || record_.faults.size() > 2);
+}
+
 runtime::TimeNs World::last_arrival() const { return own_faults_ ? last_own_arrival_ : injector_.last_arrival(); }
 
 // --- a run -------------------------------------------------------------------------------------------------------
@@ -286,7 +291,7 @@ const Record& World::run(Ladder* ladder) {
   run_programs();
   end_faults();
   if (sabotage_.before_new_connection) sabotage_.before_new_connection(*this);
-  if (record_.port_befallen) {
+  if (needs_recovery()) {
     sleep(std::max<runtime::TimeNs>(last_arrival() - scheduler_.now(), 0) + recovery_r_a_tov * record_.r_a_tov);
   } else if (last_arrival() >= scheduler_.now()) {
     connect_anew(ConnectionRecord::Phase::Meanwhile);

@@ -79,6 +79,7 @@ class World final : private PeerListener, private PortControl {
   void own_fault_befell(const FaultSpec& spec, std::size_t port, const fc2::Frame& frame);
   [[nodiscard]] runtime::TimeNs last_arrival() const;
   [[nodiscard]] bool befell_port() const;
+  [[nodiscard]] bool needs_recovery() const;
   /// Two ends and the programs on them.
   struct Pair {
     const WorkloadSpec* workload;

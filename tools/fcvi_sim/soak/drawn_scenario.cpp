@@ -118,7 +118,7 @@ std::string Draw::topology() {
   sometimes(map, 50, "latency", {"0", "5ns", "10us", "1ms", "20ms"});
   sometimes(map, 50, "bb_credit", {"1", "2", "3", "8", "64"});
   sometimes(map, 30, "processing_time", {"100ns", "5us", "100us"});
-  sometimes(map, 35, "in_order", {"false"});
+  if (kind_ == Kind::Fabric) sometimes(map, 35, "in_order", {"false"});
   joins(map);
   if (loop_) map.add("loops", "[{name: loop}]");
   return map.text();
@@ -182,7 +182,8 @@ std::string Draw::workload(std::size_t number) {
   Map map;
   const std::string name = "w" + std::to_string(number), client = port();
   std::string server = port();
-  while (server == client && !chance(20)) server = port();
+  // One link, two ports: what a port sends to itself nobody sends back.
+  while (server == client && (kind_ == Kind::PointToPoint || !chance(20))) server = port();
   map.add("name", name).add("client", client).add("server", server);
   if (chance(10)) map.add("discriminator", name + std::string(128 - name.size(), 'd'));
   const std::string level = one_of({"unreliable_delivery", "reliable_delivery", "reliable_reception"});
