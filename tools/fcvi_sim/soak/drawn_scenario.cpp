@@ -115,7 +115,8 @@ std::string Draw::topology() {
   if (kind_ == Kind::PointToPoint) map.add("kind", "point_to_point");
   if (kind_ == Kind::PrivateLoop) map.add("kind", "private_loop");
   sometimes(map, 50, "line_rate", {"1GFC", "4GFC", "8GFC", "32GFC", "128GFC", "unlimited"});
-  sometimes(map, 50, "latency", {"0", "5ns", "10us", "1ms", "20ms"});
+  const bool loop = loop_ || kind_ == Kind::PrivateLoop;  // the latency is from each port to the next
+  sometimes(map, 50, "latency", loop ? Texts{"0", "5ns", "1us", "10us"} : Texts{"0", "5ns", "10us", "1ms", "20ms"});
   sometimes(map, 50, "bb_credit", {"1", "2", "3", "8", "64"});
   sometimes(map, 30, "processing_time", {"100ns", "5us", "100us"});
   if (kind_ == Kind::Fabric) sometimes(map, 35, "in_order", {"false"});
