@@ -383,6 +383,20 @@ TEST_F(Peers, loopback_aloneWaits) {
   EXPECT_EQ(result_of(one), Return::Timeout);
 }
 
+// FC-VI 5.3.3, 5.3.4: by FARP the resolver knows our own address without asking; asked again at once, and once.
+TEST(PeersByFarp, loopback_aloneAsksAgainInItsTime) {
+  TwoNodes nodes({}, {.latency_ns = runtime::microsecond, .bytes_per_second = 0}, {}, {.use_name_server = false});
+  vi::Vi& vi = nodes.client->make_vi(Level::ReliableDelivery);
+  Connect call;
+  nodes.client->provider.connect_peer_request(vi, nodes.client->net("one"), nodes.client->net("rendezvous"),
+                                              25 * runtime::second, call);
+  nodes.fabric.run_for(runtime::millisecond);
+  EXPECT_EQ(nodes.client->provider.counters().ius_sent, 8u);  // two set-ups of our own, both ends of each
+  nodes.fabric.run_for(30 * runtime::second);
+  EXPECT_EQ(call.result, Return::Timeout);
+  EXPECT_LE(nodes.client->provider.counters().ius_sent, 8u + 2 * 4);
+}
+
 TEST_F(Peers, loopback_manyConcurrent_allConnect) {
   std::vector<Peer*> all;
   for (int i = 0; i < 40; ++i) all.push_back(&make(low)), post(*all.back(), low);

@@ -128,10 +128,19 @@ def soak(program: Path, seeds: int, jobs: int, folder: Path) -> Caught:
     return Caught(int(failure.group(1)), failure.group(2), minimal.count("\n"), int(trials.replace(",", "")), minimal)
 
 
+def passes_without(build: Build, seed: int, folder: Path) -> bool:
+    done = subprocess.run([str(build.folder / "bin" / "fcvi-sim"), "soak", "--seed", str(seed), "--out", str(folder / "sound")],
+                          capture_output=True, text=True, check=False)
+    return done.returncode == 0
+
+
 def judge(build: Build, mistake: Mistake, options) -> bool:
     with tempfile.TemporaryDirectory(prefix="planted_") as name:
         folder = Path(name)
         caught = soak(with_mistake(build, mistake, folder), options.seeds, options.jobs, folder)
+        if caught is not None and not passes_without(build, caught.seed, folder):
+            print(f"{mistake.name}: seed {caught.seed} fails without the mistake, too", flush=True)
+            return False
     if caught is None:
         print(f"{mistake.name}: not caught in {options.seeds} seeds", flush=True)
         return False

@@ -339,7 +339,7 @@ void Judge::one_fault_costs_little(int side) {
 // frame errors one message, whether the fabric keeps the order or not.
 void Judge::one_loss_costs_one_message() {
   if (connection_.phase != ConnectionRecord::Phase::Faults ||
-      connection_.reliability != vi::ReliabilityLevel::UnreliableDelivery)
+      connection_.reliability != vi::ReliabilityLevel::UnreliableDelivery || connection_.rejected)
     return;
   if (!lost_only({wire::fcvi::Opcode::send_rqst, wire::fcvi::Opcode::write_rqst})) return;
   std::size_t missing = 0;
