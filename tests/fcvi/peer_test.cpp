@@ -383,18 +383,21 @@ TEST_F(Peers, loopback_aloneWaits) {
   EXPECT_EQ(result_of(one), Return::Timeout);
 }
 
+class PeersByFarp : public TwoNodes {
+ public:
+  PeersByFarp()
+      : TwoNodes({}, {.latency_ns = runtime::microsecond, .bytes_per_second = 0}, {}, {.use_name_server = false}) {}
+};
 // FC-VI 5.3.3, 5.3.4: by FARP the resolver knows our own address without asking; asked again at once, and once.
-TEST(PeersByFarp, loopback_aloneAsksAgainInItsTime) {
-  TwoNodes nodes({}, {.latency_ns = runtime::microsecond, .bytes_per_second = 0}, {}, {.use_name_server = false});
-  vi::Vi& vi = nodes.client->make_vi(Level::ReliableDelivery);
+TEST_F(PeersByFarp, loopback_aloneAsksAgainInItsTime) {
+  vi::Vi& vi = client->make_vi(Level::ReliableDelivery);
   Connect call;
-  nodes.client->provider.connect_peer_request(vi, nodes.client->net("one"), nodes.client->net("rendezvous"),
-                                              25 * runtime::second, call);
-  nodes.fabric.run_for(runtime::millisecond);
-  EXPECT_EQ(nodes.client->provider.counters().ius_sent, 8u);  // two set-ups of our own, both ends of each
-  nodes.fabric.run_for(30 * runtime::second);
+  client->provider.connect_peer_request(vi, client->net("one"), client->net("rendezvous"), 25 * runtime::second, call);
+  fabric.run_for(runtime::millisecond);
+  EXPECT_EQ(client->provider.counters().ius_sent, 8u);  // two set-ups of our own, both ends of each
+  fabric.run_for(30 * runtime::second);
   EXPECT_EQ(call.result, Return::Timeout);
-  EXPECT_LE(nodes.client->provider.counters().ius_sent, 8u + 2 * 4);
+  EXPECT_LE(client->provider.counters().ius_sent, 8u + 2 * 4);
 }
 
 TEST_F(Peers, loopback_manyConcurrent_allConnect) {

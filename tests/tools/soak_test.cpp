@@ -47,14 +47,45 @@ TEST(DrawnScenario, the_same_seed_is_the_same_text) {
 TEST(DrawnScenario, every_kind_is_drawn) {
   std::string all;
   for (std::uint64_t seed = 0; seed < 3000; ++seed) all += drawn_scenario(seed);
-  for (const char* word :
-       {"kind: point_to_point", "kind: private_loop", "loops:", "multipath: frame", "in_order: false", "class: 2",
-        "ack_0: true", "end_to_end_credit: 1,", "bb_credit: 1,", "pipeline_depth: 0", "receive_data_field: 256",
-        "resolve: farp", "2001:db8", "model: peer_to_peer", "answer: reject", "unreliable_delivery", "reliable_reception",
-        "rdma_read", "rdma_write", "immediate:", "segments:", "action: drop", "action: duplicate", "action: delay",
-        "action: reorder", "action: corrupt", "action: truncate", "action: link_down", "action: cut", "action: nos",
-        "action: ols", "action: link_reset", "action: lip", "action: replug", "action: log_out", "action: isl_down",
-        "action: switch_down", "action: silence", "action: partition"})
+  for (const char* word : {"kind: point_to_point",
+                           "kind: private_loop",
+                           "loops:",
+                           "multipath: frame",
+                           "in_order: false",
+                           "class: 2",
+                           "ack_0: true",
+                           "end_to_end_credit: 1,",
+                           "bb_credit: 1,",
+                           "pipeline_depth: 0",
+                           "receive_data_field: 256",
+                           "resolve: farp",
+                           "2001:db8",
+                           "model: peer_to_peer",
+                           "answer: reject",
+                           "unreliable_delivery",
+                           "reliable_reception",
+                           "rdma_read",
+                           "rdma_write",
+                           "immediate:",
+                           "segments:",
+                           "action: drop",
+                           "action: duplicate",
+                           "action: delay",
+                           "action: reorder",
+                           "action: corrupt",
+                           "action: truncate",
+                           "action: link_down",
+                           "action: cut",
+                           "action: nos",
+                           "action: ols",
+                           "action: link_reset",
+                           "action: lip",
+                           "action: replug",
+                           "action: log_out",
+                           "action: isl_down",
+                           "action: switch_down",
+                           "action: silence",
+                           "action: partition"})
     EXPECT_THAT(all.find(word), testing::Ne(std::string::npos)) << word;
   EXPECT_EQ(all.find("crc: good"), std::string::npos);
   EXPECT_EQ(all.find("action: rewrite"), std::string::npos);
@@ -260,7 +291,8 @@ TEST(Shrinker, it_ends_where_nothing_may_go_and_after_the_most_trials) {
   EXPECT_GT(trials, 5u);
   EXPECT_LT(trials, 60u);
   trials = 0;
-  Shrinker few(*settings::parse_yaml(text, "t"), [&](const std::string&) { return ++trials, false; }, 4);
+  Shrinker few(
+      *settings::parse_yaml(text, "t"), [&](const std::string&) { return ++trials, false; }, 4);
   few.shrink();
   EXPECT_LE(trials, 4u);
 }

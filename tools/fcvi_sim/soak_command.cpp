@@ -63,7 +63,8 @@ bool leave(const Found& found, const std::string& folder) {
     refuse(left.error);
     return false;
   }
-  std::printf("shrunk by %s to:\n%s%s", count_of(left.trials, "run", "runs").c_str(), left.text.c_str(), left.what.c_str());
+  std::printf("shrunk by %s to:\n%s%s", count_of(left.trials, "run", "runs").c_str(), left.text.c_str(),
+              left.what.c_str());
   std::printf("left in %s: scenario.yaml, minimal.yaml, failure.txt, capture.pcapng, ladder.svg, report.html\n",
               folder.c_str());
   return true;
@@ -124,7 +125,8 @@ std::string begin_state(const CommandOptions& options, State& state) {
   if (!options.seeds.empty() && !read_seeds(options.seeds, state.totals.next, state.last))
     return "--seeds " + options.seeds + ": expected FIRST..LAST, FIRST.. or one number";
   if (!options.resume) return {};
-  if (!options.seeds.empty()) return "--resume: the seeds are those of " + state_path(options) + ": expected without --seeds";
+  if (!options.seeds.empty())
+    return "--resume: the seeds are those of " + state_path(options) + ": expected without --seeds";
   const auto text = settings::read_file(state_path(options), most_text_bytes);
   if (!text) return text.error().message;
   const auto read = read_state(*text, state_path(options));
@@ -223,8 +225,9 @@ CLI::App* add_command(CLI::App& app, CommandOptions& options) {
   CLI::App* command = app.add_subcommand(
       "soak", "run scenarios drawn from numbers under faults, judge them as explore does, and shrink those that fail");
   auto* scenario = command->add_option("SCENARIO", options.scenario, "judge, and shrink, this one instead");
-  auto* seeds = command->add_option("--seeds", options.seeds, "FIRST..LAST, or FIRST.. without an end; 1..10000 by default")
-                    ->type_name("A..B");
+  auto* seeds =
+      command->add_option("--seeds", options.seeds, "FIRST..LAST, or FIRST.. without an end; 1..10000 by default")
+          ->type_name("A..B");
   auto* seed = command->add_option("--seed", options.seed, "print the scenario of one seed, then run it");
   command->add_flag("--print", options.print, "with --seed: do not run it")->needs(seed);
   command->add_option("--minutes", options.minutes, "end after this time; without --seeds there is no other end")
@@ -233,7 +236,8 @@ CLI::App* add_command(CLI::App& app, CommandOptions& options) {
   command->add_option("--failures", options.most_failures, "end after so many failures")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
-  command->add_option("--out", options.folder, "folder for failures, and for what --resume needs")->capture_default_str();
+  command->add_option("--out", options.folder, "folder for failures, and for what --resume needs")
+      ->capture_default_str();
   command->add_flag("--resume", options.resume, "go on where Ctrl-C, --minutes or a crash ended the last one");
   scenario->excludes(seed)->excludes(seeds);
   seed->excludes(seeds);

@@ -371,7 +371,8 @@ bool Judge::cut_short(int side, const Descriptor& send) const {
 void Judge::descriptors_succeed(std::string_view invariant, int side, runtime::TimeNs until) {
   for (const std::vector<Descriptor>* list : {&end(side).sends, &end(side).receives})
     for (const Descriptor& descriptor : *list)
-      if (descriptor.completed <= until && !succeeded(descriptor) && !(list == &end(side).sends && cut_short(side, descriptor)))
+      if (descriptor.completed <= until && !succeeded(descriptor) &&
+          !(list == &end(side).sends && cut_short(side, descriptor)))
         fail(invariant, side, "a descriptor ends with " + status_text(descriptor.status & vi::status::error_mask));
 }
 

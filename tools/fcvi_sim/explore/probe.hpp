@@ -52,8 +52,8 @@ class Probe {
   std::unique_ptr<Endpoint> endpoint_;
   Region memory_;
   std::uint64_t next_offset_ = 0;
-  std::vector<Slot> own_, receives_, remote_;  // by message, by receive, by the peer's message
-  std::vector<std::uint32_t> receive_segments_;        // by receive
+  std::vector<Slot> own_, receives_, remote_;    // by message, by receive, by the peer's message
+  std::vector<std::uint32_t> receive_segments_;  // by receive
   std::size_t sends_completed_ = 0, receives_completed_ = 0;
   Probe* peer_ = nullptr;
 };

@@ -131,7 +131,7 @@ struct Record {
   FaultList faults;
   std::size_t faults_applied = 0;
   bool port_befallen = false;  // what the scenario's own faults did to ports, links or switches, is not in that list
-  std::uint64_t digest = 0;  // of the course: frames in their order, results
+  std::uint64_t digest = 0;    // of the course: frames in their order, results
 };
 
 }  // namespace sim::explore

@@ -189,9 +189,7 @@ void World::end_faults() {
 }
 
 // What up to two faults do to frames is over at once: explorations show it.
-bool World::needs_recovery() const {
-  return own_faults_ && (record_.port_befallen || record_.faults.size() > 2);
-}
+bool World::needs_recovery() const { return own_faults_ && (record_.port_befallen || record_.faults.size() > 2); }
 
 runtime::TimeNs World::last_arrival() const { return own_faults_ ? last_own_arrival_ : injector_.last_arrival(); }
 
@@ -337,7 +335,8 @@ void World::look_for_contradictions() {
 }
 
 void World::observe() {
-  if (scheduler_.fired_count() > most_events * (1 + scenario_.workloads.size())) throw std::runtime_error("more events than a run can need");
+  if (scheduler_.fired_count() > most_events * (1 + scenario_.workloads.size()))
+    throw std::runtime_error("more events than a run can need");
   if (!asks_at_the_end_) look_for_contradictions();
   for (Pair& pair : pairs_) {
     for (int side = 0; side < 2; ++side) {

@@ -8,8 +8,8 @@
 namespace sim::soak {
 namespace {
 
-constexpr std::uint64_t at_once = 16;       // seeds for a worker
-constexpr std::uint64_t window = 1 << 16;   // so far a worker may be ahead of the slowest
+constexpr std::uint64_t at_once = 16;      // seeds for a worker
+constexpr std::uint64_t window = 1 << 16;  // so far a worker may be ahead of the slowest
 constexpr int poll_ms = 200;
 
 }  // namespace
@@ -18,9 +18,7 @@ Campaign::Campaign(Plan plan, Totals done, Worker::Run run)
     : plan_(plan), totals_(std::move(done)), run_(std::move(run)), fresh_(totals_.next) {}
 Campaign::~Campaign() = default;
 
-bool Campaign::has_work() const {
-  return !again_.empty() || (fresh_ <= plan_.last && fresh_ - totals_.next < window);
-}
+bool Campaign::has_work() const { return !again_.empty() || (fresh_ <= plan_.last && fresh_ - totals_.next < window); }
 
 Seeds Campaign::next_work() {
   if (!again_.empty()) {

@@ -68,8 +68,8 @@ class Campaign {
   Totals totals_;
   const Worker::Run run_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::deque<Seeds> again_;                // left by a process that died
-  std::uint64_t fresh_;                    // the first that nobody was given
+  std::deque<Seeds> again_;                 // left by a process that died
+  std::uint64_t fresh_;                     // the first that nobody was given
   std::map<std::uint64_t, Outcome> early_;  // by seed: some before them are missing
 };
 

@@ -107,8 +107,7 @@ Outcome in_child(const std::function<Outcome()>& work, const std::string& error_
   const std::string text = read_all(ends[0]);
   ::close(ends[0]);
   int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && !text.empty()) return decoded(text);
   return {.kind = kind_of_death(status), .what = kind_of_death(status) + "\n"};
 }

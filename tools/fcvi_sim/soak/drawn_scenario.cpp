@@ -210,12 +210,33 @@ std::string Draw::workload(std::size_t number) {
 
 void Draw::frames(Map& map) {
   if (chance(70))
-    map.add("message",
-            one_of({"FCVI_CONNECT_RQST", "FCVI_CONNECT_RESP1", "FCVI_CONNECT_RESP2", "FCVI_CONNECT_RESP3",
-                    "FCVI_DISCONNECT_RQST", "FCVI_DISCONNECT_RESP", "FCVI_SEND_RQST", "FCVI_SEND_RQST",
-                    "FCVI_SEND_RESP", "FCVI_WRITE_RQST", "FCVI_WRITE_RQST", "FCVI_WRITE_RESP", "FCVI_READ_RQST",
-                    "FCVI_READ_RESP", "ABTS", "BA_ACC", "ACK_1", "ACK_0", "PLOGI", "LS_ACC", "LOGO", "GID_IPP",
-                    "CT_ACC", "RSCN", "ADISC", "FARP-REQ", "PRLI"}));
+    map.add("message", one_of({"FCVI_CONNECT_RQST",
+                               "FCVI_CONNECT_RESP1",
+                               "FCVI_CONNECT_RESP2",
+                               "FCVI_CONNECT_RESP3",
+                               "FCVI_DISCONNECT_RQST",
+                               "FCVI_DISCONNECT_RESP",
+                               "FCVI_SEND_RQST",
+                               "FCVI_SEND_RQST",
+                               "FCVI_SEND_RESP",
+                               "FCVI_WRITE_RQST",
+                               "FCVI_WRITE_RQST",
+                               "FCVI_WRITE_RESP",
+                               "FCVI_READ_RQST",
+                               "FCVI_READ_RESP",
+                               "ABTS",
+                               "BA_ACC",
+                               "ACK_1",
+                               "ACK_0",
+                               "PLOGI",
+                               "LS_ACC",
+                               "LOGO",
+                               "GID_IPP",
+                               "CT_ACC",
+                               "RSCN",
+                               "ADISC",
+                               "FARP-REQ",
+                               "PRLI"}));
   if (chance(30)) map.add("port", port());
   sometimes(map, 25, "direction", {"both", "received"});
   map.add("from", "0");
@@ -235,8 +256,8 @@ void Draw::turns(Map& map) {
 
 std::string Draw::frame_fault() {
   Map map;
-  const std::string action = one_of({"drop", "drop", "drop", "duplicate", "delay", "delay", "reorder", "reorder", "corrupt",
-                                     "truncate"});
+  const std::string action =
+      one_of({"drop", "drop", "drop", "duplicate", "delay", "delay", "reorder", "reorder", "corrupt", "truncate"});
   map.add("action", action);
   frames(map);
   turns(map);
@@ -259,18 +280,28 @@ std::string Draw::port_fault() {
   const std::size_t number = between(1, ports_);
   const std::string name = "p" + std::to_string(number), duration = one_of({"1us", "10ms", "1s", "3s", "12s", "25s"});
   if (isls_ > 0 && chance(30))
-    return map.add("action", "isl_down").add("isl", "i" + std::to_string(between(1, isls_))).add("at", time_up_to(3)).add("for", duration).text();
+    return map.add("action", "isl_down")
+        .add("isl", "i" + std::to_string(between(1, isls_)))
+        .add("at", time_up_to(3))
+        .add("for", duration)
+        .text();
   if (kind_ == Kind::Fabric && chance(8)) {
-    map.add("action", "switch_down").add("switch", switches_ == 1 ? "switch" : "s" + std::to_string(between(1, switches_)));
+    map.add("action", "switch_down")
+        .add("switch", switches_ == 1 ? "switch" : "s" + std::to_string(between(1, switches_)));
     return map.add("at", time_up_to(3)).add("for", duration).text();
   }
   if (chance(15)) {
     const std::string until = one_of({"200ms", "2s", "25s"});
     if (chance(50)) return map.add("action", "silence").add("port", name).add("from", "0").add("until", until).text();
-    return map.add("action", "partition").add("ports", "[" + name + "]").add("from", time_up_to(3)).add("until", "30s").text();
+    return map.add("action", "partition")
+        .add("ports", "[" + name + "]")
+        .add("from", time_up_to(3))
+        .add("until", "30s")
+        .text();
   }
-  std::string action = on_loop_[number - 1] ? one_of({"link_down", "lip", "replug", "log_out"})
-                                            : one_of({"link_down", "cut", "nos", "ols", "link_reset", "replug", "log_out"});
+  std::string action = on_loop_[number - 1]
+                           ? one_of({"link_down", "lip", "replug", "log_out"})
+                           : one_of({"link_down", "cut", "nos", "ols", "link_reset", "replug", "log_out"});
   if (action == "replug" && kind_ == Kind::PointToPoint) action = "nos";
   map.add("action", action).add("port", name);
   if (action == "log_out") {
@@ -281,7 +312,8 @@ std::string Draw::port_fault() {
     map.add("at", time_up_to(3));
   else
     map.add("message", one_of({"FCVI_SEND_RQST", "FCVI_CONNECT_RQST", "FCVI_CONNECT_RESP1", "FCVI_WRITE_RQST",
-                               "FCVI_DISCONNECT_RQST", "PLOGI"})).add("from", "0");
+                               "FCVI_DISCONNECT_RQST", "PLOGI"}))
+        .add("from", "0");
   if (action == "link_down" || action == "cut") map.add("for", duration);
   return map.text();
 }
@@ -290,7 +322,8 @@ std::string Draw::fault() { return chance(70) ? frame_fault() : port_fault(); }
 
 std::string Draw::scenario() {
   draw_size();
-  std::string text = "name: soak " + std::to_string(seed_) + "\nseed: " + std::to_string(seed_) + "\ntopology: " + topology();
+  std::string text =
+      "name: soak " + std::to_string(seed_) + "\nseed: " + std::to_string(seed_) + "\ntopology: " + topology();
   std::vector<std::string> ports;
   for (std::size_t i = 1; i <= ports_; ++i) ports.push_back(drawn_port(i));
   text += "\nports: " + list_of(ports) + "\nworkloads:\n";

@@ -51,9 +51,8 @@ Left shrunk(const Found& found, const volatile std::sig_atomic_t& stop) {
   const auto tree = settings::parse_yaml(found.text, "scenario");
   const auto scenario = read_scenario(found.text, "scenario", "", {});
   if (!tree || !scenario) return {.text = found.text};
-  Shrinker shrinker(*tree, [&](const std::string& text) {
-    return stop == 0 && is_good(text) && tried(text).kind == found.kind;
-  });
+  Shrinker shrinker(
+      *tree, [&](const std::string& text) { return stop == 0 && is_good(text) && tried(text).kind == found.kind; });
   shrinker.name_turns(*scenario, tried(found.text));
   shrinker.shrink();
   return {.text = shrinker.text(), .trials = shrinker.trials()};
@@ -102,7 +101,8 @@ Left shrink_and_leave(const Found& found, const std::string& folder, const volat
   if (!left.error.empty()) return left;
   left.what = captured(left.text, folder).what;
   draw_pictures(folder);
-  left.error = write_file(folder + "/failure.txt", left.what + "\n" + found.command + "\nfcvi-sim soak " + folder + "/minimal.yaml\n");
+  left.error = write_file(folder + "/failure.txt",
+                          left.what + "\n" + found.command + "\nfcvi-sim soak " + folder + "/minimal.yaml\n");
   return left;
 }
 

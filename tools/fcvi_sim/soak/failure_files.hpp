@@ -14,14 +14,14 @@ struct Found {
 };
 
 struct Left {
-  std::string text = {};    // of the smallest scenario that fails in the same way
-  std::size_t trials = 0;   // how many others were run for it
-  std::string what = {};    // that happens in it
-  std::string error = {};   // what could not be written; else empty
+  std::string text = {};   // of the smallest scenario that fails in the same way
+  std::size_t trials = 0;  // how many others were run for it
+  std::string what = {};   // that happens in it
+  std::string error = {};  // what could not be written; else empty
 };
 
 /// Shrinks it and writes into `folder`, which is made: scenario.yaml, minimal.yaml, failure.txt, and of the minimal one
-/// capture.pcapng, ladder.svg, report.html as far as its process came. `stop` not 0: it stays as small as it is by then.
+/// capture.pcapng, ladder.svg, report.html as far as its process came. `stop` not 0: it stays as it is by then.
 /// Each run is a process of its own.
 Left shrink_and_leave(const Found& found, const std::string& folder, const volatile std::sig_atomic_t& stop);
 

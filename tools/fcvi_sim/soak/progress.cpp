@@ -31,7 +31,8 @@ std::string progress_line(const Totals& totals, std::optional<std::uint64_t> of_
   std::string text = "[" + std::string(full, '#') + std::string(width - full, '.') + "] ";
   text += of_runs ? settings::format_count(totals.runs) + " of " + settings::format_count(*of_runs) + " runs"
                   : counted(totals.runs, "run", "runs");
-  text += ", " + counted(totals.frames, "frame", "frames") + ", " + counted(totals.failures.size(), "failure", "failures");
+  text +=
+      ", " + counted(totals.frames, "frame", "frames") + ", " + counted(totals.failures.size(), "failure", "failures");
   text += ", " + settings::format_count(static_cast<std::uint64_t>(runs_per_second)) + " runs/s";
   if (seconds_left) text += ", " + time_text(*seconds_left) + " left";
   return text;

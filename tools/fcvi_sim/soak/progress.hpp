@@ -9,9 +9,9 @@
 
 namespace sim::soak {
 
-/// "[#####.....] 50 of 100 runs, 1,234 frames, 0 failures, 25 runs/s, 2 s left". `share` of all, 0 to 1; no rate yet: 0.
-std::string progress_line(const Totals& totals, std::optional<std::uint64_t> of_runs, double share, double runs_per_second,
-                          std::optional<double> seconds_left);
+/// "[#####.....] 50 of 100 runs, 1,234 frames, 0 failures, 25 runs/s, 2 s left". `share` of all, 0 to 1.
+std::string progress_line(const Totals& totals, std::optional<std::uint64_t> of_runs, double share,
+                          double runs_per_second, std::optional<double> seconds_left);
 
 class Progress {
  public:

@@ -48,7 +48,8 @@ std::string Shrinker::text() const { return yaml_text(root_); }
 
 Tree& Shrinker::at(Tree& root, const Path& path) const {
   Tree* part = &root;
-  for (const std::size_t step : path) part = part->kind == Tree::Kind::List ? &part->items[step] : &part->entries[step].second;
+  for (const std::size_t step : path)
+    part = part->kind == Tree::Kind::List ? &part->items[step] : &part->entries[step].second;
   return *part;
 }
 
@@ -81,8 +82,9 @@ bool Shrinker::shorten_list(const Path& path) {
 bool Shrinker::drop_entries(const Path& path) {
   bool changed = false;
   for (std::size_t i = at(root_, path).entries.size(); i-- > 0;)
-    changed = try_change(path, [i](Tree& map) { map.entries.erase(map.entries.begin() + static_cast<std::ptrdiff_t>(i)); }) ||
-              changed;
+    changed =
+        try_change(path, [i](Tree& map) { map.entries.erase(map.entries.begin() + static_cast<std::ptrdiff_t>(i)); }) ||
+        changed;
   return changed;
 }
 

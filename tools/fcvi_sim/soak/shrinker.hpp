@@ -17,8 +17,8 @@ class Shrinker {
   /// Pre: `root` fails. `most` trials at most.
   Shrinker(settings::Tree root, Fails fails, std::size_t most = 20'000);
 
-  /// Names the frames that faults by chance, every n-th or within a time befell (Outcome::turns), where it fails all the
-  /// same: then frames can go one by one.
+  /// Names the frames that faults by chance, every n-th or within a time befell (Outcome::turns), where it fails all
+  /// the same: then frames can go one by one.
   void name_turns(const Scenario& scenario, const Outcome& outcome);
   /// Ends when no single step is left: no item of a list, no half or quarter of one, no key, no smaller number, no
   /// port that can stand for another.

@@ -10,8 +10,12 @@ using settings::BadInput;
 using settings::MapReader;
 using settings::Tree;
 
-Tree text_of(const std::string& text) { return {.kind = Tree::Kind::Scalar, .where = "", .scalar = text, .quoted = true}; }
-Tree number_of(std::uint64_t number) { return {.kind = Tree::Kind::Scalar, .where = "", .scalar = std::to_string(number)}; }
+Tree text_of(const std::string& text) {
+  return {.kind = Tree::Kind::Scalar, .where = "", .scalar = text, .quoted = true};
+}
+Tree number_of(std::uint64_t number) {
+  return {.kind = Tree::Kind::Scalar, .where = "", .scalar = std::to_string(number)};
+}
 
 State state_of(const Tree& tree) {
   const MapReader map(tree, "state", {"last", "next", "runs", "frames", "digest", "failures"});
@@ -34,13 +38,17 @@ std::string state_text(const State& state) {
   Tree failures{.kind = Tree::Kind::List, .where = ""};
   for (const Failure& failure : state.totals.failures) {
     Tree item{.kind = Tree::Kind::Map, .where = ""};
-    item.entries = {{"seed", number_of(failure.seed)}, {"kind", text_of(failure.kind)}, {"what", text_of(failure.what)}};
+    item.entries = {
+        {"seed", number_of(failure.seed)}, {"kind", text_of(failure.kind)}, {"what", text_of(failure.what)}};
     failures.items.push_back(std::move(item));
   }
   Tree root{.kind = Tree::Kind::Map, .where = ""};
-  root.entries = {{"last", number_of(state.last)},           {"next", number_of(state.totals.next)},
-                  {"runs", number_of(state.totals.runs)},    {"frames", number_of(state.totals.frames)},
-                  {"digest", number_of(state.totals.digest)}, {"failures", std::move(failures)}};
+  root.entries = {{"last", number_of(state.last)},
+                  {"next", number_of(state.totals.next)},
+                  {"runs", number_of(state.totals.runs)},
+                  {"frames", number_of(state.totals.frames)},
+                  {"digest", number_of(state.totals.digest)},
+                  {"failures", std::move(failures)}};
   return yaml_text(root);
 }
 

@@ -20,7 +20,8 @@ std::string unsuitable(const Scenario& scenario) {
   for (const WorkloadSpec& workload : scenario.workloads) {
     std::uint64_t bytes = 0, messages = 0;
     for (const TransferSpec& transfer : workload.transfers) {
-      if (!transfer.data.path.empty()) return "workload " + workload.name + " has data of a file: expected {random: SIZE}";
+      if (!transfer.data.path.empty())
+        return "workload " + workload.name + " has data of a file: expected {random: SIZE}";
       bytes += transfer.data.size_bytes * transfer.repeat;
       messages += transfer.message_count() * transfer.repeat;
     }

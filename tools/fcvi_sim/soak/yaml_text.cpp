@@ -9,9 +9,11 @@ using settings::Tree;
 
 bool is_plain(const std::string& text) {
   const auto harmless = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.' || c == '/' || c == ' ' || c == ':';
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.' || c == '/' ||
+           c == ' ' || c == ':';
   };
-  if (text.empty() || text.front() == ' ' || text.front() == '-' || text.back() == ' ' || text.back() == ':') return false;
+  if (text.empty() || text.front() == ' ' || text.front() == '-' || text.back() == ' ' || text.back() == ':')
+    return false;
   return text.find(": ") == std::string::npos && std::all_of(text.begin(), text.end(), harmless);
 }
 

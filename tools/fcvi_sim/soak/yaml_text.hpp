@@ -6,8 +6,8 @@
 
 namespace sim::soak {
 
-/// Pre: the root is a mapping. A line for each of its keys; lists of several mappings, and mappings that do not fit into
-/// 120 columns, have a line for each item.
+/// Pre: the root is a mapping. A line for each of its keys; a list that does not fit into 120 columns has one for each
+/// item.
 std::string yaml_text(const settings::Tree& root);
 
 }  // namespace sim::soak
