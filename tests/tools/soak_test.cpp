@@ -306,10 +306,11 @@ TEST(Shrinker, a_real_failure_becomes_a_few_lines) {
   EXPECT_THAT(shrinker.text(), HasSubstr("nth: ["));
   EXPECT_EQ(shrinker.text().find("probability"), std::string::npos);
   shrinker.shrink();
-  EXPECT_LE(std::count(shrinker.text().begin(), shrinker.text().end(), '\n'), 10);
-  EXPECT_EQ(shrinker.text().find("rdma_write"), std::string::npos);
-  EXPECT_EQ(shrinker.text().find("other"), std::string::npos);
-  EXPECT_TRUE(fails(shrinker.text()));
+  const std::string text = shrinker.text();
+  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 10) << text;
+  EXPECT_EQ(text.find("rdma_write"), std::string::npos);
+  EXPECT_EQ(text.find("other"), std::string::npos);
+  EXPECT_TRUE(fails(text));
 }
 
 // What was written is read as it was.
