@@ -56,7 +56,7 @@ ROOMS = {
     "tools/fcvi_sim/explore": ({"scenario", "host", "network", "picture", "run"},
                                {"runtime", "wire", "vi", "settings", "fc2_fabric/frame", "fc2_fabric/link"}),
     "tools/fcvi_sim/soak": ({"scenario", "picture", "capture", "run", "report", "explore"},
-                            {"runtime", "wire", "settings", "fc2_fabric/frame", "fc2_fabric/drivers"}),
+                            {"runtime", "wire", "settings", "fc2_fabric/frame", "fc2_fabric/switch", "fc2_fabric/drivers"}),
     "tools/fcvi_sim/replay": ({"scenario", "host", "capture"},
                               {"runtime", "wire", "vi", "settings", "fc2_fabric/frame", "fc2_fabric/node", "farp", "fcvi"}),
 }

@@ -163,8 +163,8 @@ LoopStation* Loop::addressee(const LoopStation& from, const Frame& frame) const 
   return former;
 }
 
-// OPN: the one that is opened answers by an R_RDY for each free buffer. On a loop without latency a LIP may have come in
-// between, and the port has its frame back.
+// OPN: the one that is opened answers by an R_RDY for each free buffer. On a loop without latency a LIP may have come
+// meanwhile: the port has its frame back.
 void Loop::open_circuit() {
   if (owner_->frame_ == nullptr) return close();
   opened_ = addressee(*owner_, *owner_->frame_);
