@@ -127,13 +127,15 @@ void PeerRequest::ask_all_ports() {
   services_.scheduler.cancel(next_search_);
   OriginatedSetup& setup = owner_.add_setup(connection_, local_, remote_, runtime::never, *this, this);
   setup.start();
-  mapping_is_old_ = ours_ != nullptr && !ours_->is_resolving();
+  const bool from_memory = ours_ != nullptr && !ours_->is_resolving();
+  mapping_is_old_ = from_memory && !std::exchange(again_at_once_, false);
 }
 
 /// The peer finds us when it comes; what we do again covers what was lost or not known yet. What the resolver
-/// remembered may have been without the peer's port: then at once.
+/// remembered may have been without the peer's port: then at once, and once: of our own address it always knows.
 void PeerRequest::schedule_search() {
-  services_.scheduler.schedule_after(next_search_, std::exchange(mapping_is_old_, false) ? 0 : services_.ulp_timeout());
+  again_at_once_ = std::exchange(mapping_is_old_, false);
+  services_.scheduler.schedule_after(next_search_, again_at_once_ ? 0 : services_.ulp_timeout());
 }
 
 /// FC-VI 5.3.4: between two requests of one N_Port, which share the Port_Name, the FCVI_HANDLEs decide.

@@ -115,6 +115,7 @@ class PeerRequest final : public EndpointRequest,
   ReceivedSetup* theirs_ = nullptr;  // the peer's, valid from its match to its answer; then while it is accepted
   vi::Return conflict_ = vi::Return::Success;
   bool mapping_is_old_ = false;  // the ports that were asked last came from the resolver's memory
+  bool again_at_once_ = false;   // the next search is because of that: what the resolver says then is new
   fsm::Outbox<Effect, 2> outbox_;
   Acceptance acceptance_{*this};
   runtime::Timer<PeerRequest, &PeerRequest::time_expired> t1_{*this};

@@ -55,6 +55,8 @@ ROOMS = {
     "tools/fcvi_sim/report": ({"scenario", "picture", "capture", "run"}, {"runtime", "wire", "settings"}),
     "tools/fcvi_sim/explore": ({"scenario", "host", "network", "picture", "run"},
                                {"runtime", "wire", "vi", "settings", "fc2_fabric/frame", "fc2_fabric/link"}),
+    "tools/fcvi_sim/soak": ({"scenario", "picture", "capture", "run", "report", "explore"},
+                            {"runtime", "wire", "settings", "fc2_fabric/frame", "fc2_fabric/switch", "fc2_fabric/drivers"}),
     "tools/fcvi_sim/replay": ({"scenario", "host", "capture"},
                               {"runtime", "wire", "vi", "settings", "fc2_fabric/frame", "fc2_fabric/node", "farp", "fcvi"}),
 }

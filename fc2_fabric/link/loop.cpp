@@ -29,12 +29,14 @@ LoopStation& Loop::join(std::unique_ptr<LoopStation> station) {
   return joined;
 }
 
-// What the port had on its way is lost with it.
+// What the port had on its way is lost with it, also what a fault held back.
 void Loop::detach(LoopStation& station) {
   const std::size_t place = place_of(station);
   forget_traffic();
   const auto gone = std::move(stations_[place]);
   stations_.erase(stations_.begin() + static_cast<std::ptrdiff_t>(place));
+  gone->sent_.clear();
+  gone->received_.clear();
   gone->user_.loop_gone();
   if (!stations_.empty()) begin_lip(*stations_.front());
 }
@@ -161,8 +163,10 @@ LoopStation* Loop::addressee(const LoopStation& from, const Frame& frame) const 
   return former;
 }
 
-// OPN: the one that is opened answers by an R_RDY for each free buffer.
+// OPN: the one that is opened answers by an R_RDY for each free buffer. On a loop without latency a LIP may have come
+// meanwhile: the port has its frame back.
 void Loop::open_circuit() {
+  if (owner_->frame_ == nullptr) return close();
   opened_ = addressee(*owner_, *owner_->frame_);
   credit_ = opened_ == nullptr ? LoopStation::unlimited : opened_->free_buffers();
   go_on();

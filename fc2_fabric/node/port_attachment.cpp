@@ -300,7 +300,10 @@ void PortAttachment::do_renew_other() {
 void PortAttachment::become_offline() {
   if (!state_.online) return;
   state_.online = false;
-  for (auto& [peer, port] : remote_ports_) port->link_down();
+  for (auto& [peer, port] : remote_ports_) {
+    port->link_down();
+    if (port->suspended()) port->implicit_logout();  // it was being validated: nothing goes on that could
+  }
   listener_.own_address_lost(state_.n_port_id);
   state_.n_port_id = port_.config().fixed_id;  // the next FLOGI is sent without an address
 }

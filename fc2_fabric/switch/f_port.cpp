@@ -110,6 +110,7 @@ void FPort::disconnect() {
   shared_link_ = nullptr;
   n_port_.reset();
   link_.reset();
+  cut_by_switch_ = false;
 }
 
 void FPort::move_to(FPort& other) {
@@ -121,6 +122,7 @@ void FPort::move_to(FPort& other) {
   port.link_interrupted();
   n_port_.reset();
   link_.reset();
+  cut_by_switch_ = false;
   other.connect(port, config);
 }
 

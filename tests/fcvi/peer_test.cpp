@@ -383,6 +383,23 @@ TEST_F(Peers, loopback_aloneWaits) {
   EXPECT_EQ(result_of(one), Return::Timeout);
 }
 
+class PeersByFarp : public TwoNodes {
+ public:
+  PeersByFarp()
+      : TwoNodes({}, {.latency_ns = runtime::microsecond, .bytes_per_second = 0}, {}, {.use_name_server = false}) {}
+};
+// FC-VI 5.3.3, 5.3.4: by FARP the resolver knows our own address without asking; asked again at once, and once.
+TEST_F(PeersByFarp, loopback_aloneAsksAgainInItsTime) {
+  vi::Vi& vi = client->make_vi(Level::ReliableDelivery);
+  Connect call;
+  client->provider.connect_peer_request(vi, client->net("one"), client->net("rendezvous"), 25 * runtime::second, call);
+  fabric.run_for(runtime::millisecond);
+  EXPECT_EQ(client->provider.counters().ius_sent, 8u);  // two set-ups of our own, both ends of each
+  fabric.run_for(30 * runtime::second);
+  EXPECT_EQ(call.result, Return::Timeout);
+  EXPECT_EQ(client->provider.counters().ius_sent, 3 * 8u);  // and after each FCVI_ULP_TIMEOUT
+}
+
 TEST_F(Peers, loopback_manyConcurrent_allConnect) {
   std::vector<Peer*> all;
   for (int i = 0; i < 40; ++i) all.push_back(&make(low)), post(*all.back(), low);

@@ -8,6 +8,7 @@
 #include "tools/fcvi_sim/report_command.hpp"
 #include "tools/fcvi_sim/run_command.hpp"
 #include "tools/fcvi_sim/schema_command.hpp"
+#include "tools/fcvi_sim/soak_command.hpp"
 
 int main(int argc, char** argv) {
   // Transfers come and go: their memory is used again, not given back to the kernel and faulted in anew.
@@ -24,6 +25,8 @@ int main(int argc, char** argv) {
   const CLI::App* schema = sim::add_schema_command(app);
   sim::explore::CommandOptions exploration;
   const CLI::App* explorer = sim::explore::add_command(app, exploration);
+  sim::soak::CommandOptions soaked;
+  const CLI::App* soaker = sim::soak::add_command(app, soaked);
   sim::report::CommandOptions reported;
   const CLI::App* reporter = sim::report::add_command(app, reported);
   sim::capture::CommandOptions captured;
@@ -38,6 +41,7 @@ int main(int argc, char** argv) {
   if (checker->parsed()) return sim::check_command(checked);
   if (schema->parsed()) return sim::schema_command();
   if (explorer->parsed()) return sim::explore::run_command(exploration);
+  if (soaker->parsed()) return sim::soak::run_command(soaked);
   if (reporter->parsed()) return sim::report::run_command(reported);
   if (replayer->parsed()) return sim::replay::run_command(replayed);
   return commands.parsed() ? sim::capture::run_command(commands, captured) : sim::run_command(run);

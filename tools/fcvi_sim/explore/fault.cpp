@@ -10,7 +10,6 @@ namespace sim::explore {
 namespace {
 
 // A frame that nobody overtakes arrives after this: shorter than every timer.
-constexpr runtime::TimeNs longest_hold = 100 * runtime::millisecond;
 
 struct KindName {
   Fault::Kind kind;

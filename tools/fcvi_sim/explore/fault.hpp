@@ -33,6 +33,8 @@ struct Fault {
   friend bool operator==(const Fault&, const Fault&) = default;
 };
 using FaultList = std::vector<Fault>;  // frames ascending
+/// Reorder: where too few frames follow, it goes after this time.
+inline constexpr runtime::TimeNs longest_hold = 100 * runtime::millisecond;
 
 /// "lose:7", "duplicate:7", "duplicate:7+2s", "delay:7+10s", "reorder:7+1"; blocks: "lose:7x16", "delay:7x300+4s",
 /// "reverse:7x300", "shuffle:7x300", "alternate:7x300+4s".

@@ -21,6 +21,14 @@ std::uint64_t longest_receive(const std::vector<Message>& theirs) {
   return longest;
 }
 
+/// In each queue: an address segment, and the data segments of the longest list.
+std::uint32_t most_segments(const std::vector<Message>& ours, const std::vector<Message>& theirs) {
+  std::uint32_t most = 1;
+  for (const auto* messages : {&ours, &theirs})
+    for (const Message& message : *messages) most = std::max(most, message.segments);
+  return most + 1;
+}
+
 std::uint32_t next_random(std::uint32_t& state) {
   state ^= state << 13;
   state ^= state >> 17;
@@ -44,7 +52,7 @@ std::vector<Message> messages_of(const WorkloadSpec& workload, Side side, std::u
     const Layout layout(transfer.data.size_bytes, transfer.message_bytes, 1);
     for (std::uint32_t run = 0; run < transfer.repeat; ++run) {
       for (std::uint64_t i = 0; i < transfer.message_count(); ++i) {
-        Message message{transfer.operation, std::vector<std::uint8_t>(layout.message_length(i)), {}};
+        Message message{transfer.operation, std::vector<std::uint8_t>(layout.message_length(i)), {}, transfer.segments};
         for (std::uint8_t& byte : message.content) {
           byte = static_cast<std::uint8_t>(next_random(state) >> 8);
           if (byte == untouched) ++byte;  // written shows
@@ -60,7 +68,8 @@ std::vector<Message> messages_of(const WorkloadSpec& workload, Side side, std::u
 Probe::Probe(Node& node, const WorkloadSpec& workload, End& record, const std::vector<Message>& theirs)
     : node_(node), record_(record), theirs_(theirs) {
   const auto depth = static_cast<std::uint32_t>(std::max(record.messages.size(), theirs.size()) + 1);
-  endpoint_ = std::make_unique<Endpoint>(node, workload.attributes, depth, 2, workload.name);
+  endpoint_ = std::make_unique<Endpoint>(node, workload.attributes, depth, most_segments(record.messages, theirs),
+                                         workload.name);
   memory_ =
       endpoint_->allocate(memory_size(record.messages, theirs) + theirs.size() * longest_receive(theirs), true, true);
   for (const Message& message : record.messages) {
@@ -70,7 +79,9 @@ Probe::Probe(Node& node, const WorkloadSpec& workload, End& record, const std::v
   for (const Message& message : theirs) {
     remote_.push_back(message.operation == Operation::Send ? Slot{} : reserve(message.content.size()));
     if (message.operation == Operation::RdmaRead) fill(remote_.back(), message.content);
-    if (message.takes_receive()) receives_.push_back(reserve(longest_receive(theirs)));
+    if (!message.takes_receive()) continue;
+    receives_.push_back(reserve(longest_receive(theirs)));
+    receive_segments_.push_back(message.segments);
   }
   record.port = node.name();
   record.states.push_back({node.driver().now(), vi().state()});
@@ -97,10 +108,22 @@ bool Probe::holds(const Slot& slot, const std::vector<std::uint8_t>& content) co
   return std::equal(bytes.begin(), bytes.end(), content.begin());
 }
 
+// Cut at odd places; the last one has the rest.
+std::vector<Piece> Probe::pieces_of(const Slot& slot, std::uint32_t segments) {
+  std::vector<Piece> pieces;
+  const std::uint64_t each = slot.size_bytes / segments | (segments > 1 ? 1 : 0);
+  for (std::uint64_t at = 0, left = segments; left > 0; --left) {
+    const std::uint64_t size = left == 1 ? slot.size_bytes - at : std::min(each, slot.size_bytes - at);
+    pieces.push_back({slot.offset + at, static_cast<std::uint32_t>(size)});
+    at += size;
+  }
+  return pieces;
+}
+
 void Probe::post_receives() {
-  for (const Slot& slot : receives_) {
-    const Piece piece{slot.offset, static_cast<std::uint32_t>(slot.size_bytes)};
-    Posting posting{.pieces = {&piece, 1}, .base = memory_.address(), .handle = memory_.handle()};
+  for (std::size_t i = 0; i < receives_.size(); ++i) {
+    const auto pieces = pieces_of(receives_[i], receive_segments_[i]);
+    Posting posting{.pieces = pieces, .base = memory_.address(), .handle = memory_.handle()};
     Descriptor descriptor{.message = record_.receives.size()};
     descriptor.address = endpoint_->post_receive(posting);
     record_.receives.push_back(std::move(descriptor));
@@ -110,9 +133,9 @@ void Probe::post_receives() {
 void Probe::post_sends() {
   for (std::size_t i = 0; i < record_.messages.size(); ++i) {
     const Message& message = record_.messages[i];
-    const Piece piece{own_[i].offset, static_cast<std::uint32_t>(own_[i].size_bytes)};
+    const auto pieces = pieces_of(own_[i], message.segments);
     Posting posting{
-        .control = control_of(message), .pieces = {&piece, 1}, .base = memory_.address(), .handle = memory_.handle()};
+        .control = control_of(message), .pieces = pieces, .base = memory_.address(), .handle = memory_.handle()};
     posting.immediate_data = message.immediate.value_or(0);
     posting.remote_address = peer_->memory_.address() + peer_->remote_[i].offset;
     posting.remote_handle = peer_->memory_.handle();

@@ -37,6 +37,7 @@ class Probe {
     std::uint64_t offset = 0, size_bytes = 0;
   };
   Slot reserve(std::uint64_t size_bytes);
+  static std::vector<Piece> pieces_of(const Slot& slot, std::uint32_t segments);
   void fill(const Slot& slot, const std::vector<std::uint8_t>& content);
   [[nodiscard]] std::vector<std::uint8_t> bytes_of(const Slot& slot) const;
   [[nodiscard]] bool holds(const Slot& slot, const std::vector<std::uint8_t>& content) const;
@@ -51,7 +52,8 @@ class Probe {
   std::unique_ptr<Endpoint> endpoint_;
   Region memory_;
   std::uint64_t next_offset_ = 0;
-  std::vector<Slot> own_, receives_, remote_;  // by message, by receive, by the peer's message
+  std::vector<Slot> own_, receives_, remote_;    // by message, by receive, by the peer's message
+  std::vector<std::uint32_t> receive_segments_;  // by receive
   std::size_t sends_completed_ = 0, receives_completed_ = 0;
   Probe* peer_ = nullptr;
 };

@@ -30,6 +30,7 @@ struct Message {
   Operation operation = Operation::Send;
   std::vector<std::uint8_t> content;
   std::optional<std::uint32_t> immediate;
+  std::uint32_t segments = 1;  // data segments, at both ends
   [[nodiscard]] bool takes_receive() const {
     return operation == Operation::Send || (operation == Operation::RdmaWrite && immediate.has_value());
   }
@@ -129,7 +130,8 @@ struct Record {
       0;  // what comes later is given up: R_A_TOV, where a port uses class 2 E_D_TOV (FC-VI B.2.6.1 rule 8e)
   FaultList faults;
   std::size_t faults_applied = 0;
-  std::uint64_t digest = 0;  // of the course: frames in their order, results
+  bool port_befallen = false;  // what the scenario's own faults did to ports, links or switches, is not in that list
+  std::uint64_t digest = 0;    // of the course: frames in their order, results
 };
 
 }  // namespace sim::explore

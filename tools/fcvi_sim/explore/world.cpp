@@ -16,6 +16,9 @@ constexpr runtime::TimeNs settling = 50 * runtime::millisecond;
 constexpr runtime::TimeNs longest_run = 10'000 * runtime::second;
 // More than any run of a few messages needs: beyond, something repeats itself for ever.
 constexpr std::uint64_t most_events = 200'000;
+// From the end of the faults until all is as if they had never been: links that came up, paths, logins that were lost
+// in the middle and are asked for again (R_A_TOV, twice that for ELS and CT).
+constexpr int recovery_r_a_tov = 4;
 
 std::uint32_t hash_of(std::span<const std::uint8_t> bytes) {
   std::uint32_t hash = 0x811C9DC5;
@@ -50,20 +53,44 @@ void World::Until::wake(bool held) {
 }
 
 World::World(const Scenario& scenario, const FaultList& faults, fc2::FramePool& pool, Sabotage sabotage)
-    : scenario_(scenario), sabotage_(std::move(sabotage)), pool_(pool), driver_(scheduler_),
-      network_(make_network(scheduler_, pool, scenario, nullptr)),
-      injector_(scheduler_, faults,
-                [this](std::size_t link, wire::FcId address) { return network_->has_address(link, address); }) {
-  record_.faults = faults;
-  record_.in_order = scenario.in_order;
-  const bool class_2 =
-      std::any_of(scenario.ports.begin(), scenario.ports.end(), [](const PortSpec& port) { return port.class_2; });
-  record_.frame_lifetime = network_->frame_lifetime(class_2);
+    : World(scenario, faults, pool, std::move(sabotage), nullptr) {
   for (std::size_t i = 0; i < scenario.ports.size(); ++i) {
-    nodes_.push_back(std::make_unique<Node>(driver_, network_->host(i), i));
     network_->attach(i);
     network_->watch(i, nullptr, injector_.add_link());
   }
+}
+
+World::World(const Scenario& scenario, fc2::FramePool& pool, fc2::Capture* capture)
+    : World(scenario, FaultList{}, pool, Sabotage{}, capture) {
+  PortControl& control = *this;
+  own_faults_.emplace(
+      scheduler_, scenario, control, [this](wire::FcId id) { return network_->host_with(id); },
+      [this](const FaultSpec& spec, std::size_t port, fc2::LinkDirection, const fc2::Frame& frame) {
+        own_fault_befell(spec, port, frame);
+      });
+  turns_.resize(scenario.faults.size());
+  std::vector<std::string> notes;
+  for (const FaultSpec& fault : scenario.faults) notes.push_back("fault: " + fault.rule.note);
+  if (capture != nullptr) capture->set_fault_notes(std::move(notes));
+  for (std::size_t i = 0; i < scenario.ports.size(); ++i) {
+    watches_.emplace_back(*this, capture == nullptr ? nullptr : &capture->add_interface(scenario.ports[i].name));
+    attach(i);
+  }
+}
+
+World::World(const Scenario& scenario, const FaultList& faults, fc2::FramePool& pool, Sabotage sabotage,
+             fc2::Capture* capture)
+    : scenario_(scenario), sabotage_(std::move(sabotage)), pool_(pool), driver_(scheduler_),
+      network_(make_network(scheduler_, pool, scenario, capture)),
+      injector_(scheduler_, faults,
+                [this](std::size_t link, wire::FcId address) { return network_->has_address(link, address); }) {
+  record_.faults = faults;
+  record_.in_order = scenario.in_order || scenario.topology != TopologyKind::Fabric;
+  const bool class_2 =
+      std::any_of(scenario.ports.begin(), scenario.ports.end(), [](const PortSpec& port) { return port.class_2; });
+  record_.frame_lifetime = network_->frame_lifetime(class_2);
+  for (std::size_t i = 0; i < scenario.ports.size(); ++i)
+    nodes_.push_back(std::make_unique<Node>(driver_, network_->host(i), i));
   network_->set_peer_listener(*this);
   driver_.set_observer([this] { observe(); });
 }
@@ -73,6 +100,100 @@ World::~World() {
   network_->unplug();
   driver_.abandon();
 }
+
+// --- the scenario's own faults -----------------------------------------------------------------------------------
+
+void World::attach(std::size_t port) {
+  network_->attach(port);
+  network_->watch(port, &watches_[port], own_faults_->rules_for(port));
+}
+
+void World::set_plugged(std::size_t port, bool plugged) {
+  if (network_->is_attached(port) == plugged) return;
+  if (plugged)
+    attach(port);
+  else
+    network_->detach(port);
+}
+
+void World::at_link(std::size_t port, LinkFunction& what) {
+  if (network_->is_attached(port)) network_->at_link(port, what);
+}
+
+void World::lip(std::size_t port) {
+  if (network_->is_attached(port)) network_->lip(port);
+}
+
+void World::replug(std::size_t port) {
+  if (!network_->is_attached(port)) return;
+  network_->replug(port);
+  network_->watch(port, &watches_[port], own_faults_->rules_for(port));
+}
+
+void World::log_out(std::size_t port, std::size_t peer, bool implicit) { network_->log_out(port, peer, implicit); }
+
+void World::Watch::frame_passed(runtime::TimeNs at, const fc2::Frame& frame, bool outbound) {
+  if (capture_ != nullptr) capture_->frame_passed(at, frame, outbound);
+  if (!outbound) return;
+  ++world_.record_.frames;
+  world_.note(hash_of(frame.content()));
+}
+
+// As a list of an exploration would have it: what is damaged is lost where it arrives.
+void World::own_fault_befell(const FaultSpec& spec, std::size_t /*port*/, const fc2::Frame& frame) {
+  const fc2::FaultAction& action = *spec.rule.action;
+  Fault fault{.kind = Fault::Kind::Lose, .frame = record_.frames};
+  if (action.apply == fc2::fault::duplicate) fault = {Fault::Kind::Duplicate, record_.frames, action.delay};
+  if (action.apply == fc2::fault::delay) fault = {Fault::Kind::Delay, record_.frames, action.delay};
+  if (action.apply == fc2::fault::reorder) {
+    const bool briefly = action.longest_hold <= longest_hold;
+    fault = briefly ? Fault{Fault::Kind::Reorder, record_.frames, 0, action.frames}
+                    : Fault{Fault::Kind::Delay, record_.frames, action.longest_hold};
+    last_own_arrival_ = std::max(last_own_arrival_, scheduler_.now() + action.longest_hold);
+  }
+  last_own_arrival_ = std::max(last_own_arrival_, scheduler_.now() + action.delay * action.frames);
+  record_.faults.push_back(fault);
+  ++record_.faults_applied;
+  note_hit(frame, fault);
+  const auto rule = static_cast<std::size_t>(&spec - scenario_.faults.data());
+  turns_[rule].push_back(own_faults_->matched(rule));
+}
+
+bool World::befell_port() const {
+  const auto times = own_faults_ ? own_faults_->times() : std::vector<std::uint64_t>();
+  for (std::size_t i = 0; i < times.size(); ++i)
+    if (times[i] != 0 && scenario_.faults[i].event) return true;
+  return false;
+}
+
+void World::begin_faults() {
+  if (own_faults_) {
+    own_faults_->start_clock();
+    return;
+  }
+  injector_.set_witness(
+      [this](std::uint32_t number, const fc2::Frame& frame, const Fault* fault) { witness(number, frame, fault); });
+  injector_.set_tampering(sabotage_.frame);
+  injector_.begin();
+}
+
+void World::end_faults() {
+  if (own_faults_) {
+    own_faults_->heal();
+    record_.port_befallen = befell_port();
+    return;
+  }
+  injector_.end();
+  record_.frames = injector_.frames();
+  record_.faults_applied = injector_.applied();
+}
+
+// What up to two faults do to frames is over at once: explorations show it.
+bool World::needs_recovery() const { return own_faults_ && (record_.port_befallen || record_.faults.size() > 2); }
+
+runtime::TimeNs World::last_arrival() const { return own_faults_ ? last_own_arrival_ : injector_.last_arrival(); }
+
+// --- a run -------------------------------------------------------------------------------------------------------
 
 void World::peer_lost(std::size_t host, std::optional<std::size_t> peer) {
   record_.logouts.push_back({scheduler_.now(), nodes_[host]->name(), peer ? nodes_[*peer]->name() : std::string()});
@@ -162,20 +283,17 @@ void World::rest() {
 const Record& World::run(Ladder* ladder) {
   ladder_ = ladder;
   log_in();
-  injector_.set_witness(
-      [this](std::uint32_t number, const fc2::Frame& frame, const Fault* fault) { witness(number, frame, fault); });
-  injector_.set_tampering(sabotage_.frame);
-  injector_.begin();
+  begin_faults();
   std::uint32_t salt = 0;
   for (const WorkloadSpec& workload : scenario_.workloads) spawn(make_pair(workload, salt++));
   run_programs();
-  injector_.end();
-  record_.frames = injector_.frames();
-  record_.faults_applied = injector_.applied();
+  end_faults();
   if (sabotage_.before_new_connection) sabotage_.before_new_connection(*this);
-  if (injector_.last_arrival() >= scheduler_.now()) {
+  if (needs_recovery()) {
+    sleep(std::max<runtime::TimeNs>(last_arrival() - scheduler_.now(), 0) + recovery_r_a_tov * record_.r_a_tov);
+  } else if (last_arrival() >= scheduler_.now()) {
     connect_anew(ConnectionRecord::Phase::Meanwhile);
-    sleep(std::max<runtime::TimeNs>(injector_.last_arrival() - scheduler_.now(), 0) + settling);
+    sleep(std::max<runtime::TimeNs>(last_arrival() - scheduler_.now(), 0) + settling);
   }
   connect_anew(ConnectionRecord::Phase::Afterwards);
   if (asks_at_the_end_) look_for_contradictions();
@@ -217,7 +335,8 @@ void World::look_for_contradictions() {
 }
 
 void World::observe() {
-  if (scheduler_.fired_count() > most_events) throw std::runtime_error("more events than a run can need");
+  if (scheduler_.fired_count() > most_events * (1 + scenario_.workloads.size()))
+    throw std::runtime_error("more events than a run can need");
   if (!asks_at_the_end_) look_for_contradictions();
   for (Pair& pair : pairs_) {
     for (int side = 0; side < 2; ++side) {
@@ -240,16 +359,20 @@ void World::observe() {
   }
 }
 
+void World::note_hit(const fc2::Frame& frame, const Fault& fault) {
+  const wire::FcHeader header = fc2::header_of(frame);
+  const wire::Bytes data_field = frame.content().subspan(wire::FcHeader::size());
+  const bool fc_vi =
+      header.type == wire::Type::fc_vi && !wire::is_link_control(header.r_ctl) && wire::fcvi::has_opcode(data_field);
+  record_.hits.push_back({fault.kind, fc_vi, fc_vi ? wire::fcvi::opcode_of(data_field) : wire::fcvi::Opcode{}});
+}
+
 void World::witness(std::uint32_t number, const fc2::Frame& frame, const Fault* fault) {
   const auto content = frame.content();
   note(hash_of(content));
   const wire::FcHeader header = fc2::header_of(frame);
   const wire::Bytes data_field = content.subspan(wire::FcHeader::size());
-  if (fault != nullptr) {
-    const bool fc_vi =
-        header.type == wire::Type::fc_vi && !wire::is_link_control(header.r_ctl) && wire::fcvi::has_opcode(data_field);
-    record_.hits.push_back({fault->kind, fc_vi, fc_vi ? wire::fcvi::opcode_of(data_field) : wire::fcvi::Opcode{}});
-  }
+  if (fault != nullptr) note_hit(frame, *fault);
   if (ladder_ == nullptr) return;
   std::size_t port = 0;
   bool outbound = false;

@@ -1,15 +1,18 @@
 // One run of an exploration: a small fabric with logged-in ports, the scenario's workloads under a list of faults, then
 // a new connection for each workload without faults (two if late frames still arrive: one before, one after them), then
-// rest until every timer has ended.
+// rest until every timer has ended. Or the same under the faults that the scenario itself has.
 #pragma once
+#include <deque>
 #include <functional>
 #include <list>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "tools/fcvi_sim/explore/probe.hpp"
 #include "tools/fcvi_sim/picture/ladder.hpp"
 #include "tools/fcvi_sim/network/network.hpp"
+#include "tools/fcvi_sim/run/fault_injector.hpp"
 
 namespace sim::explore {
 
@@ -23,10 +26,13 @@ struct Sabotage {
   std::function<void(Record&)> record = {};
 };
 
-class World final : private PeerListener {
+class World final : private PeerListener, private PortControl {
  public:
   /// `pool` serves one run after another. All references outlive the world.
   World(const Scenario& scenario, const FaultList& faults, fc2::FramePool& pool, Sabotage sabotage);
+  /// Under the scenario's own faults, of frames and of ports; they end when the programs have. `capture`: of all ports
+  /// and ISLs; may be nullptr.
+  World(const Scenario& scenario, fc2::FramePool& pool, fc2::Capture* capture);
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
@@ -50,8 +56,30 @@ class World final : private PeerListener {
   Until until(std::function<bool()> condition, runtime::TimeNs patience);
   [[nodiscard]] const Record& record() const { return record_; }
 
+  /// By position in the scenario's faults: of the frames that matched those that it befell, from 1.
+  using Turns = std::vector<std::vector<std::uint64_t>>;
+  [[nodiscard]] const Turns& turns() const { return turns_; }
+
  private:
   friend class Until;
+  World(const Scenario& scenario, const FaultList& faults, fc2::FramePool& pool, Sabotage sabotage,
+        fc2::Capture* capture);
+  /// Sees the frames of one port, under the scenario's own faults.
+  class Watch final : public fc2::FrameTap {
+   public:
+    Watch(World& world, fc2::FrameTap* capture) : world_(world), capture_(capture) {}
+    void frame_passed(runtime::TimeNs at, const fc2::Frame& frame, bool outbound) override;
+
+   private:
+    World& world_;
+    fc2::FrameTap* capture_;
+  };
+  void begin_faults();
+  void end_faults();
+  void own_fault_befell(const FaultSpec& spec, std::size_t port, const fc2::Frame& frame);
+  [[nodiscard]] runtime::TimeNs last_arrival() const;
+  [[nodiscard]] bool befell_port() const;
+  [[nodiscard]] bool needs_recovery() const;
   /// Two ends and the programs on them.
   struct Pair {
     const WorkloadSpec* workload;
@@ -61,6 +89,15 @@ class World final : private PeerListener {
   void log_in();
   // PeerListener
   void peer_lost(std::size_t host, std::optional<std::size_t> peer) override;
+  // PortControl
+  void set_plugged(std::size_t port, bool plugged) override;
+  void at_link(std::size_t port, LinkFunction& what) override;
+  void lip(std::size_t port) override;
+  void replug(std::size_t port) override;
+  void log_out(std::size_t port, std::size_t peer, bool implicit) override;
+  void set_isl(std::size_t isl, bool up) override { network_->set_isl(isl, up); }
+  void set_switch(std::size_t index, bool up) override { network_->set_switch(index, up); }
+  void attach(std::size_t port);
   Pair& make_pair(const WorkloadSpec& workload, std::uint32_t salt);
   void spawn(Pair& pair);
   void run_programs();
@@ -71,6 +108,7 @@ class World final : private PeerListener {
   /// Asks all owners, after each event.
   void look_for_contradictions();
   void observe();
+  void note_hit(const fc2::Frame& frame, const Fault& fault);
   void witness(std::uint32_t number, const fc2::Frame& frame, const Fault* fault);
   void note(std::uint64_t value) { record_.digest = (record_.digest ^ value) * 0x100000001B3; }
 
@@ -84,6 +122,10 @@ class World final : private PeerListener {
   std::unique_ptr<Network> network_;
   std::vector<std::unique_ptr<Node>> nodes_;  // on its hosts
   FaultInjector injector_;
+  std::optional<sim::FaultInjector> own_faults_;  // the scenario's, instead
+  std::deque<Watch> watches_;                     // by port; then
+  Turns turns_;
+  runtime::TimeNs last_own_arrival_ = 0;
   std::list<Until*> waiting_;
   std::list<Pair> pairs_;
   std::list<WorkloadSpec> new_workloads_;

@@ -40,7 +40,9 @@ class FaultInjector {
   [[nodiscard]] std::vector<std::uint64_t> times() const;
   /// When one happened last, of a frame or a port; never: none did.
   [[nodiscard]] runtime::TimeNs last() const { return last_; }
-  /// The same: why none happened, where none did: "no frame matched; 12 came nearest, and failed at message".
+  /// So many frames matched that fault's rule until now.
+  [[nodiscard]] std::uint64_t matched(std::size_t fault) const { return rules_.matched(fault); }
+  /// As times(): why none happened, where none did: "no frame matched; 12 came nearest, and failed at message".
   /// Empty: it did.
   [[nodiscard]] std::vector<std::string> misses() const;
 

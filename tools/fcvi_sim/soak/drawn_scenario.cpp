@@ -1,0 +1,342 @@
+#include "tools/fcvi_sim/soak/drawn_scenario.hpp"
+
+#include <initializer_list>
+#include <string_view>
+#include <vector>
+
+#include "tools/fcvi_sim/scenario/random.hpp"
+
+namespace sim::soak {
+namespace {
+
+using Texts = std::initializer_list<std::string_view>;
+
+/// A mapping in flow style: {key: value, ...}.
+class Map {
+ public:
+  Map& add(std::string_view key, const std::string& value) {
+    text_ += (text_.empty() ? "" : ", ") + std::string(key) + ": " + value;
+    return *this;
+  }
+  [[nodiscard]] bool is_empty() const { return text_.empty(); }
+  [[nodiscard]] std::string text() const { return "{" + text_ + "}"; }
+
+ private:
+  std::string text_;
+};
+
+std::string list_of(const std::vector<std::string>& items) {
+  std::string text;
+  for (const std::string& item : items) text += (text.empty() ? "" : ", ") + item;
+  return "[" + text + "]";
+}
+
+/// Draws one part of a scenario after the other.
+class Draw {
+ public:
+  explicit Draw(std::uint64_t seed) : seed_(seed), random_(seed, "soak") {}
+  std::string scenario();
+
+ private:
+  bool chance(unsigned percent) { return random_.below(100) < percent; }
+  /// Both included.
+  std::uint64_t between(std::uint64_t min, std::uint64_t max) { return min + random_.below(max - min + 1); }
+  std::string one_of(Texts texts) { return std::string(texts.begin()[random_.below(texts.size())]); }
+  /// With that chance, one of the values; else the default of the scenario.
+  void sometimes(Map& map, unsigned percent, std::string_view key, Texts values) {
+    if (chance(percent)) map.add(key, one_of(values));
+  }
+  /// Short times are as likely as long ones.
+  std::string time_up_to(unsigned decades) {
+    const std::uint64_t value = between(1, 999);
+    constexpr std::string_view units[] = {"ns", "us", "ms"};
+    return std::to_string(value) + std::string(units[random_.below(decades)]);
+  }
+  std::string port() { return "p" + std::to_string(between(1, ports_)); }
+
+  void draw_size();
+  std::string topology();
+  void joins(Map& map);
+  std::string drawn_port(std::size_t number);
+  void numbers(Map& map);
+  void class_2(Map& map);
+  std::string workload(std::size_t number);
+  std::string transfer(std::uint64_t& messages, bool reliable);
+  std::string fault();
+  std::string frame_fault();
+  std::string port_fault();
+  void frames(Map& map);
+  void turns(Map& map);
+
+  enum class Kind : std::uint8_t { Fabric, PointToPoint, PrivateLoop };
+  const std::uint64_t seed_;
+  Random random_;
+  Kind kind_ = Kind::Fabric;
+  std::size_t ports_ = 2, switches_ = 1, isls_ = 0, workloads_ = 1;
+  bool loop_ = false, class_2_ = false, large_ = false;
+  std::vector<bool> on_loop_;
+};
+
+void Draw::draw_size() {
+  large_ = chance(8);
+  const std::uint64_t which = random_.below(100);
+  kind_ = which < 70 ? Kind::Fabric : which < 85 ? Kind::PointToPoint : Kind::PrivateLoop;
+  ports_ = kind_ == Kind::PointToPoint ? 2 : between(large_ ? 3 : 2, large_ ? 8 : 3);
+  workloads_ = large_ ? between(3, 8) : between(1, 3);
+  if (kind_ == Kind::Fabric && chance(25)) switches_ = between(2, large_ ? 4 : 2);
+  loop_ = kind_ == Kind::Fabric && chance(10);
+  class_2_ = chance(30);
+}
+
+void Draw::joins(Map& map) {
+  if (switches_ == 1) return;
+  std::vector<std::string> names;
+  for (std::size_t i = 1; i <= switches_; ++i) {
+    Map one;
+    one.add("name", "s" + std::to_string(i));
+    sometimes(one, 20, "priority", {"1", "5", "254"});
+    names.push_back(one.text());
+  }
+  map.add("switches", list_of(names));
+  isls_ = switches_ == 2 ? between(1, 2) : switches_;
+  std::vector<std::string> isls;
+  for (std::size_t i = 0; i < isls_; ++i) {
+    const std::size_t from = switches_ == 2 ? 0 : i, to = switches_ == 2 ? 1 : (i + 1) % switches_;
+    isls.push_back("{name: i" + std::to_string(i + 1) + ", between: [s" + std::to_string(from + 1) + ", s" +
+                   std::to_string(to + 1) + "]}");
+  }
+  map.add("isls", list_of(isls));
+  sometimes(map, 30, "multipath", {"exchange", "frame"});
+  sometimes(map, 30, "reconfiguration_delay", {"0", "1ms", "500ms"});
+}
+
+std::string Draw::topology() {
+  Map map;
+  if (kind_ == Kind::PointToPoint) map.add("kind", "point_to_point");
+  if (kind_ == Kind::PrivateLoop) map.add("kind", "private_loop");
+  sometimes(map, 50, "line_rate", {"1GFC", "4GFC", "8GFC", "32GFC", "128GFC", "unlimited"});
+  const bool loop = loop_ || kind_ == Kind::PrivateLoop;  // the latency is from each port to the next
+  sometimes(map, 50, "latency", loop ? Texts{"0", "5ns", "1us", "10us"} : Texts{"0", "5ns", "10us", "1ms", "20ms"});
+  sometimes(map, 50, "bb_credit", {"1", "2", "3", "8", "64"});
+  sometimes(map, 30, "processing_time", {"100ns", "5us", "100us"});
+  if (kind_ == Kind::Fabric) sometimes(map, 35, "in_order", {"false"});
+  joins(map);
+  if (loop_) map.add("loops", "[{name: loop}]");
+  return map.text();
+}
+
+// Numbers that come round soon, and those at the ends of their fields.
+void Draw::numbers(Map& map) {
+  sometimes(map, 25, "first_ox_id", {"0", "255", "65533", "65534"});
+  sometimes(map, 25, "first_handle", {"0", "1", "2147483647", "4294967293", "4294967294"});
+  sometimes(map, 25, "first_connection_id", {"1", "2147483647", "4294967293", "4294967294"});
+}
+
+void Draw::class_2(Map& map) {
+  if (!class_2_ || chance(20)) return;
+  if (chance(80)) map.add("class", "2");
+  map.add("end_to_end_credit", one_of({"1", "2", "3", "16", "32767"}));
+  sometimes(map, 40, "ack_0", {"true"});
+}
+
+std::string Draw::drawn_port(std::size_t number) {
+  Map map;
+  map.add("name", "p" + std::to_string(number));
+  on_loop_.push_back(kind_ == Kind::PrivateLoop || (loop_ && chance(60)));
+  if (loop_ && on_loop_.back())
+    map.add("loop", "loop");
+  else if (switches_ > 1)
+    map.add("switch", "s" + std::to_string(between(1, switches_)));
+  if (chance(10)) map.add("address", "2001:db8::" + std::to_string(number));
+  if (kind_ == Kind::Fabric) sometimes(map, 10, "resolve", {"farp"});
+  sometimes(map, 40, "receive_data_field", {"256", "260", "512", "1024", "2048", "2108"});
+  sometimes(map, 30, "max_iu_bytes", {"2080", "4160", "8KiB"});
+  sometimes(map, 40, "pipeline_depth", {"0", "1", "2", "3", "255"});
+  sometimes(map, 20, "preference", {"true"});
+  sometimes(map, 10, "processing_time", {"1us", "200us"});
+  sometimes(map, 10, "ulp_timeout", {"12s", "15s"});
+  numbers(map);
+  class_2(map);
+  return map.text();
+}
+
+std::string Draw::transfer(std::uint64_t& messages, bool reliable) {
+  Map map;
+  const std::string operation = one_of({"send", "send", "rdma_write", "rdma_write", "rdma_read"});
+  const bool read = reliable && operation == "rdma_read";
+  map.add("operation", operation == "rdma_read" && !read ? "send" : operation);
+  const std::uint64_t most = chance(large_ ? 30 : 8) ? 60'000 : chance(40) ? 9000 : 300;
+  const std::uint64_t size = between(0, most), pieces = chance(50) ? 1 : between(1, 6);
+  map.add("data", "{random: " + std::to_string(size) + "}");
+  const std::uint64_t message = size / pieces + 1;
+  if (pieces > 1) map.add("message_bytes", std::to_string(message));
+  sometimes(map, 25, "segments", {"2", "3", "7"});
+  if (!read) sometimes(map, 20, "immediate", {"0", "7", "4294967290"});
+  sometimes(map, 40, "direction", {"server_to_client"});
+  const std::uint64_t repeat = chance(20) ? between(2, 4) : 1;
+  if (repeat > 1) map.add("repeat", std::to_string(repeat));
+  messages += (size / message + 1) * repeat;
+  return map.text();
+}
+
+std::string Draw::workload(std::size_t number) {
+  Map map;
+  const std::string name = "w" + std::to_string(number), client = port();
+  std::string server = port();
+  // One link, two ports: what a port sends to itself nobody sends back.
+  while (server == client && (kind_ == Kind::PointToPoint || !chance(20))) server = port();
+  map.add("name", name).add("client", client).add("server", server);
+  if (chance(10)) map.add("discriminator", name + std::string(128 - name.size(), 'd'));
+  const std::string level = one_of({"unreliable_delivery", "reliable_delivery", "reliable_reception"});
+  if (level != "reliable_delivery") map.add("reliability", level);
+  const bool peers = chance(20);
+  if (peers) map.add("model", "peer_to_peer");
+  if (!peers) sometimes(map, 8, "answer", {"reject"});
+  if (chance(50)) map.add("start", time_up_to(3));
+  if (peers && chance(50)) map.add("server_start", time_up_to(3));  // a client that comes first finds nobody
+  map.add("connect_timeout", one_of({"8s", "15s", "25s", "60s"}));
+  sometimes(map, 40, "disconnect_by", {"server", "both"});
+  map.add("hold", one_of({"1s", "2s", "5s"}));
+  sometimes(map, 15, "second_hold", {"1ms", "1s", "30s"});
+  std::vector<std::string> transfers;
+  std::uint64_t messages = 0;
+  for (std::uint64_t left = between(0, 4); left > 0 && messages < 40; --left)
+    transfers.push_back(transfer(messages, level != "unreliable_delivery"));
+  if (!transfers.empty()) map.add("transfers", list_of(transfers));
+  return map.text();
+}
+
+// --- faults ------------------------------------------------------------------------------------------------------
+
+void Draw::frames(Map& map) {
+  if (chance(70))
+    map.add("message", one_of({"FCVI_CONNECT_RQST",
+                               "FCVI_CONNECT_RESP1",
+                               "FCVI_CONNECT_RESP2",
+                               "FCVI_CONNECT_RESP3",
+                               "FCVI_DISCONNECT_RQST",
+                               "FCVI_DISCONNECT_RESP",
+                               "FCVI_SEND_RQST",
+                               "FCVI_SEND_RQST",
+                               "FCVI_SEND_RESP",
+                               "FCVI_WRITE_RQST",
+                               "FCVI_WRITE_RQST",
+                               "FCVI_WRITE_RESP",
+                               "FCVI_READ_RQST",
+                               "FCVI_READ_RESP",
+                               "ABTS",
+                               "BA_ACC",
+                               "ACK_1",
+                               "ACK_0",
+                               "PLOGI",
+                               "LS_ACC",
+                               "LOGO",
+                               "GID_IPP",
+                               "CT_ACC",
+                               "RSCN",
+                               "ADISC",
+                               "FARP-REQ",
+                               "PRLI"}));
+  if (chance(30)) map.add("port", port());
+  sometimes(map, 25, "direction", {"both", "received"});
+  map.add("from", "0");
+}
+
+void Draw::turns(Map& map) {
+  if (chance(65)) {
+    map.add("nth", std::to_string(chance(70) ? between(1, 4) : between(1, 60)));
+    return;
+  }
+  if (chance(40))
+    map.add("every", std::to_string(between(2, 9)));
+  else
+    map.add("probability", one_of({"0.01", "0.05", "0.2", "0.5"}));
+  map.add("limit", one_of({"2", "5", "20"})).add("until", one_of({"1s", "15s", "30s"}));
+}
+
+std::string Draw::frame_fault() {
+  Map map;
+  const std::string action =
+      one_of({"drop", "drop", "drop", "duplicate", "delay", "delay", "reorder", "reorder", "corrupt", "truncate"});
+  map.add("action", action);
+  frames(map);
+  turns(map);
+  if (action == "duplicate") {
+    sometimes(map, 50, "by", {"1us", "1ms", "1500ms", "9s"});
+    sometimes(map, 20, "copies", {"2"});
+  }
+  if (action == "delay") map.add("by", one_of({"1us", "100us", "10ms", "1500ms", "4s", "9s"}));
+  if (action == "reorder") {
+    if (chance(50)) map.add("frames", std::to_string(between(1, 9)));
+    map.add("longest_hold", one_of({"1ms", "100ms"}));
+  }
+  if (action == "corrupt") map.add("bit", std::to_string(between(0, 8 * (24 + 2112) - 1)));
+  if (action == "truncate") map.add("bytes", std::to_string(between(0, 200)));
+  return map.text();
+}
+
+std::string Draw::port_fault() {
+  Map map;
+  const std::size_t number = between(1, ports_);
+  const std::string name = "p" + std::to_string(number), duration = one_of({"1us", "10ms", "1s", "3s", "12s", "25s"});
+  if (isls_ > 0 && chance(30))
+    return map.add("action", "isl_down")
+        .add("isl", "i" + std::to_string(between(1, isls_)))
+        .add("at", time_up_to(3))
+        .add("for", duration)
+        .text();
+  if (kind_ == Kind::Fabric && chance(8)) {
+    map.add("action", "switch_down")
+        .add("switch", switches_ == 1 ? "switch" : "s" + std::to_string(between(1, switches_)));
+    return map.add("at", time_up_to(3)).add("for", duration).text();
+  }
+  if (chance(15)) {
+    const std::string until = one_of({"200ms", "2s", "25s"});
+    if (chance(50)) return map.add("action", "silence").add("port", name).add("from", "0").add("until", until).text();
+    return map.add("action", "partition")
+        .add("ports", "[" + name + "]")
+        .add("from", time_up_to(3))
+        .add("until", "30s")
+        .text();
+  }
+  std::string action = on_loop_[number - 1]
+                           ? one_of({"link_down", "lip", "replug", "log_out"})
+                           : one_of({"link_down", "cut", "nos", "ols", "link_reset", "replug", "log_out"});
+  if (action == "replug" && kind_ == Kind::PointToPoint) action = "nos";
+  map.add("action", action).add("port", name);
+  if (action == "log_out") {
+    map.add("peer", "p" + std::to_string(number == ports_ ? 1 : number + 1));
+    sometimes(map, 40, "implicit", {"true"});
+  }
+  if (chance(60))
+    map.add("at", time_up_to(3));
+  else
+    map.add("message", one_of({"FCVI_SEND_RQST", "FCVI_CONNECT_RQST", "FCVI_CONNECT_RESP1", "FCVI_WRITE_RQST",
+                               "FCVI_DISCONNECT_RQST", "PLOGI"}))
+        .add("from", "0");
+  if (action == "link_down" || action == "cut") map.add("for", duration);
+  return map.text();
+}
+
+std::string Draw::fault() { return chance(70) ? frame_fault() : port_fault(); }
+
+std::string Draw::scenario() {
+  draw_size();
+  std::string text =
+      "name: soak " + std::to_string(seed_) + "\nseed: " + std::to_string(seed_) + "\ntopology: " + topology();
+  std::vector<std::string> ports;
+  for (std::size_t i = 1; i <= ports_; ++i) ports.push_back(drawn_port(i));
+  text += "\nports: " + list_of(ports) + "\nworkloads:\n";
+  for (std::size_t i = 1; i <= workloads_; ++i) text += "  - " + workload(i) + "\n";
+  const std::uint64_t faults = chance(15) ? 0 : chance(40) ? 1 : between(2, large_ ? 10 : 5);
+  if (faults == 0) return text;
+  text += "faults:\n";
+  for (std::uint64_t i = 0; i < faults; ++i) text += "  - " + fault() + "\n";
+  return text;
+}
+
+}  // namespace
+
+std::string drawn_scenario(std::uint64_t seed) { return Draw(seed).scenario(); }
+
+}  // namespace sim::soak
