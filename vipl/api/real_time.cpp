@@ -42,14 +42,10 @@ class AllSignalsBlocked {
   sigset_t before_;
 };
 
-int cores_of_this_thread() {
-  cpu_set_t cores;
-  return ::sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 1;
-}
-
-// More than one, as it is when the thread asks first: taskset(1) and sched_setaffinity() before that count.
+// Of the machine, not of this thread: programs that pin each process to a core of its own gain most by spinning, and those
+// that share one notice it.
 bool has_cores() {
-  thread_local const bool several = cores_of_this_thread() > 1;
+  static const bool several = std::thread::hardware_concurrency() > 1;
   return several;
 }
 

@@ -61,7 +61,7 @@ class Patience {
       begin(now, preempted);
       return false;
     }
-    if (spinning_ && (gap > others_ran || now - first_ >= (at_once_ ? at_once_longest_ : spin))) give_up_spinning();
+    if (spinning_ && (now - first_ >= (at_once_ ? at_once_longest_ : spin) || lost_its_core(gap))) give_up_spinning();
     return !spinning_ && gap <= longest_gap;
   }
   /// Whether a nap may be in vain because nothing completes during it: the thread polls several queues in turn, and a
@@ -80,21 +80,7 @@ class Patience {
     if (!waiting_) return;
     waiting_ = in_vain_ = false;
     // Other processes brought it on this core, or had to take it to do so.
-    if (spinning_ && (clock() - last_ > others_ran || shares_its_core(preempted))) give_up_spinning();
-  }
-  /// Others took the core. Where it spins from the start on, which many short waits in a row do, it looks now and then,
-  /// and believes it when it sees that twice: the library's own thread runs for a moment once in a millisecond.
-  template <class Preempted>
-  bool shares_its_core(Preempted preempted) {
-    if (!at_once_) return was_preempted(preempted);
-    if (++unlooked_ < waits_of_a_look) return false;
-    unlooked_ = 0;
-    return std::exchange(suspects_, was_preempted(preempted)) && suspects_;
-  }
-  template <class Preempted>
-  bool was_preempted(Preempted preempted) {
-    const auto before = std::exchange(preempted_, preempted());
-    return before != preempted_;
+    if (spinning_ && (lost_its_core(clock() - last_) || shares_its_core(preempted))) give_up_spinning();
   }
   void napped(TimeNs after) {
     last_ = after;
@@ -106,7 +92,7 @@ class Patience {
   /// Completions come within this time if the cores that they need are free; a try in vain costs no more.
   static constexpr TimeNs spin = 50 * runtime::microsecond;
   static constexpr TimeNs long_spin = 200 * runtime::microsecond;
-  static constexpr std::uint32_t waits_of_a_look = 16;
+  static constexpr std::uint32_t waits_of_a_look = 16, losses_of_a_shared_core = waits_of_a_look / 2;
   /// A thread counts as polling several queues for this time after its latest change of queues.
   static constexpr TimeNs roaming = 20 * runtime::millisecond;
   /// So many polls of one queue in a row mean that the thread waits there.
@@ -139,7 +125,26 @@ class Patience {
   template <class Preempted>
   void begin_spinning(Preempted preempted) {
     spinning_ = true;
+    unlooked_ = losses_ = 0;
     preempted_ = preempted();
+  }
+  /// Others ran for so long as `gap`. Where it spins from the start on that is only counted: the library's own threads
+  /// run for a moment once in a millisecond, and a virtual machine's processor is taken away now and then.
+  bool lost_its_core(TimeNs gap) {
+    if (gap <= others_ran) return false;
+    ++losses_;
+    return !at_once_;
+  }
+  /// Others took the core. Where it spins from the start on, it looks now and then: who shares its core with what it waits
+  /// for loses it in nearly each wait.
+  template <class Preempted>
+  bool shares_its_core(Preempted preempted) {
+    if (at_once_ && ++unlooked_ < waits_of_a_look) return false;
+    const std::uint64_t times = preempted() - preempted_;
+    const bool shared = times >= (at_once_ ? losses_of_a_shared_core : 1) || losses_ >= losses_of_a_shared_core;
+    preempted_ += times;
+    unlooked_ = losses_ = 0;
+    return shared;
   }
   void give_up_spinning() {
     spinning_ = false;
@@ -153,8 +158,8 @@ class Patience {
   std::uint32_t completed_ = 0, stays_ = 0;
   std::uint64_t preempted_ = 0;
   std::uint32_t rest_ = first_rest, left_ = first_rest, kept_ = 0;
-  bool waiting_ = false, spinning_ = false, in_vain_ = false, at_once_ = false, suspects_ = false;
-  std::uint32_t unlooked_ = 0;
+  bool waiting_ = false, spinning_ = false, in_vain_ = false, at_once_ = false;
+  std::uint32_t unlooked_ = 0, losses_ = 0;
 };
 
 }  // namespace vipl
