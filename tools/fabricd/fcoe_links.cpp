@@ -34,7 +34,6 @@ class FcoeLinks::ENodeLink final : public FaultLink {
   ~ENodeLink() { faults_.remove(*this); }
   ENodeLink(const ENodeLink&) = delete;
   ENodeLink& operator=(const ENodeLink&) = delete;
-  [[nodiscard]] const Place& place() const { return place_; }
   [[nodiscard]] bool is_there() const { return link() != nullptr; }
 
   void set_faults(fc2::FrameFault* sent, fc2::FrameFault* received) override {
@@ -76,18 +75,15 @@ std::vector<FcoeLinks::Place> FcoeLinks::places() const {
   return places;
 }
 
-FcoeLinks::ENodeLink* FcoeLinks::find(const Place& place) {
-  const auto found = std::find_if(links_.begin(), links_.end(), [&](const auto& link) {
-    return link->place().port == place.port && link->place().e_node == place.e_node;
-  });
-  return found == links_.end() ? nullptr : found->get();
-}
-
 void FcoeLinks::look() {
-  std::erase_if(links_, [](const auto& link) { return !link->is_there(); });
-  for (const Place& place : places())
-    if (find(place) == nullptr) links_.push_back(std::make_unique<ENodeLink>(faults_, place));
-  faults_.ports_changed();
+  std::erase_if(links_, [](const auto& entry) { return !entry.second->is_there(); });
+  for (const Place& place : places()) {
+    auto& link = links_[{place.port, place.e_node}];
+    if (link == nullptr)
+      link = std::make_unique<ENodeLink>(faults_, place);
+    else
+      faults_.look_at(*link);
+  }
 }
 
 // --- for an operator ---------------------------------------------------------------------------------------------

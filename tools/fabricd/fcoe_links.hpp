@@ -1,9 +1,11 @@
 // The links of the Ethernet side, for faults and for an operator: of each interface, and of each ENode at it.
 #pragma once
 #include <deque>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fc2_fabric/fcoe/fcf.hpp"
@@ -46,13 +48,12 @@ class FcoeLinks {
   };
   [[nodiscard]] TappedEthernet* interface_called(std::string_view name) const;
   [[nodiscard]] std::vector<Place> e_nodes_called(std::string_view name) const;
-  [[nodiscard]] ENodeLink* find(const Place& place);
   [[nodiscard]] std::vector<Place> places() const;
 
   LiveFaults& faults_;
   std::deque<TappedEthernet>& ports_;  // as the FCF's interfaces, one for one
   const fc2::fcoe::Fcf* fcf_ = nullptr;
-  std::vector<std::unique_ptr<ENodeLink>> links_;
+  std::map<std::pair<const TappedEthernet*, wire::MacAddress>, std::unique_ptr<ENodeLink>> links_;
 };
 
 }  // namespace fabricd

@@ -11,7 +11,6 @@ namespace fabricd {
 using settings::format_count;
 
 namespace {
-constexpr std::size_t no_port = 0;                                // links count from 1
 constexpr runtime::TimeNs look_again = 5 * runtime::millisecond;  // for the last delayed frame
 
 bool is_way_mark(const fc2::Frame& frame) {
@@ -36,42 +35,67 @@ LiveFaults::LiveFaults(runtime::Scheduler& scheduler, Befell befell)
 
 // --- rules -------------------------------------------------------------------------------------------------------
 
+bool LiveFaults::Called::look_at(const FaultLink& link, std::size_t number) {
+  const bool is = std::any_of(names.begin(), names.end(), [&](const auto& name) { return link.is_called(name); });
+  if (is == has(number)) return false;
+  if (is)
+    links.push_back(number);
+  else
+    forget(number);
+  return true;
+}
+
+std::vector<std::size_t> LiveFaults::Called::numbers() const {
+  return names.empty() || !links.empty() ? links : std::vector{no_link};
+}
+
+// Times count from now.
+void LiveFaults::add(LiveRule added) {
+  const runtime::TimeNs now = scheduler_.now();
+  faults::Match& match = added.rule.match;
+  if (match.from != faults::Match::always || match.until != runtime::never)
+    match.from = now + std::max<runtime::TimeNs>(match.from, 0);
+  if (match.until != runtime::never) match.until += now;
+  const std::size_t rule = rules_.add(std::move(added.rule));
+  live_.push_back({++last_id_, {std::move(added.ports)}, {std::move(added.peers)}, std::move(added.text)});
+  Live& live = live_.back();
+  if (live.ports.names.empty()) ++rules_of_all_;
+  for (auto& [number, link] : links_) {
+    if (live.ports.look_at(*link.link, number)) ++link.rules;
+    live.peers.look_at(*link.link, number);
+  }
+  set_ports(rule);
+}
+
 bool LiveFaults::add(std::vector<LiveRule> rules, std::vector<Id>& ids) {
   if (rules.size() > max_live_rules - live_.size()) return false;
-  const runtime::TimeNs now = scheduler_.now();
-  for (LiveRule& added : rules) {
-    faults::Match& match = added.rule.match;
-    if (match.from != faults::Match::always || match.until != runtime::never)
-      match.from = now + std::max<runtime::TimeNs>(match.from, 0);
-    if (match.until != runtime::never) match.until += now;
-    rules_.add(std::move(added.rule));
-    live_.push_back({++last_id_, std::move(added.ports), std::move(added.peers), std::move(added.text)});
+  for (LiveRule& rule : rules) {
+    add(std::move(rule));
     ids.push_back(last_id_);
   }
-  ports_changed();
+  settle_all();
   return true;
+}
+
+void LiveFaults::remove_at(std::size_t rule) {
+  const Live& live = live_[rule];
+  if (live.ports.names.empty()) --rules_of_all_;
+  for (const std::size_t number : live.ports.links) --links_.at(number).rules;
+  rules_.remove(rule);
+  live_.erase(live_.begin() + static_cast<std::ptrdiff_t>(rule));
 }
 
 bool LiveFaults::remove(Id rule) {
   const auto found = std::find_if(live_.begin(), live_.end(), [&](const Live& live) { return live.id == rule; });
   if (found == live_.end()) return false;
-  rules_.remove(static_cast<std::size_t>(found - live_.begin()));
-  live_.erase(found);
-  ports_changed();
+  remove_at(static_cast<std::size_t>(found - live_.begin()));
+  settle_all();
   return true;
 }
 
 void LiveFaults::remove_all() {
-  while (!live_.empty()) {
-    rules_.remove(live_.size() - 1);
-    live_.pop_back();
-  }
-  ports_changed();
-}
-
-bool LiveFaults::is_on(std::size_t rule, const Link& link) const {
-  const auto& links = rules_.rules()[rule].match.links;
-  return links.empty() || std::find(links.begin(), links.end(), link.number) != links.end();
+  while (!live_.empty()) remove_at(live_.size() - 1);
+  settle_all();
 }
 
 std::string LiveFaults::miss_of(std::size_t rule) const {
@@ -87,64 +111,67 @@ std::string LiveFaults::miss_of(std::size_t rule) const {
 std::vector<LiveFaults::State> LiveFaults::states() const {
   std::vector<State> states;
   for (std::size_t i = 0; i < live_.size(); ++i) {
+    const Called& ports = live_[i].ports;
     State& state = states.emplace_back(
-        State{live_[i].id, live_[i].text, rules_.matched(i), rules_.fired(i), miss_of(i), {}, live_[i].ports.empty()});
-    for (const Link& link : links_)
-      if (is_on(i, link)) state.links.push_back(link.link->text());
+        State{live_[i].id, live_[i].text, rules_.matched(i), rules_.fired(i), miss_of(i), {}, ports.names.empty()});
+    for (const auto& [number, link] : links_)
+      if (state.any_port || ports.has(number)) state.links.push_back(link.link->text());
   }
   return states;
 }
 
 // --- links -------------------------------------------------------------------------------------------------------
 
-void LiveFaults::add(FaultLink& link) {
-  links_.push_back({&link, ++last_number_, nullptr});
-  ports_changed();
+LiveFaults::Links::iterator LiveFaults::find(const FaultLink& link) {
+  return std::find_if(links_.begin(), links_.end(), [&](const auto& entry) { return entry.second.link == &link; });
 }
 
-void LiveFaults::remove(FaultLink& link) {
-  const auto found = std::find_if(links_.begin(), links_.end(), [&](const Link& known) { return known.link == &link; });
+void LiveFaults::add(FaultLink& link) { look_at(*links_.emplace(++last_number_, Link{&link}).first); }
+
+void LiveFaults::look_at(FaultLink& link) {
+  if (const auto found = find(link); found != links_.end()) look_at(*found);
+}
+
+void LiveFaults::look_at(Links::value_type& entry) {
+  auto& [number, link] = entry;
+  for (std::size_t i = 0; i < live_.size(); ++i) {
+    Live& live = live_[i];
+    const bool port = live.ports.look_at(*link.link, number), peer = live.peers.look_at(*link.link, number);
+    if (port && live.ports.has(number)) ++link.rules;
+    if (port && !live.ports.has(number)) --link.rules;
+    if (port || peer) set_ports(i);
+  }
+  settle(entry);
+}
+
+void LiveFaults::remove(FaultLink& gone) {
+  const auto found = find(gone);
   if (found == links_.end()) return;
-  if (found->attached) {
-    found->faulty->sent.link_broke();
-    found->faulty->received.link_broke();
-    link.set_faults(nullptr, nullptr);
+  auto& [number, link] = *found;
+  if (link.attached) {
+    link.faulty->sent.link_broke();
+    link.faulty->received.link_broke();
+    gone.set_faults(nullptr, nullptr);
+  }
+  for (std::size_t i = 0; i < live_.size(); ++i) {
+    const bool port = live_[i].ports.forget(number), peer = live_[i].peers.forget(number);
+    if (port || peer) set_ports(i);
   }
   links_.erase(found);
-  ports_changed();
-}
-
-std::vector<std::size_t> LiveFaults::numbers_of(const std::vector<std::string>& names) const {
-  if (names.empty()) return {};
-  std::vector<std::size_t> numbers;
-  for (const Link& link : links_)
-    if (std::any_of(names.begin(), names.end(), [&](const auto& name) { return link.link->is_called(name); }))
-      numbers.push_back(link.number);
-  if (numbers.empty()) numbers.push_back(no_port);
-  return numbers;
 }
 
 std::optional<std::size_t> LiveFaults::number_at(wire::FcId id) const {
-  for (const Link& link : links_)
-    if (link.link->has_address(id)) return link.number;
+  for (const auto& [number, link] : links_)
+    if (link.link->has_address(id)) return number;
   return std::nullopt;
 }
 
-void LiveFaults::ports_changed() {
-  for (std::size_t i = 0; i < live_.size(); ++i)
-    rules_.set_ports(i, numbers_of(live_[i].ports), numbers_of(live_[i].peers));
-  for (Link& link : links_) {
-    link.concerned = false;
-    for (std::size_t i = 0; i < live_.size() && !link.concerned; ++i) link.concerned = is_on(i, link);
-    settle(link);
-  }
-}
-
 // Off the direct path before the first frame is judged, and back behind the last one that was delayed.
-void LiveFaults::settle(Link& link) {
-  if (link.concerned) {
+void LiveFaults::settle(Links::value_type& entry) {
+  auto& [number, link] = entry;
+  if (concerns(link)) {
     fc2::FaultPolicy& policy = *this;
-    if (link.faulty == nullptr) link.faulty = std::make_unique<fc2::FaultyLink>(scheduler_, policy, link.number);
+    if (link.faulty == nullptr) link.faulty = std::make_unique<fc2::FaultyLink>(scheduler_, policy, number);
     link.link->set_faults(&link.faulty->sent, &link.faulty->received);
     if (!std::exchange(link.attached, true)) link.link->watch(true);
   } else if (link.attached && link.delayed() != 0) {
@@ -155,36 +182,24 @@ void LiveFaults::settle(Link& link) {
   }
 }
 
-void LiveFaults::look_at_leaving() {
-  for (Link& link : links_) settle(link);
-}
-
-bool LiveFaults::has_rules_on(const FaultLink& link) const {
-  return std::any_of(links_.begin(), links_.end(),
-                     [&](const Link& known) { return known.link == &link && known.concerned; });
+void LiveFaults::settle_all() {
+  for (auto& entry : links_) settle(entry);
 }
 
 std::vector<std::string> LiveFaults::passed_by() const {
   std::vector<std::string> texts;
-  for (const Link& link : links_)
-    if (link.concerned && link.link->is_passed_by()) texts.push_back(link.link->text());
+  for (const auto& [number, link] : links_)
+    if (concerns(link) && link.link->is_passed_by()) texts.push_back(link.link->text());
   return texts;
 }
 
 // --- frames ------------------------------------------------------------------------------------------------------
 
-LiveFaults::Link* LiveFaults::find(std::size_t number) {
-  if (last_judged_ < links_.size() && links_[last_judged_].number == number) return &links_[last_judged_];
-  for (last_judged_ = 0; last_judged_ < links_.size(); ++last_judged_)
-    if (links_[last_judged_].number == number) return &links_[last_judged_];
-  return nullptr;
-}
-
 // A way mark is no frame of Fibre Channel: it only tells a library that its frames have come.
 LiveFaults::Verdict LiveFaults::judge(std::size_t number, fc2::LinkDirection direction, const fc2::Frame& frame,
                                       runtime::TimeNs now) {
-  const Link* const link = find(number);
-  if (link == nullptr || !link->concerned || is_way_mark(frame) || link->delayed() >= max_delayed) return {};
+  const Link& link = links_.at(number);
+  if (!concerns(link) || is_way_mark(frame) || link.delayed() >= max_delayed) return {};
   return rules_.judge(number, direction, frame, now);
 }
 

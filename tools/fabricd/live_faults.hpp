@@ -1,6 +1,8 @@
 // Faults on the live fabric: rules that come and go while frames pass, on links that come and go.
 #pragma once
+#include <algorithm>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -70,9 +72,8 @@ class LiveFaults final : private fc2::FaultPolicy {
   void add(FaultLink& link);
   /// Frames that faults hold back for it are lost.
   void remove(FaultLink& link);
-  /// What ports are called, or which addresses they have, has changed; or a link has forgotten its faults.
-  void ports_changed();
-  [[nodiscard]] bool has_rules_on(const FaultLink& link) const;
+  /// What it is called has changed, or it may have forgotten its faults.
+  void look_at(FaultLink& link);
   /// Links on which rules are, and which still have frames that pass the service by.
   [[nodiscard]] std::vector<std::string> passed_by() const;
 
@@ -80,16 +81,30 @@ class LiveFaults final : private fc2::FaultPolicy {
   static constexpr std::size_t max_delayed = 16'384;
 
  private:
+  /// What a rule calls ports, and the links that are called so now.
+  struct Called {
+    std::vector<std::string> names;
+    std::vector<std::size_t> links{};
+    /// Whether it has changed.
+    bool look_at(const FaultLink& link, std::size_t number);
+    [[nodiscard]] bool has(std::size_t number) const {
+      return std::find(links.begin(), links.end(), number) != links.end();
+    }
+    bool forget(std::size_t number) { return std::erase(links, number) != 0; }
+    /// For RuleSet: nobody has no_link.
+    [[nodiscard]] std::vector<std::size_t> numbers() const;
+  };
+  static constexpr std::size_t no_link = 0;
   struct Live {
     Id id;
-    std::vector<std::string> ports, peers;
+    Called ports, peers;
     std::string text;
   };
   struct Link {
     FaultLink* link;
-    std::size_t number;
-    std::unique_ptr<fc2::FaultyLink> faulty;
-    bool concerned = false, attached = false;
+    std::unique_ptr<fc2::FaultyLink> faulty{};
+    std::size_t rules = 0;  // that name it
+    bool attached = false;
     [[nodiscard]] std::size_t delayed() const {
       return faulty->sent.held() + faulty->received.held() + link->in_flight();
     }
@@ -97,24 +112,28 @@ class LiveFaults final : private fc2::FaultPolicy {
   Verdict judge(std::size_t link, fc2::LinkDirection direction, const fc2::Frame& frame, runtime::TimeNs now) override;
   void befell(std::size_t link, fc2::LinkDirection direction, const fc2::Frame& frame, const Verdict& verdict,
               runtime::TimeNs now) override;
-  [[nodiscard]] Link* find(std::size_t number);
-  [[nodiscard]] std::vector<std::size_t> numbers_of(const std::vector<std::string>& names) const;
+  using Links = std::map<std::size_t, Link>;  // by number, from 1
+  [[nodiscard]] Links::iterator find(const FaultLink& link);
+  void look_at(Links::value_type& entry);
+  void set_ports(std::size_t rule) { rules_.set_ports(rule, live_[rule].ports.numbers(), live_[rule].peers.numbers()); }
+  [[nodiscard]] bool concerns(const Link& link) const { return link.rules != 0 || rules_of_all_ != 0; }
+  void add(LiveRule rule);
+  void remove_at(std::size_t rule);
+  void settle_all();
   [[nodiscard]] std::optional<std::size_t> number_at(wire::FcId id) const;
   [[nodiscard]] std::string miss_of(std::size_t rule) const;
-  [[nodiscard]] bool is_on(std::size_t rule, const Link& link) const;
-  void settle(Link& link);
-  void look_at_leaving();
+  void settle(Links::value_type& entry);
 
   runtime::Scheduler& scheduler_;
   const Befell befell_;
   std::uint64_t random_ = 1;
   faults::RuleSet rules_;
-  std::vector<Live> live_;  // as in rules_
-  std::vector<Link> links_;
-  std::size_t last_number_ = 0;
+  std::vector<Live> live_;        // as in rules_
+  std::size_t rules_of_all_ = 0;  // that name no port
+  Links links_;
+  std::size_t last_number_ = no_link;
   Id last_id_ = 0;
-  std::size_t last_judged_ = 0;  // a place in links_
-  runtime::Timer<LiveFaults, &LiveFaults::look_at_leaving> leaving_{*this};
+  runtime::Timer<LiveFaults, &LiveFaults::settle_all> leaving_{*this};
 };
 
 }  // namespace fabricd

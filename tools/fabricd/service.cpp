@@ -187,7 +187,7 @@ void Service::make_path(PortSession& from, wire::FcId to) {
 
 void Service::names_changed(PortSession& port) {
   for (CaptureSession* capture : captures_) capture->add(port);
-  faults_.ports_changed();
+  faults_.look_at(port);
 }
 
 void Service::start_capture(const std::shared_ptr<FrameStream>& stream, const CaptureRequest& request) {

@@ -88,10 +88,15 @@ std::string joined(const json::array& texts) {
 std::string text_of(const json::object& port) {
   const bool logged_in = port.at("logged_in").as_bool();
   const auto text = [&](const char* key) { return logged_in ? std::string(port.at(key).as_string()) : "-"; };
-  return fmt::format("{:<8} {:<16} {:<9} {:<23} {:>12} {:>12} {:>9.1f}  {}{}\n",
+  const json::value* const node = port.if_contains("node");  // an older service does not tell
+  const std::string name = node != nullptr ? std::string(node->as_string()) : "";
+  return fmt::format("{:<8} {:<16} {:<9} {:<23} {:>12} {:>12} {:>9.1f} {:>9.1f} {:>9.1f}  {}{}{}\n",
                      port.at("process_id").to_number<std::uint32_t>(), std::string(port.at("name").as_string()),
                      text("n_port_id"), text("port_name"), port.at("frames_in").to_number<std::uint64_t>(),
-                     port.at("frames_out").to_number<std::uint64_t>(), port.at("uptime_seconds").to_number<double>(),
+                     port.at("frames_out").to_number<std::uint64_t>(),
+                     port.at("frames_in_per_second").to_number<double>(),
+                     port.at("frames_out_per_second").to_number<double>(),
+                     port.at("uptime_seconds").to_number<double>(), name.empty() ? "" : name + " ",
                      joined(port.at("addresses").as_array()), port.at("stalled").as_bool() ? " (takes no frames)" : "");
 }
 
@@ -130,8 +135,8 @@ std::string text_of_service(const json::object& service) {
   const json::value* fcoe = service.if_contains("fcoe");
   if (fcoe != nullptr) text += text_of_fcoe(fcoe->as_object());
   if (ports.empty()) return text + (fcoe != nullptr ? "no links to processes of this host\n" : "no links\n");
-  text += fmt::format("{:<8} {:<16} {:<9} {:<23} {:>12} {:>12} {:>9}  {}\n", "PROCESS", "NAME", "N_PORT_ID",
-                      "PORT_NAME", "FRAMES IN", "FRAMES OUT", "UP (S)", "ADDRESSES");
+  text += fmt::format("{:<8} {:<16} {:<9} {:<23} {:>12} {:>12} {:>9} {:>9} {:>9}  {}\n", "PROCESS", "NAME", "N_PORT_ID",
+                      "PORT_NAME", "FRAMES IN", "FRAMES OUT", "IN/S", "OUT/S", "UP (S)", "NODE AND ADDRESSES");
   for (const json::value& port : ports) text += text_of(port.as_object());
   return text;
 }
