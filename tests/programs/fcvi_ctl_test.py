@@ -176,8 +176,10 @@ class Ctl(LocalFabricTest):
 
     # What arrives twice was received already: no message is lost or doubled.
     def test_duplicates_do_no_harm(self):
-        server, client = self.stream("bob", "alice", "-n", 2000)
-        self.add("{action: duplicate, port: alice, every: 7, message: FCVI_SEND_RESP, direction: both}")
+        server, client = self.stream("bob", "alice", "-D", 4, "-c", "reception")
+        self.add("{action: duplicate, port: alice, every: 7, message: FCVI_SEND_RESP, direction: received}")
+        self.wait_for(lambda: self.rules()[0]["fired"] > 10 or client.poll() is not None, "responses are doubled")
+        self.assertGreater(self.rules()[0]["fired"], 10)
         self.succeeds(client)
         self.succeeds(server)
 
