@@ -9,7 +9,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(FCVI_DAEMON fcvi-fabricd)
-set(FCVI_TOOLS fcvi-sim fcvi-perf vicp viping)
+set(FCVI_TOOLS fcvi-ctl fcvi-sim fcvi-perf vicp viping)
 set(FCVI_PACKAGE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/fcvi")
 
 # ---- programs

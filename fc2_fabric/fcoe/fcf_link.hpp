@@ -92,6 +92,8 @@ class FcfLink final
   }
   /// `sent` by the N_Ports, and `received` by them.
   void set_faults(FrameFault* sent, FrameFault* received) { link_.set_faults(received, sent); }
+  /// Frames that those delay.
+  [[nodiscard]] std::size_t in_flight() const { return link_.to_wire.in_flight() + link_.from_wire.in_flight(); }
   [[nodiscard]] FrameOutput& output() { return link_.to_wire; }
   /// Between its members, whenever none of its functions runs.
   [[nodiscard]] bool is_consistent() const;

@@ -14,6 +14,8 @@ class LinkOutput final : public FrameOutput {
   void tap_sender(FrameTap* tap);
   void tap_receiver(FrameTap* tap);
   void set_fault(FrameFault* fault);
+  /// Frames that a fault has delayed, and that are still to be handed over.
+  [[nodiscard]] std::size_t in_flight() const { return channel_.in_flight(); }
   /// Frames that a fault holds back are lost.
   void clear() { channel_.clear(); }
 

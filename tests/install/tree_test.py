@@ -14,7 +14,7 @@ SOURCE, BUILD, STAGE = (Path(word) for word in sys.argv[1:])
 del sys.argv[1:]
 
 CALLS = re.findall(r"^VIPL_API VIP_RETURN (Vip\w+)\(", (SOURCE / "vipl/vipl.h").read_text(encoding="utf-8"), re.MULTILINE)
-PROGRAMS = {"fcvi-perf", "fcvi-sim", "vicp", "viping"}
+PROGRAMS = {"fcvi-ctl", "fcvi-perf", "fcvi-sim", "vicp", "viping"}
 
 
 def built(program):

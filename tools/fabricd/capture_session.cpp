@@ -125,6 +125,7 @@ void CaptureSession::write(std::span<const std::uint8_t> block) { blocks_.add(bl
 void CaptureSession::add(PortSession& port) {
   const NamedPort* const named = recorder_.names().find(port.number());
   if (!tapping_ || named == nullptr || !request_.choice.takes(*named)) return;
+  if (std::find(watched_.begin(), watched_.end(), &port) != watched_.end()) return;
   watched_.push_back(&port);
   port.watch(true);
 }

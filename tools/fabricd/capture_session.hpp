@@ -15,7 +15,7 @@ class CaptureSession final : public Session, private fc2::ByteSink, private Reco
  public:
   CaptureSession(SessionHost& service, std::shared_ptr<FrameStream> stream, const CaptureRequest& request);
   ~CaptureSession() override { end_tapping(); }
-  /// A port appeared: if it is to be captured, all of its frames go by the service from now on.
+  /// A port appeared, or has another name: if it is to be captured, all of its frames go by the service from now on.
   void add(PortSession& port);
   /// A port is about to go.
   void remove(PortSession& port);

@@ -17,6 +17,7 @@
 
 #include "fc2_fabric/drivers/file_sink.hpp"
 #include "fc2_fabric/drivers/status_socket.hpp"
+#include "tools/fabricd/control_words.hpp"
 #include "tools/fabricd/status.hpp"
 
 namespace fabricd {
@@ -40,7 +41,7 @@ int connect_patiently(const fc2::drivers::RuntimeDirectory& directory, int signa
 }
 
 ExitStatus complain(const std::string& message) {
-  std::fprintf(stderr, "fcvi-fabricd: %s\n", message.c_str());
+  std::fprintf(stderr, "%s: %s\n", program_invocation_short_name, message.c_str());
   return failure;
 }
 }  // namespace
@@ -91,16 +92,28 @@ bool ControlClient::send(RecordKind kind, std::span<const std::uint8_t> body) {
   RecordHeader{.kind = kind, .body_bytes = static_cast<std::uint32_t>(body.size())}.write(
       std::span(record).first<fc2::drivers::record_header_bytes>());
   record.insert(record.end(), body.begin(), body.end());
-  // A few bytes: there is room.
-  if (::send(descriptor_, record.data(), record.size(), MSG_NOSIGNAL | MSG_DONTWAIT) ==
-      static_cast<ssize_t>(record.size()))
-    return true;
-  error_ = std::string("cannot send to the service: ") + std::strerror(errno);
-  return false;
+  for (std::span<const std::uint8_t> left(record); !left.empty();) {
+    const ssize_t count = ::send(descriptor_, left.data(), left.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (count >= 0) {
+      left = left.subspan(static_cast<std::size_t>(count));
+    } else if (errno != EAGAIN && errno != EINTR) {
+      error_ = std::string("cannot send to the service: ") + std::strerror(errno);
+      return false;
+    } else if (!await(descriptor_, POLLOUT)) {
+      return false;
+    }
+  }
+  return true;
 }
 
-bool ControlClient::request(std::string_view word) {
-  return send(RecordKind::Request, std::vector<std::uint8_t>(word.begin(), word.end()));
+bool ControlClient::request(std::string_view text) {
+  constexpr std::size_t room = fc2::drivers::max_record_body_bytes - control_word::part.size();
+  for (; text.size() > room; text.remove_prefix(room)) {
+    std::vector<std::uint8_t> part(control_word::part.begin(), control_word::part.end());
+    part.insert(part.end(), text.begin(), text.begin() + room);
+    if (!send(RecordKind::Request, part)) return false;
+  }
+  return send(RecordKind::Request, std::vector<std::uint8_t>(text.begin(), text.end()));
 }
 
 bool ControlClient::read(std::span<std::uint8_t> bytes) {
@@ -170,6 +183,7 @@ bool ControlClient::receive_answer(std::string& answer) {
     if (record->kind == RecordKind::Done) return true;
     if (record->kind != RecordKind::Reply) {
       error_ = record->body;
+      refused_ = record->kind == RecordKind::Refusal;
       return false;
     }
     answer += record->body;

@@ -25,7 +25,8 @@ class ControlClient {
   /// The same; where no service runs it waits for one. False: error(), which may say that it was interrupted.
   bool connect_when_there(const fc2::drivers::RuntimeDirectory& directory);
   bool send(fc2::drivers::RecordKind kind, std::span<const std::uint8_t> body);
-  bool request(std::string_view word);
+  /// Of any length up to control_word::max_request_bytes.
+  bool request(std::string_view text);
   struct Record {
     fc2::drivers::RecordKind kind{};
     std::string body;
@@ -42,6 +43,8 @@ class ControlClient {
   /// Collects Reply records until Done. False: error().
   bool receive_answer(std::string& answer);
   [[nodiscard]] const std::string& error() const { return error_; }
+  /// The service answered, and error() is its reason.
+  [[nodiscard]] bool refused() const { return refused_; }
   [[nodiscard]] bool nobody_listens() const { return nobody_listens_; }
 
  private:
@@ -50,7 +53,7 @@ class ControlClient {
   bool greet();
 
   int descriptor_ = -1, signals_ = -1;
-  bool nobody_listens_ = false, interrupted_ = false;
+  bool nobody_listens_ = false, interrupted_ = false, refused_ = false;
   std::string error_, interrupt_request_;
 };
 

@@ -1,5 +1,6 @@
-// A request to the service: for its status, or to end. Also the queue by which every answer is sent.
+// A request to the service (control_words.hpp). Also the queue by which every answer is sent.
 #pragma once
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -33,12 +34,22 @@ class ControlSession final : public Session {
   void stream_closed(const std::string& reason) override;
   void stream_has_room() override { pump(); }
   void carry_out(std::string_view request);
+  void capture(std::string_view request);
   void find_ports(const CaptureChoice& choice);
+  void add_faults(std::string_view request);
+  void await_direct_paths();
+  void clear_faults(std::string_view lines);
+  void set_link(std::string_view lines);
+  void answer(std::string_view text);
   void pump();
   void refuse(const std::string& reason);
 
   AnswerQueue answer_;
+  std::string request_;
   bool answering_ = false, done_ = false;
+  std::vector<unsigned> added_;  // rules
+  runtime::TimeNs began_ = 0;    // when they were
+  runtime::Timer<ControlSession, &ControlSession::await_direct_paths> look_{*this};
 };
 
 }  // namespace fabricd

@@ -23,9 +23,10 @@ bool is_failure(const fc2::fcoe::FcfEvent& event) {
 }
 }  // namespace
 
-FcoeSide::FcoeSide(fc2::drivers::FabricCore& core, Recorder& recorder, const FcoeConfig& config,
+FcoeSide::FcoeSide(fc2::drivers::FabricCore& core, Recorder& recorder, LiveFaults& faults, const FcoeConfig& config,
                    std::string logins_path)
-    : core_(core), recorder_(recorder), config_(heard_by(*this, config.fcf)), logins_path_(std::move(logins_path)) {
+    : core_(core), recorder_(recorder), config_(heard_by(*this, config.fcf)), logins_path_(std::move(logins_path)),
+      links_(faults, ports_) {
   const runtime::CoreSection section(core_);
   const fc2::drivers::CoreAccess access{core_.io(), core_, core_.scheduler(), core_.pool()};
   for (const fc2::drivers::EthernetName& name : config.interfaces) {
@@ -52,6 +53,7 @@ void FcoeSide::start(fc2::Switch& fabric) {
                  port.interface().mtu, port.up() ? "up" : "no carrier yet");
   }
   fcf_->remember(read_logins(logins_path_));
+  links_.set_fcf(&*fcf_);
   losses_.resize(ports_.size());
   core_.scheduler().schedule_after(losses_timer_, losses_interval);
 }
@@ -65,6 +67,8 @@ void FcoeSide::stop() {
 
 void FcoeSide::let_go_of_switch() {
   stop();
+  core_.scheduler().cancel(links_changed_);
+  links_.set_fcf(nullptr);
   fcf_.reset();
 }
 
@@ -73,6 +77,7 @@ void FcoeSide::logins_changed() {
 }
 
 void FcoeSide::happened(const fc2::fcoe::FcfEvent& event) {
+  if (!stopped_ && !links_changed_.pending()) core_.scheduler().schedule(links_changed_, core_.scheduler().now());
   std::string who = "ENode " + to_string(event.e_node);
   if (event.n_port_id != wire::FcId{}) who += " N_Port " + to_string(event.n_port_id);
   if (event.port_name != wire::Wwn{}) who += " " + to_string(event.port_name);

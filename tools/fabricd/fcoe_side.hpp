@@ -8,6 +8,7 @@
 #include "fc2_fabric/drivers/ethernet_name.hpp"
 #include "fc2_fabric/drivers/fabric_core.hpp"
 #include "fc2_fabric/fcoe/fcf.hpp"
+#include "tools/fabricd/fcoe_links.hpp"
 #include "tools/fabricd/log_budget.hpp"
 #include "tools/fabricd/tapped_ethernet.hpp"
 
@@ -30,7 +31,8 @@ struct FcoeConfig {
 class FcoeSide final : private fc2::fcoe::FcfListener {
  public:
   /// Opens the interfaces; sends nothing yet. `logins_path`: the file of the FCF's logins, for the next FCF.
-  FcoeSide(fc2::drivers::FabricCore& core, Recorder& recorder, const FcoeConfig& config, std::string logins_path);
+  FcoeSide(fc2::drivers::FabricCore& core, Recorder& recorder, LiveFaults& faults, const FcoeConfig& config,
+           std::string logins_path);
   FcoeSide(const FcoeSide&) = delete;
   FcoeSide& operator=(const FcoeSide&) = delete;
   /// Why an interface could not be opened; empty: all are open.
@@ -46,6 +48,8 @@ class FcoeSide final : private fc2::fcoe::FcfListener {
   /// Call it before the switch is destroyed.
   void let_go_of_switch();
 
+  [[nodiscard]] FcoeLinks& links() { return links_; }
+  [[nodiscard]] const FcoeLinks& links() const { return links_; }
   [[nodiscard]] const fc2::fcoe::Fcf* fcf() const { return fcf_ ? &*fcf_ : nullptr; }
   [[nodiscard]] std::deque<TappedEthernet>& ports() { return ports_; }
   [[nodiscard]] const std::deque<TappedEthernet>& ports() const { return ports_; }
@@ -54,6 +58,7 @@ class FcoeSide final : private fc2::fcoe::FcfListener {
   void logins_changed() override;
   void happened(const fc2::fcoe::FcfEvent& event) override;
   void keep_logins();
+  void look_at_links() { links_.look(); }
   void look_at_losses();
 
   fc2::drivers::FabricCore& core_;
@@ -64,11 +69,13 @@ class FcoeSide final : private fc2::fcoe::FcfListener {
   std::string trouble_;
   std::deque<TappedEthernet> ports_;  // as the FCF's interfaces, one for one
   std::optional<fc2::fcoe::Fcf> fcf_;
+  FcoeLinks links_;
   std::vector<fc2::fcoe::FormerLogin> kept_;  // in the file, since we began
   LogBudget events_;
   std::vector<std::uint64_t> losses_;  // of each interface, as last logged
   runtime::Timer<FcoeSide, &FcoeSide::look_at_losses> losses_timer_{*this};
   runtime::Timer<FcoeSide, &FcoeSide::keep_logins> keeping_{*this};
+  runtime::Timer<FcoeSide, &FcoeSide::look_at_links> links_changed_{*this};
 };
 
 }  // namespace fabricd

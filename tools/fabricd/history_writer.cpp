@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "fc2_fabric/drivers/crossbar.hpp"
+#include "tools/fabricd/recorder.hpp"
 #include "wire/ethernet.hpp"
 #include "wire/fc_header.hpp"
 #include "wire/fcoe.hpp"
@@ -83,6 +84,12 @@ std::string comment_on(const PassedFrame& frame, std::span<const std::uint8_t> b
   if (is_way_mark(frame, bytes))
     add(fmt::format("way mark: message data of {} for {} behind it go through memory that both share, and are not here",
                     names.text_of(frame.from), names.text_of(frame.to)));
+  if (frame.remark >= Recorder::first_fault_remark) {
+    add(frame.remark == Recorder::last_fault_remark
+            ? "a fault rule (fcvi-ctl fault list)"
+            : fmt::format("fault rule {}", frame.remark - Recorder::first_fault_remark + 1));
+    return text;
+  }
   const NamedPort* const sender = names.find(frame.from);
   if (frame.remark != 0 && sender != nullptr)
     add(fmt::format("the last frame of {}{}: {}", sender->text, frame.again ? ", shown before" : "", sender->end));

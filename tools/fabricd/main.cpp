@@ -8,9 +8,11 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "settings/file.hpp"
 #include "settings/units.hpp"
 #include "tools/fabricd/control_client.hpp"
 #include "tools/fabricd/daemonize.hpp"
+#include "tools/fabricd/fault_rules.hpp"
 #include "tools/fabricd/log.hpp"
 #include "tools/fabricd/service.hpp"
 
@@ -19,7 +21,7 @@ using fc2::drivers::RuntimeDirectory;
 
 struct Options {
   std::string runtime_directory, log_level = "info", failure_folder;
-  std::string capture_file, capture_last;
+  std::string capture_file, capture_last, fault_file;
   fabricd::CaptureRequest capture;
   std::vector<std::string> interfaces;
   std::string fc_map;
@@ -62,7 +64,7 @@ int give_up(fabricd::Starter& starter, const std::string& reason) {
 // is no FCF.
 int yield_to_another(const Options& options, fabricd::Starter& starter, const std::string& reason) {
   if (!options.daemonize) return complain(reason, fabricd::failure);
-  const bool any_will_do = options.interfaces.empty();
+  const bool any_will_do = options.interfaces.empty() && options.fault_file.empty();
   starter.tell(any_will_do ? fabricd::success : fabricd::failure, any_will_do ? std::string() : reason);
   return any_will_do ? fabricd::success : fabricd::failure;
 }
@@ -222,6 +224,11 @@ void describe(CLI::App& app, Options& options) {
   app.add_option("--failure-files", options.service.failures.most_files, "the most of such files; 0: none")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
+  app.add_option(
+         "--faults", options.fault_file,
+         "rules of faults from the start on, YAML as for fcvi-ctl fault add; those that come later end with the "
+         "service")
+      ->type_name("FILE");
   app.add_flag("--no-paths", options.no_paths, "all frames go by the service, so that it has all of the last ones");
   app.footer(
       "Without a command it serves, in the foreground. Programs that open a local NIC start it by themselves.\n"
@@ -260,6 +267,12 @@ fabricd::CaptureRequest capture_request(const Options& options) {
   return request;
 }
 
+settings::Result<std::vector<fabricd::LiveRule>> rules_of(const std::string& file) {
+  const auto text = settings::read_file(file, fabricd::max_rules_bytes);
+  if (!text) return text.error();
+  return fabricd::fault_rules_in(*text, file);
+}
+
 int dispatch(const CLI::App& app, const Options& options) {
   std::string error;
   const auto directory = RuntimeDirectory::open(options.runtime_directory, error);
@@ -272,6 +285,11 @@ int dispatch(const CLI::App& app, const Options& options) {
   serving.service.failures.folder = options.failure_folder.empty()
                                         ? directory->path() + "/failures"
                                         : std::filesystem::absolute(options.failure_folder).string();
+  if (!options.fault_file.empty()) {
+    auto rules = rules_of(options.fault_file);
+    if (!rules) return complain(rules.error().message, fabricd::bad_input);
+    serving.service.faults = std::move(*rules);
+  }
   serving.service.failures.service = fabricd::service_of(std::filesystem::absolute(directory->path()).string());
   return serve(serving, *directory);
 }

@@ -105,6 +105,13 @@ void Paths::released(Pair& pair, int side) {
   pair.number = 0;
 }
 
+std::size_t Paths::count_of(const PortSession& port) const {
+  const auto found = pairs_.find(&port);
+  if (found == pairs_.end()) return 0;
+  return static_cast<std::size_t>(std::count_if(found->second.begin(), found->second.end(),
+                                                [](const auto& pair) { return pair.second->number != 0; }));
+}
+
 void Paths::end_all(PortSession& port, PathEnd::Cause cause) {
   const auto found = pairs_.find(&port);
   if (found == pairs_.end()) return;

@@ -27,6 +27,8 @@ class Paths {
   void said(PortSession& port, const fc2::drivers::PathEnd& end);
   /// All of a port end: both ends of each hear of it.
   void end_all(PortSession& port, fc2::drivers::PathEnd::Cause cause);
+  /// Of that port, that an end uses or has not let go of: frames may be in their memory.
+  [[nodiscard]] std::size_t count_of(const PortSession& port) const;
   /// That somebody uses, or has not let go of.
   [[nodiscard]] std::size_t count() const { return by_number_.size(); }
   /// Wanted, and not made for lack of memory, open files or room in a list.

@@ -29,6 +29,11 @@ void PortNames::sent(Number number, std::uint64_t frame) {
   if (found != ports_.end()) found->second.last_sent = frame;
 }
 
+void PortNames::set_more_names(Number number, std::vector<std::string> names) {
+  const auto found = ports_.find(number);
+  if (found != ports_.end()) found->second.more_names = std::move(names);
+}
+
 void PortNames::gone(Number number, std::string end, bool orderly, std::uint64_t last_frame) {
   NamedPort& port = ports_.at(number);
   port.end = std::move(end);
@@ -61,7 +66,9 @@ PortNames::Number PortNames::last_at(wire::FcId address) const {
 bool PortNames::is_called(const NamedPort& port, std::string_view wanted) {
   const bool by_process = port.process_id != 0 && std::to_string(port.process_id) == wanted;
   const bool by_address = port.address != wire::FcId{} && address_of(wanted) == port.address;
-  return wanted == port.name || wanted == port.text || by_process || by_address;
+  const std::string_view program = std::string_view(port.name).substr(0, port.name.find('['));
+  const bool by_other = std::find(port.more_names.begin(), port.more_names.end(), wanted) != port.more_names.end();
+  return wanted == port.name || wanted == program || wanted == port.text || by_process || by_address || by_other;
 }
 
 }  // namespace fabricd

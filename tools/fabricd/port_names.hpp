@@ -6,17 +6,19 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "wire/types.hpp"
 
 namespace fabricd {
 
 struct NamedPort {
-  std::string text;              // for people, and for the interface of a capture
-  std::string name;              // of the program, or of the Ethernet interface
-  std::uint32_t process_id = 0;  // 0: none
-  wire::FcId address{};          // 0: none of its own
-  std::string end{};             // how it ended, as a clause: "its process was killed by signal 9"; empty: it is there
+  std::string text;                       // for people, and for the interface of a capture
+  std::string name;                       // of the program, or of the Ethernet interface
+  std::uint32_t process_id = 0;           // 0: none
+  wire::FcId address{};                   // 0: none of its own
+  std::vector<std::string> more_names{};  // its Port_Name, the name of its node: as long as they are known
+  std::string end{};  // how it ended, as a clause: "its process was killed by signal 9"; empty: it is there
   bool orderly_end = true;
   std::uint64_t last_sent = 0;   // the number of the latest frame that it sent; 0: none
   std::uint64_t last_frame = 0;  // frames up to this number may be its own, when it is gone
@@ -35,6 +37,8 @@ class PortNames {
   Number add(NamedPort port);
   /// Its latest frame.
   void sent(Number number, std::uint64_t frame);
+  /// It is called so, too, and no longer as before.
+  void set_more_names(Number number, std::vector<std::string> names);
   /// It is gone; frames up to `last_frame` may be its own.
   void gone(Number number, std::string end, bool orderly, std::uint64_t last_frame);
   /// Those that are gone and have no frame from `first_frame` on are forgotten.
@@ -45,7 +49,8 @@ class PortNames {
   [[nodiscard]] std::string_view text_of(Number number) const;
   /// The one that had that address last; 0: none, or forgotten.
   [[nodiscard]] Number last_at(wire::FcId address) const;
-  /// `wanted` is its name, its text, its process or its N_Port_ID.
+  /// `wanted` is its name, or the part before a "[" of that; its text, its process, its N_Port_ID, or one of
+  /// its other names.
   [[nodiscard]] static bool is_called(const NamedPort& port, std::string_view wanted);
   [[nodiscard]] const std::map<Number, NamedPort>& all() const { return ports_; }
 

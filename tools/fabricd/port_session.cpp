@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "fc2_fabric/frame/frame_header.hpp"
+#include "fc2_fabric/switch/name_server.hpp"
 #include "fc2_fabric/switch/switch.hpp"
 #include "tools/fabricd/paths.hpp"
 
@@ -13,17 +15,19 @@ using fc2::drivers::Destination;
 using fc2::drivers::PathEnd;
 
 namespace {
-const std::string closed_by_service = "closed by the end of the service";
+const std::string closed_by_service = "closed by the end of the service", closed_by_operator = "closed by fcvi-ctl";
 }
 
-PortSession::PortSession(SessionHost& service, std::shared_ptr<FrameStream> stream, const Hello& hello,
-                         fc2::FPort& port, runtime::drivers::DoorbellDescriptors doorbell)
-    : Session(service, std::move(stream)), hello_(hello), f_port_(&port), since_(service.core().scheduler().now()),
+PortSession::PortSession(SessionHost& service, std::shared_ptr<FrameStream> stream, std::unique_ptr<LocalLine> line,
+                         const Hello& hello, fc2::FPort& port, runtime::drivers::DoorbellDescriptors doorbell)
+    : Session(service, std::move(stream)), line_(std::move(line)), hello_(hello), f_port_(&port),
+      since_(service.core().scheduler().now()),
       number_(this->service().recorder().add_port(
           {.text = description(), .name = hello_.name, .process_id = hello_.process_id, .address = port.address()})),
       process_(hello_.process_id), doorbell_(std::move(doorbell)) {
   fc2::FrameTap& tap = *this;
-  port.tap(&tap);
+  line_->set_port(&port);
+  line_->tap(&tap);
   fc2::LoginListener& listener = *this;
   port.set_login_listener(&listener);
 }
@@ -45,6 +49,14 @@ void PortSession::record_received(RecordKind kind, std::span<const std::uint8_t>
   stream_closed("it sent a " + std::string(to_string(kind)) + " record on a port's link");
 }
 
+// What it registers there may be its names.
+void PortSession::frame_received(fc2::FramePtr frame) {
+  runtime::Scheduler& scheduler = service().core().scheduler();
+  if (fc2::d_id_of(*frame) == wire::well_known::name_server && !names_event_.pending())
+    scheduler.schedule(names_event_, scheduler.now());
+  line_->receive_from_process(std::move(frame));
+}
+
 // Without its link the port is logged out, and who registered for it is told.
 void PortSession::stream_closed(const std::string& reason) {
   spdlog::info("link of {} is down: {}", description(), reason);
@@ -55,16 +67,39 @@ void PortSession::stream_closed(const std::string& reason) {
 // A process that dies has closed its descriptors; what it sent that no link may carry is a failure, too.
 void PortSession::unlink(const std::string& reason) {
   const bool closed = reason.starts_with("closed by");
-  const ProcessEnd process = closed && reason != closed_by_service ? process_.end() : ProcessEnd{};
-  const std::string end = reason == closed_by_service ? reason
-                          : closed                    ? process.to_string()
-                                                      : "its link broke: " + reason;
+  const bool by_us = reason == closed_by_service || reason == closed_by_operator;
+  const ProcessEnd process = closed && !by_us ? process_.end() : ProcessEnd{};
+  const std::string end = by_us ? reason : closed ? process.to_string() : "its link broke: " + reason;
   if (process.ended) spdlog::info("{}: {}", description(), end);
   service().recorder().port_gone(number_, service().core().scheduler().now(), end, closed && process.signal() == 0,
                                  process.signal());
   service().paths().end_all(*this, PathEnd::Cause::PeerGone);
+  line_->clear();
+  line_->set_port(nullptr);
   f_port_->set_login_listener(nullptr);
   service().fabric().detach(*std::exchange(f_port_, nullptr));
+}
+
+void PortSession::cut() {
+  stream().close();
+  stream_closed(closed_by_operator);
+}
+
+const NamedPort& PortSession::names() const { return *service().recorder().names().find(number_); }
+
+std::string PortSession::node_name() const {
+  if (f_port_ == nullptr || !f_port_->logged_in()) return {};
+  const auto* node = service().fabric().name_server().database().find_node(f_port_->login().node_name);
+  return node != nullptr ? node->symbolic_name : std::string();
+}
+
+void PortSession::look_at_names() {
+  std::vector<std::string> names;
+  if (f_port_ != nullptr && f_port_->logged_in()) names.push_back(to_string(f_port_->login().port_name));
+  if (std::string node = node_name(); !node.empty()) names.push_back(std::move(node));
+  if (names == this->names().more_names) return;
+  service().recorder().set_more_names(number_, std::move(names));
+  service().names_changed(*this);
 }
 
 // What its far ends write is no longer for the port that logged in.
@@ -76,6 +111,10 @@ void PortSession::watch(bool watched) {
   watchers_ += watched ? 1U : -1U;
   if (watched && connected()) service().paths().end_all(*this, PathEnd::Cause::Service);
 }
+
+bool PortSession::is_passed_by() const { return service().paths().count_of(*this) != 0; }
+
+bool PortSession::is_called(std::string_view name) const { return PortNames::is_called(names(), name); }
 
 // --- paths -------------------------------------------------------------------------------------------------------
 

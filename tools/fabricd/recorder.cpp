@@ -64,6 +64,11 @@ void Recorder::frame_passed(PortNames::Number port, TimeNs at, const Frame& fram
   kept();
 }
 
+void Recorder::fault_befell(unsigned rule, const Frame& frame) {
+  if (PassedFrame* const entry = history_.find(frame.record))
+    entry->remark = static_cast<std::uint8_t>(std::min(first_fault_remark + rule - 1, last_fault_remark));
+}
+
 PassedFrame& Recorder::seen(PassedFrame& entry, PortNames::Number port, bool outbound) {
   entry.seen_at = port;
   entry.outbound = outbound;

@@ -54,11 +54,19 @@ class Recorder final : public fc2::FrameWitness {
 
   // --- ports
   PortNames::Number add_port(NamedPort port);
+  void set_more_names(PortNames::Number port, std::vector<std::string> names) {
+    names_.set_more_names(port, std::move(names));
+  }
   /// Its link is gone: `end` says how, in words. `signal`: what killed its process; 0: nothing did. Whom its last frame
   /// was shown is told of it again.
   void port_gone(PortNames::Number port, fc2::TimeNs at, std::string end, bool orderly, int signal);
   /// As a tap of that port would hear it.
   void frame_passed(PortNames::Number port, fc2::TimeNs at, const fc2::Frame& frame, bool outbound);
+  /// A fault rule befell a frame that a tap had heard.
+  void fault_befell(unsigned rule, const fc2::Frame& frame);
+  /// What PassedFrame::remark means: the signal that killed the sender's process, or, from here on, the fault rule; the
+  /// last value stands for all higher ones.
+  static constexpr unsigned first_fault_remark = 128, last_fault_remark = 255;
   void ethernet_passed(PortNames::Number port, fc2::TimeNs at, const fc2::fcoe::EthernetFrame& frame, bool outbound);
   /// Something at a host on Ethernet failed: a sentence.
   void failed(const std::string& what) {

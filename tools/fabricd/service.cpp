@@ -1,5 +1,6 @@
 #include "tools/fabricd/service.hpp"
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <boost/asio/post.hpp>
 #include <sys/socket.h>
@@ -10,6 +11,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "settings/tree.hpp"
 #include "tools/fabricd/capture_session.hpp"
 #include "tools/fabricd/control_session.hpp"
 #include "tools/fabricd/fcoe_status.hpp"
@@ -37,14 +39,19 @@ fc2::SwitchConfig switch_config(const ServiceConfig& config, const FcoeSide& fco
 
 Service::Service(boost::asio::io_context& io, Instance instance, ServiceConfig config)
     : io_(io), instance_(std::move(instance)), config_(config), process_id_(static_cast<std::uint32_t>(::getpid())),
-      core_(io), recorder_(config_.history), failures_(core_.scheduler(), recorder_, config_.failures),
-      fcoe_(core_, recorder_, config_.fcoe, instance_.directory().logins_path()),
+      core_(io), recorder_(config_.history),
+      faults_(core_.scheduler(),
+              [this](LiveFaults::Id rule, const fc2::Frame& frame) { recorder_.fault_befell(rule, frame); }),
+      failures_(core_.scheduler(), recorder_, config_.failures),
+      fcoe_(core_, recorder_, faults_, config_.fcoe, instance_.directory().logins_path()),
       fabric_(core_.scheduler(), core_.pool(), switch_config(config_, fcoe_)), stand_in_(fabric_, core_),
       listener_(io, instance_.listener()), signals_(io, SIGTERM, SIGINT), started_at_(core_.now()),
       paths_(config_.path_slots) {
   if (!trouble().empty()) return;
   const CoreSection section(core_);
   fabric_.set_witness(&recorder_);
+  std::vector<LiveFaults::Id> ids;
+  faults_.add(config_.faults, ids);
   fcoe_.start(fabric_);
   await_connections();
   await_signals();
@@ -124,14 +131,6 @@ std::shared_ptr<FrameStream> Service::make_stream(fc2::drivers::StreamUser& user
   return FrameStream::make(io_, core_, core_.scheduler(), core_.pool(), user, descriptor);
 }
 
-std::string Service::admit(const Hello& hello, const std::shared_ptr<FrameStream>& stream) {
-  if (hello.role == Hello::Role::Port) return admit_port(hello, stream);
-  stream->send_record(RecordKind::Welcome, fc2::drivers::Welcome{.process_id = process_id_}.write());
-  stream->expect_no_files();
-  add(std::make_unique<ControlSession>(*this, stream));
-  return {};
-}
-
 static runtime::drivers::DoorbellDescriptors doorbell_of(const Hello& hello, FrameStream& stream) {
   runtime::drivers::DoorbellDescriptors doorbell;
   if (!hello.has_doorbell) return doorbell;
@@ -140,17 +139,40 @@ static runtime::drivers::DoorbellDescriptors doorbell_of(const Hello& hello, Fra
   return doorbell;
 }
 
-std::string Service::admit_port(const Hello& hello, const std::shared_ptr<FrameStream>& stream) {
-  fc2::FPort* f_port = stopping_ ? nullptr : fabric_.attach(*stream, *stream);
+std::string Service::admit(const Hello& hello, const std::shared_ptr<FrameStream>& stream) {
+  if (hello.role == Hello::Role::Port) {
+    auto doorbell = doorbell_of(hello, *stream);
+    DownedLinks::Downed* const down = downed_.without_waiting(hello.process_id);
+    if (down == nullptr) return admit_port(hello, stream, std::move(doorbell));
+    auto waiting = std::make_unique<WaitingLink>(*this, stream, hello, std::move(doorbell));
+    down->waiting = waiting.get();
+    add(std::move(waiting));
+    return {};
+  }
+  stream->send_record(RecordKind::Welcome, fc2::drivers::Welcome{.process_id = process_id_}.write());
+  stream->expect_no_files();
+  add(std::make_unique<ControlSession>(*this, stream));
+  return {};
+}
+
+std::string Service::admit(WaitingLink& waiting) {
+  return admit_port(waiting.hello(), waiting.shared_stream(), waiting.take_doorbell());
+}
+
+std::string Service::admit_port(const Hello& hello, const std::shared_ptr<FrameStream>& stream,
+                                runtime::drivers::DoorbellDescriptors doorbell) {
+  auto line = std::make_unique<LocalLine>(core_.scheduler(), stream);
+  fc2::FPort* f_port = stopping_ ? nullptr : fabric_.attach(line->output(), *stream);
   if (f_port == nullptr)
     return "every F_Port of the local fabric is taken, " + std::to_string(config_.max_ports) + " at most";
   stream->send_record(RecordKind::Welcome, fc2::drivers::Welcome{.process_id = process_id_}.write());
-  auto session = std::make_unique<PortSession>(*this, stream, hello, *f_port, doorbell_of(hello, *stream));
+  auto session = std::make_unique<PortSession>(*this, stream, std::move(line), hello, *f_port, std::move(doorbell));
   stream->expect_no_files();
   spdlog::info("link of {} is up", session->description());
   ports_.push_back(session.get());
   ports_by_address_[f_port->address().value] = session.get();
   for (CaptureSession* capture : captures_) capture->add(*session);
+  faults_.add(*session);
   add(std::move(session));
   link_count_changed();
   return {};
@@ -161,6 +183,11 @@ void Service::make_path(PortSession& from, wire::FcId to) {
   const auto other = ports_by_address_.find(to.value);
   if (other != ports_by_address_.end() && other->second->has_address(to))
     paths_.make(from, *other->second, core_.scheduler().now());
+}
+
+void Service::names_changed(PortSession& port) {
+  for (CaptureSession* capture : captures_) capture->add(port);
+  faults_.look_at(port);
 }
 
 void Service::start_capture(const std::shared_ptr<FrameStream>& stream, const CaptureRequest& request) {
@@ -179,12 +206,14 @@ void Service::add(std::unique_ptr<Session> session) {
 void Service::end(Session& session) {
   if (auto* port = dynamic_cast<PortSession*>(&session)) {
     for (CaptureSession* capture : captures_) capture->remove(*port);
+    faults_.remove(*port);
     std::erase(ports_, port);
     std::erase_if(ports_by_address_, [&](const auto& entry) { return entry.second == port; });
   }
   if (auto* capture = dynamic_cast<CaptureSession*>(&session)) {
     std::erase(captures_, capture);
   }
+  if (auto* waiting = dynamic_cast<WaitingLink*>(&session)) downed_.let_go(*waiting);
   ended_.push_back(&session);
   core_.scheduler().schedule(burial_, core_.scheduler().now());
   link_count_changed();
@@ -206,7 +235,63 @@ void Service::link_count_changed() {
 }
 
 // A client that connects just now finds its connection closed without a word, and tries again.
-void Service::idle_for_too_long() { stop("no link for " + std::to_string(config_.idle_seconds) + " s"); }
+void Service::idle_for_too_long() {
+  downed_.forget_ended();
+  if (downed_.empty()) return stop("no link for " + std::to_string(config_.idle_seconds) + " s");
+  link_count_changed();
+}
+
+// --- links that are taken down -----------------------------------------------------------------------------------
+
+std::string Service::no_such_port(std::string_view name) const {
+  std::vector<std::string> known = fcoe_.links().names();
+  for (const PortSession* port : ports_) {
+    const auto& more = port->names().more_names;
+    known.push_back(port->hello().name);
+    known.insert(known.end(), more.begin(), more.end());
+  }
+  const std::vector<std::string_view> views(known.begin(), known.end());
+  const std::string_view near = settings::nearest(name, views);
+  return fmt::format("there is no such port: {}{}", name,
+                     near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near));
+}
+
+std::string Service::set_link(std::string_view name, LinkAction action) {
+  downed_.forget_ended();
+  std::vector<PortSession*> up;
+  std::copy_if(ports_.begin(), ports_.end(), std::back_inserter(up), [&](auto* port) { return port->is_called(name); });
+  const auto down = downed_.called(name);
+  std::vector<std::string> all = fcoe_.links().called(name);
+  for (const PortSession* port : up) all.push_back(port->text());
+  for (const auto* downed : down) all.push_back(downed->port.text);
+  if (all.empty()) return no_such_port(name);
+  if (all.size() > 1)
+    return fmt::format("{} is not one port but {}: {}; name it by its process, N_Port_ID or Port_Name", name,
+                       all.size(), fmt::join(all, ", "));
+  if (!up.empty())
+    set_link(*up.front(), action);
+  else if (!down.empty())
+    set_link(*down.front(), action);
+  else
+    fcoe_.links().set_link(name, action);
+  spdlog::info("link of {}: {} by fcvi-ctl", all.front(), to_string(action));
+  return {};
+}
+
+void Service::set_link(PortSession& port, LinkAction action) {
+  if (action == LinkAction::Up) return;
+  if (action == LinkAction::Down) downed_.add(port.names());
+  port.cut();
+}
+
+void Service::set_link(DownedLinks::Downed& downed, LinkAction action) {
+  if (action == LinkAction::Down) return;
+  WaitingLink* const waiting = downed.waiting;
+  downed_.remove(&downed);
+  if (waiting != nullptr) waiting->bring_up();
+}
+
+// --- status ------------------------------------------------------------------------------------------------------
 
 Status Service::status() {
   Status status;
@@ -215,6 +300,10 @@ Status Service::status() {
   status.frames_forwarded = fabric_.frames_forwarded();
   status.captures = captures_.size();
   status.paths = paths_.count();
+  status.faults = faults_.states();
+  downed_.forget_ended();
+  status.links_down = downed_.texts();
+  for (std::string& link : fcoe_.links().down()) status.links_down.push_back(std::move(link));
   status.paths_refused = paths_.refused();
   const fc2::FrameHistory& history = recorder_.history();
   status.history_frames = history.end() - history.first();
@@ -225,6 +314,7 @@ Status Service::status() {
   for (const PortSession* port : ports_) {
     const auto* registered = fabric_.name_server().database().find(port->f_port().address());
     status.ports.push_back(describe(*port, registered, rates_, core_.scheduler().now()));
+    status.ports.back().paths = paths_.count_of(*port);
   }
   if (fcoe_.present()) status.fcoe = describe(fcoe_, fabric_, rates_, core_.scheduler().now());
   return status;

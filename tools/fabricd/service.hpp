@@ -11,9 +11,11 @@
 
 #include "fc2_fabric/drivers/fabric_core.hpp"
 #include "fc2_fabric/switch/switch.hpp"
+#include "tools/fabricd/downed_links.hpp"
 #include "tools/fabricd/failure_files.hpp"
 #include "tools/fabricd/fcoe_side.hpp"
 #include "tools/fabricd/instance.hpp"
+#include "tools/fabricd/live_faults.hpp"
 #include "tools/fabricd/paths.hpp"
 #include "tools/fabricd/rates.hpp"
 #include "tools/fabricd/recorder.hpp"
@@ -32,6 +34,7 @@ struct ServiceConfig {
   std::size_t max_sessions = 4352;  // ports, control connections, and those without a Hello yet
   fc2::HistoryLimits history;       // of the frames that are kept for captures
   FailureConfig failures;           // where they are written when something fails
+  std::vector<LiveRule> faults;     // from the start on
   FcoeConfig fcoe;                  // with interfaces: an FCF, which does not end when idle
 };
 
@@ -52,16 +55,24 @@ class Service final : public SessionHost {
   fc2::Switch& fabric() override { return fabric_; }
   Paths& paths() override { return paths_; }
   Recorder& recorder() override { return recorder_; }
+  LiveFaults& faults() override { return faults_; }
   [[nodiscard]] std::uint32_t process_id() const override { return process_id_; }
   std::shared_ptr<FrameStream> make_stream(fc2::drivers::StreamUser& user, int descriptor) override;
   std::string admit(const Hello& hello, const std::shared_ptr<FrameStream>& stream) override;
+  std::string admit(WaitingLink& waiting) override;
+  std::string set_link(std::string_view port, LinkAction action) override;
   void make_path(PortSession& from, wire::FcId to) override;
+  void names_changed(PortSession& port) override;
   void start_capture(const std::shared_ptr<FrameStream>& stream, const CaptureRequest& request) override;
   void end(Session& session) override;
   [[nodiscard]] Status status() override;
 
  private:
-  std::string admit_port(const Hello& hello, const std::shared_ptr<FrameStream>& stream);
+  std::string admit_port(const Hello& hello, const std::shared_ptr<FrameStream>& stream,
+                         runtime::drivers::DoorbellDescriptors doorbell);
+  void set_link(PortSession& port, LinkAction action);
+  void set_link(DownedLinks::Downed& downed, LinkAction action);
+  [[nodiscard]] std::string no_such_port(std::string_view name) const;
   void add(std::unique_ptr<Session> session);
   void await_connections();
   void accept();
@@ -78,6 +89,7 @@ class Service final : public SessionHost {
   const std::uint32_t process_id_;
   fc2::drivers::FabricCore core_;
   Recorder recorder_;
+  LiveFaults faults_;
   FailureFiles failures_;
   FcoeSide fcoe_;
   fc2::Switch fabric_;
@@ -91,6 +103,7 @@ class Service final : public SessionHost {
   std::vector<PortSession*> ports_;
   std::unordered_map<std::uint32_t, PortSession*> ports_by_address_;
   std::vector<CaptureSession*> captures_;
+  DownedLinks downed_;
   std::vector<const Session*> ended_;
   runtime::Timer<Service, &Service::bury> burial_{*this};
   runtime::Timer<Service, &Service::idle_for_too_long> idle_timer_{*this};

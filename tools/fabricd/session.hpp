@@ -17,7 +17,7 @@ class Session : public fc2::drivers::StreamUser {
   Session(SessionHost& service, std::shared_ptr<FrameStream> stream);
   /// The session ends later.
   void end();
-  [[nodiscard]] SessionHost& service() { return service_; }
+  [[nodiscard]] SessionHost& service() const { return service_; }
   [[nodiscard]] FrameStream& stream() { return *stream_; }
   [[nodiscard]] const FrameStream& stream() const { return *stream_; }
   [[nodiscard]] const std::shared_ptr<FrameStream>& shared_stream() const { return stream_; }

@@ -4,6 +4,7 @@
 
 #include <boost/json/src.hpp>  // the library's only translation unit here: nothing to link
 
+#include "tools/fabricd/fault_status.hpp"
 #include "tools/fabricd/fcoe_status.hpp"
 #include "tools/fabricd/nic_status.hpp"
 #include "tools/fabricd/port_session.hpp"
@@ -30,6 +31,7 @@ PortStatus describe(const PortSession& session, const fc2::NameDatabase::Port* r
   const fc2::FPort& port = session.f_port();
   PortStatus status;
   status.name = session.hello().name;
+  status.node = session.node_name();
   status.process_id = session.hello().process_id;
   status.logged_in = port.logged_in();
   if (status.logged_in) {
@@ -48,6 +50,7 @@ PortStatus describe(const PortSession& session, const fc2::NameDatabase::Port* r
   status.frames_out = port.frames_to_port();
   status.frames_waiting = port.waiting();
   status.stalled = port.stalled();
+  status.watched = session.is_watched();
   status.uptime = now - session.since();
   return status;
 }
@@ -57,6 +60,7 @@ double seconds(runtime::TimeNs time) { return static_cast<double>(time / runtime
 
 json::object to_object(const PortStatus& port) {
   return {{"name", port.name},
+          {"node", port.node},
           {"process_id", port.process_id},
           {"logged_in", port.logged_in},
           {"n_port_id", port.n_port_id},
@@ -67,6 +71,8 @@ json::object to_object(const PortStatus& port) {
           {"frames_out", port.frames_out},
           {"frames_waiting", port.frames_waiting},
           {"stalled", port.stalled},
+          {"paths", port.paths},
+          {"watched", port.watched},
           {"frames_in_per_second", port.in_per_second},
           {"frames_out_per_second", port.out_per_second},
           {"fc4_types", port.fc4_types},
@@ -82,10 +88,15 @@ std::string joined(const json::array& texts) {
 std::string text_of(const json::object& port) {
   const bool logged_in = port.at("logged_in").as_bool();
   const auto text = [&](const char* key) { return logged_in ? std::string(port.at(key).as_string()) : "-"; };
-  return fmt::format("{:<8} {:<16} {:<9} {:<23} {:>12} {:>12} {:>9.1f}  {}{}\n",
+  const json::value* const node = port.if_contains("node");  // an older service does not tell
+  const std::string name = node != nullptr ? std::string(node->as_string()) : "";
+  return fmt::format("{:<8} {:<16} {:<9} {:<23} {:>12} {:>12} {:>9.1f} {:>9.1f} {:>9.1f}  {}{}{}\n",
                      port.at("process_id").to_number<std::uint32_t>(), std::string(port.at("name").as_string()),
                      text("n_port_id"), text("port_name"), port.at("frames_in").to_number<std::uint64_t>(),
-                     port.at("frames_out").to_number<std::uint64_t>(), port.at("uptime_seconds").to_number<double>(),
+                     port.at("frames_out").to_number<std::uint64_t>(),
+                     port.at("frames_in_per_second").to_number<double>(),
+                     port.at("frames_out_per_second").to_number<double>(),
+                     port.at("uptime_seconds").to_number<double>(), name.empty() ? "" : name + " ",
                      joined(port.at("addresses").as_array()), port.at("stalled").as_bool() ? " (takes no frames)" : "");
 }
 
@@ -101,6 +112,16 @@ std::string text_of_history(const json::object& service) {
   return text;
 }
 
+// The same.
+std::string text_of_operator(const json::object& service) {
+  std::string text;
+  if (const json::value* rules = service.if_contains("faults"); rules != nullptr && !rules->as_array().empty())
+    text += "fault rules:\n" + text_of_faults(rules->as_array());
+  if (const json::value* down = service.if_contains("links_down"); down != nullptr && !down->as_array().empty())
+    text += "links down: " + joined(down->as_array()) + "\n";
+  return text;
+}
+
 std::string text_of_service(const json::object& service) {
   std::string text =
       fmt::format("fcvi-fabricd, process {}, up {:.1f} s, {} frames forwarded\n",
@@ -109,12 +130,13 @@ std::string text_of_service(const json::object& service) {
   for (const auto& [reason, count] : service.at("discarded").as_object())
     text += fmt::format("  discarded, {}: {}\n", std::string(reason), count.to_number<std::uint64_t>());
   text += text_of_history(service);
+  text += text_of_operator(service);
   const json::array& ports = service.at("ports").as_array();
   const json::value* fcoe = service.if_contains("fcoe");
   if (fcoe != nullptr) text += text_of_fcoe(fcoe->as_object());
   if (ports.empty()) return text + (fcoe != nullptr ? "no links to processes of this host\n" : "no links\n");
-  text += fmt::format("{:<8} {:<16} {:<9} {:<23} {:>12} {:>12} {:>9}  {}\n", "PROCESS", "NAME", "N_PORT_ID",
-                      "PORT_NAME", "FRAMES IN", "FRAMES OUT", "UP (S)", "ADDRESSES");
+  text += fmt::format("{:<8} {:<16} {:<9} {:<23} {:>12} {:>12} {:>9} {:>9} {:>9}  {}\n", "PROCESS", "NAME", "N_PORT_ID",
+                      "PORT_NAME", "FRAMES IN", "FRAMES OUT", "IN/S", "OUT/S", "UP (S)", "NODE AND ADDRESSES");
   for (const json::value& port : ports) text += text_of(port.as_object());
   return text;
 }
@@ -137,6 +159,8 @@ std::string to_json(const Status& status) {
                       {"failure_files", status.failure_files},
                       {"failures_lost", status.failures_lost},
                       {"discarded", discarded},
+                      {"faults", to_array(status.faults)},
+                      {"links_down", json::array(status.links_down.begin(), status.links_down.end())},
                       {"ports", ports}};
   if (status.fcoe) object["fcoe"] = to_object(*status.fcoe);
   return json::serialize(object);

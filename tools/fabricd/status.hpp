@@ -8,13 +8,14 @@
 #include "fc2_fabric/frame/counters.hpp"
 #include "fc2_fabric/switch/name_database.hpp"
 #include "runtime/scheduler.hpp"
+#include "tools/fabricd/live_faults.hpp"
 
 namespace fabricd {
 class PortSession;
 class Rates;
 
 struct PortStatus {
-  std::string name;
+  std::string name, node;  // of the program, and of the node as it registered it
   std::uint32_t process_id = 0;
   bool logged_in = false;
   std::string n_port_id, port_name, node_name;  // while logged in
@@ -22,6 +23,8 @@ struct PortStatus {
   std::uint64_t frames_in = 0, frames_out = 0;  // as the fabric sees it: in from the port, out to it
   std::size_t frames_waiting = 0;               // for the port to take them
   bool stalled = false;                         // it took none for so long that they are discarded
+  std::size_t paths = 0;                        // past the service
+  bool watched = false;                         // it has none: all of its frames pass the service
   runtime::TimeNs uptime = 0;
   double in_per_second = 0, out_per_second = 0;  // frames, over the last 5 to 10 s; see Rates
   std::string fc4_types;                         // as it registered them
@@ -77,6 +80,8 @@ struct Status {
   runtime::TimeNs history_extent = 0;  // from the oldest of them until now
   std::uint64_t failure_files = 0;     // that were written
   std::uint64_t failures_lost = 0;     // whose file could not be
+  std::vector<LiveFaults::State> faults;
+  std::vector<std::string> links_down;  // by fcvi-ctl
   fc2::Counters counters;
   std::vector<PortStatus> ports;
   std::optional<FcoeStatus> fcoe;  // with --fcoe

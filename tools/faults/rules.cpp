@@ -34,6 +34,29 @@ RuleSet::RuleSet(std::vector<Rule> rules, Chance chance, PortOf port_of, Connect
   assert(!asks_connection_ || connection_of_);
 }
 
+std::size_t RuleSet::add(Rule rule) {
+  assert(rule.match.connections.empty() || connection_of_);
+  asks_connection_ = asks_connection_ || !rule.match.connections.empty();
+  rules_.push_back(std::move(rule));
+  seen_.push_back(0);
+  fired_.push_back(0);
+  nearest_.emplace_back();
+  return rules_.size() - 1;
+}
+
+void RuleSet::remove(std::size_t rule) {
+  const auto at = static_cast<std::ptrdiff_t>(rule);
+  rules_.erase(rules_.begin() + at);
+  seen_.erase(seen_.begin() + at);
+  fired_.erase(fired_.begin() + at);
+  nearest_.erase(nearest_.begin() + at);
+}
+
+void RuleSet::set_ports(std::size_t rule, std::vector<std::size_t> links, std::vector<std::size_t> peers) {
+  rules_[rule].match.links = std::move(links);
+  rules_[rule].match.peers = std::move(peers);
+}
+
 bool RuleSet::in_time(const Match& match, runtime::TimeNs now) const {
   if (match.from == Match::always && match.until == runtime::never) return true;
   return zero_ != runtime::never && now >= zero_ && now - zero_ >= match.from && now - zero_ < match.until;

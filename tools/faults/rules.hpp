@@ -78,6 +78,14 @@ class RuleSet final : public fc2::FaultPolicy {
   void befell(std::size_t link, fc2::LinkDirection direction, const fc2::Frame& frame, const Verdict& verdict,
               runtime::TimeNs now) override;
 
+  // --- while frames pass; not from within judge() or befell()
+  /// Behind the others, whose positions stay. Returns its position.
+  std::size_t add(Rule rule);
+  /// Those behind it move up by one.
+  void remove(std::size_t rule);
+  /// The links and peers that the rule names are these from now on.
+  void set_ports(std::size_t rule, std::vector<std::size_t> links, std::vector<std::size_t> peers);
+
   [[nodiscard]] const std::vector<Rule>& rules() const { return rules_; }
   /// How often a rule matched, and how often it was its turn.
   [[nodiscard]] std::uint64_t matched(std::size_t rule) const { return seen_[rule]; }

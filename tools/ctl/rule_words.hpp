@@ -1,0 +1,13 @@
+// A fault rule from the words of a command line.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ctl {
+
+/// YAML: a list of the rules that the words are. Words that begin with a brace are a rule each; all others together are
+/// one, KEY=VALUE each. nullopt: a word is neither, which is in `error`.
+[[nodiscard]] std::optional<std::string> rules_of_words(const std::vector<std::string>& words, std::string& error);
+
+}  // namespace ctl
