@@ -34,6 +34,7 @@ void fail_expected(const Tree& tree, std::string_view key, std::string_view what
 
 void fail_choice(const Tree& tree, std::string_view key, const std::vector<std::string_view>& known) {
   const std::string near = tree.kind == Tree::Kind::Scalar ? suggestion(tree.scalar, known) : "";
+  if (known.empty()) fail_expected(tree, key, "nothing, for there is none");
   const bool few = known.size() <= 8;
   throw BadInput{tree.where + ": " + std::string(key) + ": expected " +
                  (few ? "one of " + join(known) : "a known name") + ", got " + tree.describe() + near};

@@ -243,8 +243,11 @@ class FaultLoader {
     if (tree.kind != Tree::Kind::Map)
       fail_expected(tree, "faults[" + std::to_string(index) + "]", "a mapping with an action");
     const Tree* action = tree.find("action");
-    if (action == nullptr) throw BadInput{tree.where + ": faults[" + std::to_string(index) + "]: action is missing"};
-    return *action;
+    if (action != nullptr) return *action;
+    std::string misspelt;
+    for (const auto& [key, value] : tree.entries)
+      if (!settings::nearest(key, {"action"}).empty()) misspelt = "; is \"" + key + "\" meant to be it?";
+    throw BadInput{tree.where + ": faults[" + std::to_string(index) + "]: action is missing" + misspelt};
   }
   void load_match(FaultSpec& spec);
   void load_workloads(const Tree& tree, faults::Match& match);
