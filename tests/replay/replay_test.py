@@ -234,6 +234,43 @@ class Replay(unittest.TestCase):
                         self.assertIn(f"frame {number} at ", result.stdout.splitlines()[0])
         self.assertGreater(count, 80)
 
+    def test_each_answer_missing_twice_or_late(self):
+        """Each frame by which the port answers another, in turn: not captured, captured twice, captured behind the next of its
+        Exchange. It is named, or another frame of its Exchange, or, of responses that look the same, the next one."""
+        count = 0
+        for figure, port in (("C.1-client-server-setup", "client"), ("C.1-client-server-setup", "server"),
+                             ("3-send-reliable-reception", "responder"), ("4-rdma-write", "responder"), ("6-rdma-read", "responder")):
+            original = self.edited(f"figure-{figure}.yaml").packets
+            own = [at for at, packet in enumerate(original)
+                   if packet.sent and packet.interface == self.edited(f"figure-{figure}.yaml").interface(port)]
+            for at, next_one in zip(own, own[1:]):
+                if not is_answer(original[at].fc()):
+                    continue
+                packet, later = original[at], original[next_one]
+                edits = {"missing": original[:at] + original[at + 1:],
+                         "twice": original[:at + 1] + [dataclasses.replace(packet, time=packet.time + 1)] + original[at + 1:]}
+                if exchange_of(later.fc()) == exchange_of(packet.fc()):
+                    edits["late"] = (original[:at] + [dataclasses.replace(later, time=packet.time)] + original[at + 1:next_one] +
+                                     [dataclasses.replace(packet, time=later.time)] + original[next_one + 1:])
+                for what, packets in edits.items():
+                    with self.subTest(figure=figure, port=port, frame=at + 1, what=what):
+                        capture = self.edited(f"figure-{figure}.yaml")
+                        capture.packets = packets
+                        result = self.replay(capture.write(self.file("answer.pcapng")), port)
+                        self.assertEqual((result.returncode, result.stderr), (DIFFERENT, ""), result.stdout)
+                        first = result.stdout.splitlines()[0]
+                        if what == "missing" and first.startswith("a frame is sent now"):
+                            now = re.search(r"^  now: +(\S+ > \S+)", result.stdout, re.MULTILINE)[1]
+                            self.assertEqual(now, " > ".join(id_text(id_of) for id_of in (packet.fc()[5:8], packet.fc()[1:4])))
+                        else:
+                            number = int(re.match(r"frame (\d+) at", first)[1])
+                            named = packets[number - 1].fc()
+                            # Behind a response that is missing the next one takes its place.
+                            is_next = what == "missing" and number > at and named[FC_HEADER + 4] == packet.fc()[FC_HEADER + 4]
+                            self.assertTrue(is_next or exchange_of(named) == exchange_of(packet.fc()), result.stdout)
+                        count += 1
+        self.assertGreater(count, 90)
+
     def test_eof_and_crc(self):
         """Of a frame that the port sent. What a comment says a fault did to it the port did not."""
         for what, offset, told in (("EOF", -4, r"EOF: EOFa, now EOFn?t?"), ("CRC", -8, "CRC: wrong, now right")):
@@ -383,6 +420,20 @@ class Replay(unittest.TestCase):
         self.file("cut.pcapng").write_bytes(self.capture_of("figure-2-send.yaml").read_bytes()[:-20])
         self.assertIn("cut.pcapng", self.refused(self.file("cut.pcapng"), "010100"))
         self.assertIn("none.pcapng", self.refused(self.file("none.pcapng"), "010100"))
+
+
+def is_answer(fc: bytes) -> bool:
+    """By F_CTL, the frame is of the Exchange's responder."""
+    return fc[9] & 0x80 != 0
+
+
+def exchange_of(fc: bytes) -> tuple:
+    originator, responder = (fc[1:4], fc[5:8]) if is_answer(fc) else (fc[5:8], fc[1:4])
+    return originator, responder, fc[16:18]
+
+
+def id_text(n_port_id: bytes) -> str:
+    return n_port_id.hex().upper()
 
 
 def with_other_choices(fc: bytes) -> bytes:
