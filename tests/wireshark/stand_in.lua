@@ -20,7 +20,7 @@ Dissector = {get = function() return {} end}
 -- The items that Wireshark makes of a frame.
 local current
 local fields = {
-  ["frame.len"] = function() return #current[1] end,
+  ["frame"] = function() return #current[1] end,
   ["_ws.expert"] = function() return (current.crc_error or current.comment ~= "") or nil end,
   ["frame.drop_count"] = function() return current.missing > 0 and current.missing or nil end,
   ["frame.comment"] = function() return current.comment ~= "" and current.comment or nil end,
@@ -55,6 +55,9 @@ DissectorTable = {get = function(name)
   }
 end}
 
+-- Methods are the same for each Tvb, as those of Wireshark are.
+local function tvb_len(tvb) return number(#tvb.bytes) end
+local function tvb_raw(tvb, at, length) return tvb.part(at, length) end
 local function new_tvb(bytes)
   local function part(at, length)
     at = math.tointeger(at or 0)
@@ -62,10 +65,7 @@ local function new_tvb(bytes)
     assert(at >= 0 and at + length <= #bytes, "beyond the end")
     return bytes:sub(at + 1, at + length)
   end
-  local tvb = {}
-  function tvb:len() return number(#bytes) end
-  function tvb:reported_len() return number(#bytes) end
-  function tvb:raw(at, length) return part(at, length) end
+  local tvb = {part = part, bytes = bytes, len = tvb_len, reported_len = tvb_len, raw = tvb_raw}
   return setmetatable(tvb, {__call = function(_, at, length)
     local range = part(at, length)
     return {uint = function() return number((string.unpack(">I" .. #range, range))) end, tvb = function() return new_tvb(range) end}

@@ -25,24 +25,26 @@ do
   local header_bytes, device_header_bytes = wire.messages.fc.size, wire.messages.device_header.size
   frame.header_bytes = header_bytes
 
+  -- Wireshark's look-up of a method takes longer than most methods: those of every frame are looked up once.
+  local raw_of
+
   -- One table for all frames, since none is kept: a new one for each would take much of the time.
   local shared = {}
 
-  -- The frame that begins at `offset` and has `length` bytes on the wire, without CRC and delimiters. nil: no frame
-  -- header. Valid until the next call.
-  function frame.parse(tvb, offset, length)
-    local captured = tvb:len() - offset
+  -- The frame that begins at `offset` and has `length` bytes on the wire, without CRC and delimiters; `captured` are there.
+  -- nil: no frame header. Valid until the next call.
+  function frame.parse(tvb, offset, length, captured)
     if length < header_bytes or captured < header_bytes then return nil end
-    local raw = tvb:raw(offset, captured < 56 and captured or 56)
-    local r_ctl = raw:byte(1)
-    if r_ctl == 0x50 or r_ctl == 0x51 then  -- VFT, IFR: 8 bytes in front of the header
-      return frame.parse(tvb, offset + 8, length - 8)
-    end
+    raw_of = raw_of or tvb.raw
+    local raw = raw_of(tvb, offset, captured < 56 and captured or 56)
     local h = shared
     h.raw = raw
     h.r_ctl, h.d_id, h.cs_ctl, h.s_id, h.type, h.f_ctl, h.seq_id, h.df_ctl, h.seq_cnt, h.ox_id, h.rx_id, h.parameter =
         unpack_header(header_format, raw)
-    local f_ctl = h.f_ctl
+    local r_ctl, f_ctl = h.r_ctl, h.f_ctl
+    if r_ctl == 0x50 or r_ctl == 0x51 then  -- VFT, IFR: 8 bytes in front of the header
+      return frame.parse(tvb, offset + 8, length - 8, captured - 8)
+    end
     h.tvb, h.at = tvb, offset + header_bytes
     length, captured = length - header_bytes - band(f_ctl, wire.fill_bytes_mask), captured - header_bytes
     if length < 0 then length = 0 end

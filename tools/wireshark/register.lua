@@ -12,11 +12,12 @@ do
   local fc_reassembles  -- the preference; Wireshark calls init() after a change
   local parsed = false  -- whether another frame was parsed meanwhile
 
+  local has_window = gui_enabled()
   local view_of = {[0] = "s", [1] = "r"}
 
   -- Whether a CRC is right and what comments say, Wireshark's own items tell; no API does. Bad CRCs and comments raise
   -- expert items: nearly all frames have none. In the first of two passes of tshark (-2) without a filter there are no items.
-  local any_item, any_expert, drop_count, comments = Field.new("frame.len"), Field.new("_ws.expert"),
+  local any_item, any_expert, drop_count, comments = Field.new("frame"), Field.new("_ws.expert"),
       Field.new("frame.drop_count"), Field.new("frame.comment")
   local bad_fcoe_crc, bad_fc_crc = Field.new("fcoe.crc.bad"), Field.new("fc.crc.bad")
   local has_items
@@ -30,9 +31,9 @@ do
   end
 
   -- When a frame is read for the first time: is it invalid, was it lost. `is_bad` says so of the bytes alone.
-  local function fate_of(tvb, is_bad)
+  local function fate_of(tvb, is_bad, reported, captured)
     if has_items == nil then has_items = any_item() ~= nil end
-    if not has_items then return is_bad(tvb, true), false end
+    if not has_items then return is_bad(tvb, true, reported, captured), false end
     local lost, gap, bad = false, false, false
     local dropped = drop_count()
     if dropped then gap = tostring(dropped.value) ~= "0" end
@@ -44,16 +45,16 @@ do
       end
     end
     if gap then track.frames_missing() end
-    return bad or is_bad(tvb, false), lost
+    return bad or is_bad(tvb, false, reported, captured), lost
   end
 
-  local function fc_frame(pinfo, tree, h, is_bad, tvb)
+  local function fc_frame(pinfo, tree, h, is_bad, tvb, reported, captured)
     local number = pinfo.number
     if is_fc_vi then
       local record = track.record(number)
       local again = record ~= nil
       if not again then
-        local bad, lost = fate_of(tvb, is_bad)
+        local bad, lost = fate_of(tvb, is_bad, reported, captured)
         if lost then
           record = track.read_lost(h, number, pinfo.rel_ts, bad)
         elseif bad then
@@ -62,7 +63,7 @@ do
         else
           record = track.read(h, number, pinfo.rel_ts, view_of[pinfo.p2p_dir] or "u")
         end
-        if record.message and gui_enabled() then reassembly.add(h, record) end
+        if has_window and record.message then reassembly.add(h, record) end
         if record.notes then statistics.violations(record) end
       else
         frame.parse_device_header(h)
@@ -72,7 +73,7 @@ do
     end
     local record = track.record(number)
     if not record and not pinfo.visited then
-      local bad, lost = fate_of(tvb, is_bad)
+      local bad, lost = fate_of(tvb, is_bad, reported, captured)
       if not bad then record = (lost and track.read_link_service or track.read_other)(h, number) end
     end
     if record and record.aborts then dissect.link_service(pinfo, tree, record) end
@@ -83,21 +84,23 @@ do
   -- next Sequence of the Exchange, which go on, for an overlap. So it does not for FC-VI's frames, whatever the preference.
   -- `original`: Wireshark's dissector; `before`, `behind`: bytes around the frame.
   local function stand_in(original, before, behind, is_bad)
-    local call = original.call
+    local call, reported_of, captured_of = original.call, nil, nil  -- the latter two are methods of a Tvb
     return function(tvb, pinfo, tree)
-      local length = tvb:reported_len() - before - behind
-      local h = length > 0 and frame.parse(tvb, before, length)
+      if not captured_of then reported_of, captured_of = tvb.reported_len, tvb.len end
+      local reported, captured = reported_of(tvb), captured_of(tvb)
+      local length = reported - before - behind
+      local h = length > 0 and frame.parse(tvb, before, length, captured - before)
       local outer = is_fc_vi
       is_fc_vi, parsed = h and h.type == wire.type and band(h.r_ctl, 0xF0) == 0, false
       local reassembles = is_fc_vi and fc_reassembles and (h.seq_cnt ~= 0 or not h.ends_sequence)
       if reassembles then set_preference("fc.reassemble", false) end
       local good, result = pcall(call, original, tvb, pinfo, tree)
       if reassembles then set_preference("fc.reassemble", true) end
-      if parsed then h = frame.parse(tvb, before, length) end  -- a frame within the frame took its place
-      if h then fc_frame(pinfo, tree, h, is_bad, tvb) end
+      if parsed then h = frame.parse(tvb, before, length, captured - before) end  -- a frame within the frame took its place
+      if h then fc_frame(pinfo, tree, h, is_bad, tvb, reported, captured) end
       is_fc_vi, parsed = outer, true
       if not good and not tostring(result):find("Malformed", 1, true) then error(result, 0) end
-      return good and result or tvb:len()
+      return good and result or captured
     end
   end
 
@@ -109,16 +112,14 @@ do
     local behind = tvb:len() - 8
     return crc.of(tvb:raw(before, behind - before)) ~= Struct.unpack("<I4", tvb:raw(behind, 4))
   end
-  -- `with_crc`: look at it, too.
-  local function is_bad_fcoe(tvb, with_crc)
-    local length = tvb:reported_len()
-    if length ~= tvb:len() or length < fcoe_header + fcoe_trailer then return false end
+  -- `with_crc`: look at it, too. `length`: bytes on the wire.
+  local function is_bad_fcoe(tvb, with_crc, length, captured)
+    if length ~= captured or length < fcoe_header + fcoe_trailer then return false end
     return invalid_eof[tvb:raw(length - 4, 1)] == true or with_crc and has_bad_crc(tvb, fcoe_header)
   end
   -- EOFni, EOFdti and EOFrti differ from the valid ones in the second byte, EOFa is a set of its own.
-  local function is_bad_fcsof(tvb, with_crc)
-    local length = tvb:reported_len()
-    if length ~= tvb:len() or length < 12 then return false end
+  local function is_bad_fcsof(tvb, with_crc, length, captured)
+    if length ~= captured or length < 12 then return false end
     local eof = tvb:raw(length - 4, 4)
     local second = eof:byte(2)
     return second == 0x8A or second == 0xAA or eof:sub(3) == "\xF5\xF5" or with_crc and has_bad_crc(tvb, delimiter)
@@ -157,7 +158,7 @@ do
   -- come another way (FCIP, iFCP) there is no stand-in, and only the data goes on.
   local data = Dissector.get("data")
   function fcvi.dissector(tvb, pinfo, tree)
-    if is_fc_vi then return tvb:len() end
+    if is_fc_vi then return end  -- all of it
     return data:call(tvb, pinfo, tree)
   end
   DissectorTable.get("fc.ftype"):add(0, fcvi)

@@ -784,8 +784,9 @@ do
 
   -- A FC-VI frame, when it is read for the first time. `time`: seconds since the first frame.
   function track.read(h, number, time, view)
-    local record = {number = number, time = time, views = view, message = nil, flow = nil, open = nil, same = nil,
-      notes = nil}
+    -- Eight entries: with a ninth each would take twice the memory, and there is one for each frame of the capture.
+    local record = {number = number, time = time, views = view, message = nil, flow = nil, own_notes = nil, open = nil,
+      same = nil}
     state.records[number] = record
     local message = continued(h)
     if not message then frame.parse_device_header(h) end
