@@ -23,34 +23,17 @@ void gather(const std::array<wire::Bytes, 3>& parts, std::span<std::uint8_t> to)
 }
 }  // namespace
 
-FrameHistory::FrameHistory(HistoryLimits limits)
-    : limits_(limits), bytes_(std::make_unique_for_overwrite<std::uint8_t[]>(limits.bytes)), origin_(1),
+FrameHistory::FrameHistory(HistoryLimits limits, Number origin)
+    : limits_(limits), bytes_(std::make_unique_for_overwrite<std::uint8_t[]>(limits.bytes)), origin_(origin),
       first_(origin_), end_(origin_) {
-  assert(limits.frames >= 1 && limits.bytes >= fcoe::EthernetFrame::max_bytes + 4);
   frames_.reserve(limits.frames);
 }
 
-FrameHistory::FrameHistory(const FrameHistory& other)
-    : limits_{.bytes = other.held_bytes(), .frames = std::max<std::size_t>(other.end_ - other.first_, 1)},
-      bytes_(std::make_unique_for_overwrite<std::uint8_t[]>(limits_.bytes)), origin_(other.first_),
-      first_(other.first_), end_(other.end_) {
-  frames_.reserve(limits_.frames);
-  for (Number number = first_; number != end_; ++number) {
-    PassedFrame& frame = frames_.emplace_back(other.at(number));
-    const auto bytes = other.bytes_of(frame);
-    frame.offset = static_cast<std::uint32_t>(next_offset_);
-    std::copy(bytes.begin(), bytes.end(), bytes_.get() + next_offset_);
-    next_offset_ += bytes.size();
-  }
+FrameHistory::FrameHistory(HistoryLimits limits) : FrameHistory(limits, 1) {
+  assert(limits.frames >= 1 && limits.bytes >= fcoe::EthernetFrame::max_bytes + 4);
 }
 
-std::size_t FrameHistory::held_bytes() const {
-  std::size_t bytes = 0;
-  for (Number number = first_; number != end_; ++number) bytes += at(number).kept_bytes;
-  return bytes;
-}
-
-void FrameHistory::forget_oldest() { ++first_; }
+void FrameHistory::forget_oldest() { held_bytes_ -= slot(first_++).kept_bytes; }
 
 PassedFrame& FrameHistory::next_slot() {
   const Number number = end_++;
@@ -69,6 +52,7 @@ PassedFrame& FrameHistory::make_room(TimeNs at, std::size_t kept_bytes) {
   while (!empty() && slot(first_).offset >= begin && slot(first_).offset < end) forget_oldest();
   PassedFrame& kept = next_slot();
   if (kept_bytes != 0) last_with_bytes_ = end_ - 1;
+  held_bytes_ += kept_bytes;
   kept.at = at;
   kept.offset = static_cast<std::uint32_t>(begin);
   kept.kept_bytes = static_cast<std::uint16_t>(kept_bytes);
@@ -142,6 +126,39 @@ bool FrameHistory::is_half_way_out(Number number) const {
   const bool wrapped = next_offset_ < offset || (next_offset_ == offset && last_with_bytes_ >= number);
   const std::size_t bytes = next_offset_ + (wrapped ? limits_.bytes : 0) - offset;
   return end_ - number > limits_.frames / 2 || bytes > limits_.bytes / 2;
+}
+
+// --- copies ------------------------------------------------------------------------------------------------------
+
+// Behind its last one; there is room.
+void FrameHistory::append(const FrameHistory& other, Number number) {
+  PassedFrame& frame = next_slot() = other.at(number);
+  const auto bytes = other.bytes_of(frame);
+  frame.offset = static_cast<std::uint32_t>(next_offset_);
+  std::copy(bytes.begin(), bytes.end(), bytes_.get() + next_offset_);
+  next_offset_ += bytes.size();
+}
+
+void FrameHistory::restart(Number origin) {
+  frames_.clear();
+  origin_ = first_ = end_ = origin;
+  next_offset_ = 0;
+}
+
+HistoryCopy::HistoryCopy(const FrameHistory& original)
+    : original_(original), end_(original.end_),
+      copy_(
+          new FrameHistory({.bytes = original.held_bytes_, .frames = std::max<std::size_t>(end_ - original.first_, 1)},
+                           original.first_)) {}
+
+bool HistoryCopy::step() {
+  if (copy_->end_ < original_.first_) copy_->restart(std::min(original_.first_, end_));  // displaced: too few steps
+  const std::size_t bytes_before = copy_->next_offset_;
+  for (std::size_t i = 0; i < frames_a_step && !is_complete(); ++i) {
+    if (copy_->next_offset_ - bytes_before >= bytes_a_step) break;
+    copy_->append(original_, copy_->end_);
+  }
+  return !is_complete();
 }
 
 }  // namespace fc2

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "fc2_fabric/frame/counters.hpp"
@@ -53,9 +54,7 @@ class FrameHistory {
   using Number = std::uint64_t;
   /// The memory is reserved here, and used as frames come.
   explicit FrameHistory(HistoryLimits limits);
-  /// A snapshot, which takes no frames of its own: no more memory than what is held needs. std::bad_alloc if there is
-  /// none.
-  FrameHistory(const FrameHistory& other);
+  FrameHistory(const FrameHistory&) = delete;
   FrameHistory& operator=(const FrameHistory&) = delete;
 
   /// Keeps it; its number is in frame.record from then on, and for an Ethernet frame in that of its body.
@@ -84,10 +83,13 @@ class FrameHistory {
   [[nodiscard]] const HistoryLimits& limits() const { return limits_; }
 
  private:
+  friend class HistoryCopy;
+  FrameHistory(HistoryLimits limits, Number origin);
+  void append(const FrameHistory& other, Number number);
+  void restart(Number origin);
   [[nodiscard]] std::size_t index_of(Number number) const { return (number - origin_) % limits_.frames; }
   [[nodiscard]] PassedFrame& slot(Number number) { return frames_[index_of(number)]; }
   PassedFrame& next_slot();
-  [[nodiscard]] std::size_t held_bytes() const;
   [[nodiscard]] std::size_t kept_of(const Frame& frame) const;
   [[nodiscard]] std::size_t kept_of(const fcoe::EthernetFrame& frame) const;
   PassedFrame& make_room(TimeNs at, std::size_t kept_bytes);
@@ -96,11 +98,37 @@ class FrameHistory {
   const HistoryLimits limits_;
   const std::unique_ptr<std::uint8_t[]> bytes_;
   std::vector<PassedFrame> frames_;  // by number; never moves
-  const Number origin_;              // of the first place in frames_
+  Number origin_;                    // of the first place in frames_
   bool whole_ = false;
   Number first_, end_;
   Number last_with_bytes_ = 0;
   std::size_t next_offset_ = 0;
+  std::size_t held_bytes_ = 0;
+};
+
+/// A snapshot that is made in steps, so that whoever keeps frames is held up for no longer than one. It takes no
+/// frames of its own, and no more memory than what was held when it began.
+class HistoryCopy {
+ public:
+  /// What a step copies at most. A frame that is kept displaces fewer: those of 24 bytes that have room in its place,
+  /// each with its other end. So nothing is displaced before it is copied if a step is made at once, and behind each
+  /// frame that is kept.
+  static constexpr std::size_t frames_a_step = 256, bytes_a_step = 64u << 10;
+
+  /// Of what `original` holds now, which must outlive the last step. std::bad_alloc if there is no memory.
+  explicit HistoryCopy(const FrameHistory& original);
+  /// Copies more, the oldest first, as it is now. False: nothing is left to copy.
+  bool step();
+  [[nodiscard]] bool is_complete() const { return copy_->end() == end_; }
+  /// What was copied so far.
+  [[nodiscard]] const FrameHistory& history() const { return *copy_; }
+  /// The same, given away: no call but the destructor may follow.
+  [[nodiscard]] std::unique_ptr<const FrameHistory> take() { return std::move(copy_); }
+
+ private:
+  const FrameHistory& original_;
+  const FrameHistory::Number end_;
+  std::unique_ptr<FrameHistory> copy_;
 };
 
 }  // namespace fc2

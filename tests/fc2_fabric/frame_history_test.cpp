@@ -159,7 +159,9 @@ TEST_F(FrameHistoryTest, newest_without_bytes_is_not_half_way_out) {
 TEST_F(FrameHistoryTest, snapshot_stays_as_it_was) {
   FrameHistory history({.bytes = least_bytes, .frames = 4});
   for (int i = 1; i <= 6; ++i) history.add(i, *frame(700));
-  const FrameHistory snapshot(history);
+  HistoryCopy copy(history);
+  ASSERT_FALSE(copy.step());
+  const FrameHistory& snapshot = copy.history();
   const auto before = bytes_of(history, history.first());
   const auto first = history.first();
   for (int i = 7; i <= 20; ++i) history.add(i, *frame(700));
@@ -171,15 +173,75 @@ TEST_F(FrameHistoryTest, snapshot_stays_as_it_was) {
 // A snapshot takes as much memory as what is held: after few frames it has room for few.
 TEST_F(FrameHistoryTest, snapshot_is_as_large_as_what_is_held) {
   FrameHistory history({.bytes = 8u << 20, .frames = 1u << 18});
-  EXPECT_TRUE(FrameHistory(history).empty());
+  EXPECT_TRUE(HistoryCopy(history).is_complete());
   for (int i = 1; i <= 5; ++i) history.add(i, *frame(100));
   history.add_end(6, 5);
-  const FrameHistory snapshot(history);
+  HistoryCopy copy(history);
+  ASSERT_FALSE(copy.step());
+  const FrameHistory& snapshot = copy.history();
   EXPECT_EQ(snapshot.limits().frames, 6U);
   EXPECT_EQ(snapshot.limits().bytes, 500U);
   for (FrameHistory::Number number = 1; number != 7; ++number)
     EXPECT_EQ(bytes_of(snapshot, number), bytes_of(history, number)) << number;
   EXPECT_EQ(snapshot.at(6).first_end, 5U);
+}
+
+// A step copies no more than it may, of many frames and of long ones.
+TEST_F(FrameHistoryTest, step_of_a_copy_is_bounded) {
+  for (const std::size_t size : {24U, 2000U}) {
+    FrameHistory history({.bytes = 4u << 20, .frames = 2000});
+    history.keep_whole(true);
+    for (int i = 1; i <= 2000; ++i) history.add(i, *frame(size));
+    HistoryCopy copy(history);
+    std::size_t steps = 0;
+    for (FrameHistory::Number before = 1; !copy.is_complete(); before = copy.history().end(), ++steps) {
+      copy.step();
+      const std::size_t frames = copy.history().end() - before;
+      ASSERT_GT(frames, 0U);
+      EXPECT_LE(frames, HistoryCopy::frames_a_step);
+      EXPECT_LT((frames - 1) * size, HistoryCopy::bytes_a_step);
+    }
+    EXPECT_GE(steps, 2000 / HistoryCopy::frames_a_step);
+    EXPECT_EQ(copy.history().end() - copy.history().first(), 2000U);
+  }
+}
+
+// A full ring of the shortest frames with their other ends, and the longest that displace them while it is copied: with
+// a step for each the copy has all that was there.
+TEST_F(FrameHistoryTest, copy_is_ahead_of_what_displaces) {
+  FrameHistory history({.bytes = 64u << 10, .frames = 1u << 16});
+  history.keep_whole(true);
+  for (int i = 1; i <= 4000; ++i) {
+    history.add(i, *frame(24));
+    history.add_end(i, history.end() - 1);
+  }
+  const auto first = history.first(), end = history.end();
+  HistoryCopy copy(history);
+  while (copy.step()) {
+    history.add(5000, *frame(2136));
+  }
+  ASSERT_GT(history.first(), first);
+  EXPECT_EQ(copy.history().first(), first);
+  EXPECT_EQ(copy.history().end(), end);
+  for (auto number = first; number != end; ++number) ASSERT_EQ(copy.history().at(number).size_bytes, number % 2 * 24);
+}
+
+// Without steps frames are displaced before they are copied: the copy has those behind them, without a gap.
+TEST_F(FrameHistoryTest, copy_without_steps_has_what_is_left) {
+  FrameHistory history({.bytes = least_bytes, .frames = 600});
+  for (int i = 1; i <= 600; ++i) history.add_end(i, 1);
+  HistoryCopy copy(history);
+  ASSERT_TRUE(copy.step());
+  for (int i = 601; i <= 900; ++i) history.add_end(i, 1);
+  while (copy.step()) {}
+  EXPECT_EQ(copy.history().first(), 301U);
+  EXPECT_EQ(copy.history().end(), 601U);
+  EXPECT_EQ(copy.history().at(301).at, 301U);
+  for (int i = 901; i <= 1800; ++i) history.add_end(i, 1);
+  HistoryCopy late(history);
+  for (int i = 1801; i <= 2500; ++i) history.add_end(i, 1);
+  EXPECT_FALSE(late.step());
+  EXPECT_TRUE(late.history().empty());
 }
 
 // An Ethernet frame has its 802.1Q tag again, and is cut as what it carries.

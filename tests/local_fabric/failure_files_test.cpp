@@ -161,6 +161,36 @@ TEST_F(FailureFilesTest, finish_writes_what_is_due) {
   EXPECT_EQ(files().size(), 1U);
 }
 
+// The end of the service: nothing is written, nor waited for, inside the core; outside it all is.
+TEST_F(FailureFilesTest, end_leaves_the_disk_to_finish) {
+  FailureFiles failures(scheduler, recorder, config());
+  kill("anne");
+  failures.end();
+  EXPECT_TRUE(files().empty());
+  kill("bert");
+  failures.finish();
+  ASSERT_EQ(files().size(), 1U);
+  EXPECT_NE(content(files()[0]).find("anne: it was killed"), std::string::npos);
+}
+
+// A ring that takes many steps to copy, which goes on filling meanwhile: the file has all frames until the failure.
+TEST_F(FailureFilesTest, ring_is_copied_in_steps) {
+  Recorder large({.bytes = 1u << 20, .frames = 20'000});
+  FailureFiles failures(scheduler, large, config());
+  const PortNames::Number busy = large.add_port({.text = "busy", .name = "busy"});
+  const auto frame = support::raw_frame(pool, std::vector<std::uint8_t>(24, 0x22));
+  for (int i = 0; i < 19'990; ++i) large.frame_passed(busy, scheduler.now(), *frame, true);
+  large.port_gone(busy, scheduler.now(), "it was killed", false, 9);
+  const PortNames::Number other = large.add_port({.text = "other", .name = "other"});
+  scheduler.run_until(scheduler.now() + second);
+  EXPECT_EQ(failures.written(), 0U);  // it has begun
+  for (int i = 0; i < 100; ++i) large.frame_passed(other, scheduler.now(), *frame, true);
+  await_files(failures, 1);
+  ASSERT_EQ(files().size(), 1U);
+  EXPECT_NE(content(files()[0]).find("the last frame of busy: it was killed"), std::string::npos);
+  EXPECT_GT(content(files()[0]).size(), 19'990U * 24);
+}
+
 // What is in the folder and not this service's is never removed; of its own the latest stay.
 TEST_F(FailureFilesTest, only_own_files_are_removed) {
   const std::vector<std::string> others{

@@ -13,6 +13,8 @@ using runtime::TimeNs;
 
 namespace {
 constexpr TimeNs look_interval = 20 * runtime::millisecond;
+// Between two steps of a copy when no frames come: others have their turn.
+constexpr TimeNs step_interval = 100 * runtime::microsecond;
 }  // namespace
 
 FailureFiles::FailureFiles(runtime::Scheduler& scheduler, Recorder& recorder, FailureConfig config)
@@ -20,12 +22,18 @@ FailureFiles::FailureFiles(runtime::Scheduler& scheduler, Recorder& recorder, Fa
   if (writer_.config().most_files != 0) recorder_.set_failure_listener(this);
 }
 
-// What pauses or is to have an aftermath is written now: kinds whose frames were copied before have a file each.
-void FailureFiles::finish() {
+void FailureFiles::end() {
   recorder_.set_failure_listener(nullptr);
   watched_ = false;
+}
+
+// What pauses or is to have an aftermath is written now: kinds whose frames were copied before have a file each.
+void FailureFiles::finish() {
+  end();
   for (std::size_t files = 0; files <= failures_.size(); ++files) {
     if (const auto result = writer_.wait()) tell(*result);
+    write(runtime::never, runtime::never);
+    while (copying_) copy_more();
     write(runtime::never, runtime::never);
   }
 }
@@ -77,9 +85,27 @@ void FailureFiles::copy(Failures& failures) {
   failures.frame = 0;  // whatever comes of it, once
   try {
     failures.ports = recorder_.names();
-    failures.frames = std::make_unique<const FrameHistory>(recorder_.history());
+    failures.frames = std::make_unique<fc2::HistoryCopy>(recorder_.history());
   } catch (const std::bad_alloc&) {  // a copy at the end of the pause may have what others left
+    return;
   }
+  copy_more();
+  if (copying_) scheduler_.schedule(copy_timer_, scheduler_.now() + step_interval);
+}
+
+// A step of each copy.
+void FailureFiles::copy_more() {
+  copying_ = false;
+  for (Failures& failures : failures_)
+    if (failures.frames && failures.frames->step()) copying_ = true;
+}
+
+void FailureFiles::copy_in_time() {
+  if (copying_) copy_more();
+  if (copying_)
+    scheduler_.schedule(copy_timer_, scheduler_.now() + step_interval);
+  else
+    write_due();
 }
 
 // --- files -------------------------------------------------------------------------------------------------------
@@ -91,7 +117,7 @@ void FailureFiles::await_next() {
   if (next == runtime::never)
     scheduler_.cancel(due_);
   else
-    scheduler_.schedule(due_, writer_.is_busy() ? std::max(next, scheduler_.now() + look_interval) : next);
+    scheduler_.schedule(due_, writer_.is_busy() || copying_ ? std::max(next, scheduler_.now() + look_interval) : next);
 }
 
 void FailureFiles::write_due() {
@@ -107,19 +133,31 @@ void FailureFiles::write(TimeNs until, TimeNs soonest) {
   const auto is_due = [&](const Failures& one) { return one.due && one.due_at <= until; };
   const auto first = std::find_if(failures_.begin(), failures_.end(), is_due);
   if (first == failures_.end()) return;
-  const bool copied = first->frames != nullptr;
-  at_ = std::max(scheduler_.now(), at_ + 1);  // no two files have one name
+  if (!first->frames) {
+    first->shares = true;
+    copy(*first);
+  }
+  if (first->frames && !first->frames->is_complete()) return;  // until the last step
+  at_ = std::max(scheduler_.now(), at_ + 1);                   // no two files have one name
   FailureWriter::Job job;
   job.at = at_;
-  if (!copied) copy(*first);
-  job.history = std::move(first->frames);
   job.names = std::move(first->ports);
-  job.what = end_pause(*first);
-  for (Failures& other : failures_)
-    if (!copied && other.due && !other.frames && other.soonest() <= soonest) job.what += "; " + end_pause(other);
-  if (!job.history) return lose(job.what, "there is no memory for a copy of them");
+  job.what = names_for(*first, soonest);
+  if (!first->frames) return lose(job.what, "there is no memory for a copy of them");
+  job.history = std::exchange(first->frames, nullptr)->take();
   writer_.write(std::move(job));
   scheduler_.schedule(result_timer_, scheduler_.now() + look_interval);
+}
+
+// Of what the copy of `first` has the frames: others that failed since it began have to wait for a file of their own.
+std::string FailureFiles::names_for(Failures& first, TimeNs soonest) {
+  std::string names = end_pause(first);
+  if (!std::exchange(first.shares, false)) return names;
+  for (Failures& other : failures_) {
+    const bool is_in = !first.frames || other.frame < first.frames->history().end();
+    if (other.due && !other.frames && is_in && other.soonest() <= soonest) names += "; " + end_pause(other);
+  }
+  return names;
 }
 
 // They are in a file now: the next pause begins. Returns their names.

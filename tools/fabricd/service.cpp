@@ -70,6 +70,7 @@ void Service::take_sample() {
 }
 
 Service::~Service() {
+  failures_.finish();           // who asked to stop may remove the folder when its connection ends
   while (!captures_.empty()) {  // they look at ports
     sessions_.erase(captures_.back());
     captures_.pop_back();
@@ -85,7 +86,7 @@ void Service::stop(const std::string& reason) {
   listener_.close(ignored);
   signals_.cancel(ignored);
   fcoe_.stop();
-  failures_.finish();                              // who asked to stop may remove the folder when its connection ends
+  failures_.end();
   boost::asio::post(io_, [this] { io_.stop(); });  // answers that were given just now go out first
 }
 
