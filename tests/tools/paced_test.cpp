@@ -192,6 +192,19 @@ TEST(Paced, open_loop_with_replies_measures_response_times) {
   EXPECT_GT(ran.log().messages.front().latency, 2 * microsecond);  // there and back, 500 ns for each of four links
 }
 
+// Two transfers at once, each at a pace of its own; and between peers.
+TEST(Paced, both_ways_at_once) {
+  const Ran ran =
+      run(scenario_of(one_transfer("operation: rdma_write, data: {random: 64KiB}, message_bytes: 1KiB, rate: 200MB/s, "
+                                   "arrivals: poisson}, {operation: "
+                                   "rdma_read, data: {random: 32KiB}, message_bytes: 1KiB, direction: "
+                                   "server_to_client, think_time: 1us, concurrent: true",
+                                   ", model: peer_to_peer")));
+  EXPECT_EQ(ran.verdicts.failures, Lines{});
+  EXPECT_EQ(ran.log().count, 96U);
+  EXPECT_EQ(ran.log().bytes, 96U * 1024);
+}
+
 // --- times without a pace
 
 TEST(Paced, times_are_noted_only_where_they_are_asked_for) {

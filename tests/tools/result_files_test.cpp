@@ -88,5 +88,33 @@ TEST_F(ResultFilesTest, names_are_utf_8) {
   EXPECT_EQ(value.at("file").as_string(), "x\xEF\xBF\xBD\xEF\xBF\xBD(\xE2\x82\xAC\xEF\xBF\xBD");
 }
 
+// Times of messages, groups with their survivors, and background; null where no times were noted.
+TEST(ResultFiles, times_and_groups_are_in_the_json_line) {
+  const std::string file = "s.yaml", label;
+  const Scenario scenario = *read_scenario(
+      "name: x\nports: [{name: a}, {name: b}]\nworkloads:\n"
+      "  - {name: w, count: 2, client: a, server: b, expect_group: {survivors: 2},\n"
+      "     transfers: [{operation: send, data: {random: 4KiB}, message_bytes: 1KiB, interval: 10us}]}\n"
+      "  - {name: v, client: a, server: b}\n"
+      "background: [{name: n, from: a, to: b, interval: 10us}]\n",
+      file, "", {});
+  const ContentStore contents(scenario.seed);
+  Simulation simulation(scenario, contents, {});
+  const RunResult& result = simulation.run();
+  const Verdicts verdicts = check_expectations(scenario, result);
+  const boost::json::value line = boost::json::parse(json_line({file, label, scenario, result, verdicts}));
+  const boost::json::value& messages = line.at("workloads").at(0).at("messages");
+  EXPECT_EQ(messages.at("count").to_number<int>(), 4);
+  EXPECT_GT(messages.at("latency_ns").at("p99.9").to_number<int>(), 0);
+  EXPECT_GT(messages.at("messages_per_second").to_number<int>(), 100'000);
+  EXPECT_TRUE(messages.at("recovery_ns").is_null());
+  EXPECT_TRUE(line.at("workloads").at(2).at("messages").is_null());
+  const boost::json::value& group = line.at("groups").at(0);
+  EXPECT_EQ(boost::json::serialize(group.at("survivors")), R"(["w-1","w-2"])");
+  EXPECT_EQ(group.at("messages").at("count").to_number<int>(), 8);
+  EXPECT_DOUBLE_EQ(group.at("fairness").to_number<double>(), 1);
+  EXPECT_GT(line.at("background").at(0).at("frames").to_number<int>(), 2);
+}
+
 }  // namespace
 }  // namespace sim

@@ -4,6 +4,7 @@
 #include <boost/json/src.hpp>
 #include <boost/property_tree/ptree.hpp>
 #include <boost/property_tree/xml_parser.hpp>
+#include <cmath>
 #include <sstream>
 #include <string_view>
 
@@ -83,7 +84,7 @@ json::value group_of(const RunOfFile& run, const WorkloadGroup& group) {
           {"workloads", group.count},
           {"survivors", std::move(survivors)},
           {"messages", messages_of(got, run.result.last_fault)},
-          {"fairness", fairness ? json::value(format_share(*fairness)) : json::value(nullptr)}};
+          {"fairness", fairness ? json::value(std::round(*fairness * 1000) / 1000) : json::value(nullptr)}};
 }
 
 json::array background_of(const Scenario& scenario, const RunResult& result) {

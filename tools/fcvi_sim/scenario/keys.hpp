@@ -71,6 +71,7 @@ const KeyTable& scenario_keys();
 // Of the parts, each where it is read.
 const KeyTable& topology_keys();
 const KeyTable& port_keys();
+const KeyTable& background_keys();
 const KeyTable& workload_expectation_keys();
 const KeyTable& group_expectation_keys();
 const KeyTable& expectation_keys();

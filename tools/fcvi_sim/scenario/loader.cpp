@@ -25,7 +25,6 @@ constexpr Choice<Side> directions[] = {{"client_to_server", Side::Client}, {"ser
 enum class Disconnect : std::uint8_t { Client, Server, Both };
 constexpr Choice<Disconnect> disconnects[] = {
     {"client", Disconnect::Client}, {"server", Disconnect::Server}, {"both", Disconnect::Both}};
-constexpr Choice<std::uint8_t> fc4s[] = {{"fcp", 0x08}, {"ip", 0x05}, {"nvme", 0x28}};  // TYPE of FC-FS
 constexpr Choice<bool> answers[] = {{"accept", false}, {"reject", true}};
 constexpr Choice<bool> models[] = {{"client_server", false}, {"peer_to_peer", true}};
 constexpr Choice<vi::ReliabilityLevel> levels[] = {{"unreliable_delivery", vi::ReliabilityLevel::UnreliableDelivery},
@@ -96,22 +95,6 @@ const KeyTable& workload_keys() {
   return table;
 }
 
-const KeyTable& background_keys() {
-  static const KeyTable table = [] {
-    KeyTable own{"background", {
-      {"name", Form::Text, "in results", true},
-      {"from", Form::Text, "the port that sends", true},
-      {"to", Form::Text, "the port that the frames go to", true},
-      {"type", Form::Choice, "the FC-4", false, InList::No, nullptr, {"fc4", names_in<fc4s>}},
-      {"frame_bytes", Form::Bytes, "of each frame's data field, 1 to 2112"},
-      {"start", Form::Time, "after all ports are ready"},
-      {"until", Form::Time, "the same; by default until the programs have ended"}}};
-    own.keys.insert(own.keys.end(), pace_keys().begin(), pace_keys().end());
-    return own;
-  }();
-  return table;
-}
-
 std::vector<const KeyTable*> all_fault_keys() { return fault_keys(); }
 
 /// Those that a scenario has when the matrix has taken its own.
@@ -146,7 +129,6 @@ class Loader {
   void load_timing(const MapReader& map, WorkloadSpec& workload);
   void load_group(const MapReader& map, const std::string& what, const Group& group);
   void load_exceptions(const Tree& tree, const std::string& what, const Group& group);
-  void load_background(const Tree& tree);
   void load_attributes(const MapReader& map, vi::ViAttributes& attributes);
   void load_ends(const MapReader& map, const Member& member, WorkloadSpec& workload);
   [[nodiscard]] wire::IpAddress load_end_address(const MapReader& map, std::string_view key, std::size_t port) const;
@@ -281,29 +263,6 @@ void Loader::load_exceptions(const Tree& tree, const std::string& what, const Gr
   }
 }
 
-void Loader::load_background(const Tree& tree) {
-  std::set<std::string> names;
-  for (const Tree& item : read_list(tree, "background")) {
-    if (scenario_.background.size() == max_background)
-      throw BadInput{item.where + ": more than " + format_count(max_background) + " flows of background"};
-    const MapReader map(item, "background[" + std::to_string(scenario_.background.size()) + "]",
-                        background_keys().names());
-    BackgroundSpec spec{.name = read_text(map.require("name"), "name"),
-                        .from = read_position(map.require("from"), "from", port_names_),
-                        .to = read_position(map.require("to"), "to", port_names_)};
-    if (!names.insert(spec.name).second)
-      throw BadInput{item.where + ": two flows of background have the name \"" + spec.name + "\""};
-    if (spec.from == spec.to) fail_expected(*map.find("to"), "to", "another port");
-    if (const Tree* type = map.find("type")) spec.type = read_choice(*type, "type", fc4s);
-    map.optional("frame_bytes", spec.data_bytes, read_bytes, Range{1, 2112});
-    map.optional("start", spec.start, read_duration, runtime::TimeNs{0}, max_time);
-    map.optional("until", spec.until, read_duration, runtime::TimeNs{0}, max_time);
-    load_pace(map, spec.data_bytes, spec.pace);
-    if (spec.pace.loop != PaceSpec::Loop::Open) throw BadInput{item.where + ": background needs an interval or a rate"};
-    scenario_.background.push_back(std::move(spec));
-  }
-}
-
 WorkloadSpec Loader::load_workload(const Tree& tree, const Member& member) {
   const std::string& what = member.what;
   const MapReader map(tree, what, workload_keys().names());
@@ -418,7 +377,7 @@ Scenario Loader::load() {
   load_file(map);
   load_ports(map);
   if (const Tree* list = map.find("workloads")) load_workloads(*list);
-  if (const Tree* list = map.find("background")) load_background(*list);
+  if (const Tree* list = map.find("background")) scenario_.background = load_background(*list, port_names_);
   if (const Tree* tree = map.find("faults")) scenario_.faults = load_faults(*tree, names(), scenario_.topology);
   if (const Tree* tree = map.find("expectations")) scenario_.expectations = load_expectations(*tree, port_names_);
   return std::move(scenario_);

@@ -59,6 +59,7 @@ class Roster {
 
 // Each throws settings::BadInput. `ports`: the names of the scenario's ports, by position.
 std::vector<FaultSpec> load_faults(const settings::Tree& tree, const Names& names, TopologyKind topology);
+std::vector<BackgroundSpec> load_background(const settings::Tree& tree, const std::vector<std::string_view>& ports);
 /// Writes the switches into the scenario, and the defaults of all links to ports into `link`. Returns the
 /// groups of switches.
 std::vector<Group> load_topology(const settings::Tree& tree, Scenario& scenario, fc2::LinkConfig& link);

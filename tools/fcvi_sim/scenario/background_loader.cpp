@@ -1,0 +1,59 @@
+// The list "background" of a scenario.
+#include <set>
+
+#include "settings/units.hpp"
+#include "tools/fcvi_sim/scenario/keys.hpp"
+#include "tools/fcvi_sim/scenario/pace_loader.hpp"
+#include "tools/fcvi_sim/scenario/parts_loader.hpp"
+
+namespace sim {
+using namespace settings;
+namespace {
+
+constexpr Choice<std::uint8_t> fc4s[] = {{"fcp", 0x08}, {"ip", 0x05}, {"nvme", 0x28}};  // TYPE of FC-FS
+
+}  // namespace
+
+// clang-format off
+const KeyTable& background_keys() {
+  static const KeyTable table = [] {
+    KeyTable own{"background", {
+      {"name", Form::Text, "in results", true},
+      {"from", Form::Text, "the port that sends", true},
+      {"to", Form::Text, "the port that the frames go to", true},
+      {"type", Form::Choice, "the FC-4", false, InList::No, nullptr, {"fc4", names_in<fc4s>}},
+      {"frame_bytes", Form::Bytes, "of each frame's data field, 1 to 2112"},
+      {"start", Form::Time, "after all ports are ready"},
+      {"until", Form::Time, "the same; by default until the programs have ended"}}};
+    own.keys.insert(own.keys.end(), pace_keys().begin(), pace_keys().end());
+    return own;
+  }();
+  return table;
+}
+// clang-format on
+
+std::vector<BackgroundSpec> load_background(const Tree& tree, const std::vector<std::string_view>& ports) {
+  std::vector<BackgroundSpec> flows;
+  std::set<std::string> names;
+  for (const Tree& item : read_list(tree, "background")) {
+    if (flows.size() == max_background)
+      throw BadInput{item.where + ": more than " + format_count(max_background) + " flows of background"};
+    const MapReader map(item, "background[" + std::to_string(flows.size()) + "]", background_keys().names());
+    BackgroundSpec spec{.name = read_text(map.require("name"), "name"),
+                        .from = read_position(map.require("from"), "from", ports),
+                        .to = read_position(map.require("to"), "to", ports)};
+    if (!names.insert(spec.name).second)
+      throw BadInput{item.where + ": two flows of background have the name \"" + spec.name + "\""};
+    if (spec.from == spec.to) fail_expected(*map.find("to"), "to", "another port");
+    if (const Tree* type = map.find("type")) spec.type = read_choice(*type, "type", fc4s);
+    map.optional("frame_bytes", spec.data_bytes, read_bytes, Range{1, 2112});
+    map.optional("start", spec.start, read_duration, runtime::TimeNs{0}, max_time);
+    map.optional("until", spec.until, read_duration, runtime::TimeNs{0}, max_time);
+    load_pace(map, spec.data_bytes, spec.pace);
+    if (spec.pace.loop != PaceSpec::Loop::Open) throw BadInput{item.where + ": background needs an interval or a rate"};
+    flows.push_back(std::move(spec));
+  }
+  return flows;
+}
+
+}  // namespace sim
