@@ -1,6 +1,7 @@
 #include "tools/fabricd/control_session.hpp"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <charconv>
@@ -111,6 +112,7 @@ void ControlSession::add_faults(std::string_view request) {
   if (!service().faults().add(std::move(*rules), added_))
     return refuse(
         fmt::format("{}: the service has {} rules, and can have {}", name, service().faults().count(), max_live_rules));
+  spdlog::info("fault rules were added: {}", fmt::join(added_, ", "));
   began_ = service().core().scheduler().now();
   await_direct_paths();
 }
@@ -131,6 +133,7 @@ void ControlSession::clear_faults(std::string_view lines) {
   LiveFaults& faults = service().faults();
   if (lines.empty()) {
     faults.remove_all();
+    spdlog::info("all fault rules were cleared");
     return pump();
   }
   std::vector<LiveFaults::Id> wanted;
@@ -146,6 +149,7 @@ void ControlSession::clear_faults(std::string_view lines) {
     wanted.push_back(id);
   }
   for (const LiveFaults::Id id : wanted) faults.remove(id);
+  spdlog::info("fault rules were cleared: {}", fmt::join(wanted, ", "));
   pump();
 }
 
