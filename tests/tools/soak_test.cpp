@@ -158,6 +158,8 @@ TEST(Trial, what_nobody_can_pass_is_unsuitable) {
   EXPECT_EQ(why(two + "}]\n"), "");
   EXPECT_THAT(why(two + ", server_start: 1ms}]\n"), HasSubstr("no server_start"));
   EXPECT_EQ(why(two + ", server_start: 1ms, model: peer_to_peer}]\n"), "");
+  EXPECT_THAT(why(two + ", transfers: [{operation: send, data: {random: 10}, think_time: 1ms}]}]\n"),
+              HasSubstr("no pace"));
   EXPECT_THAT(why(two + ", connect_timeout: 4s}]\n"), HasSubstr("connect_timeout"));
   EXPECT_THAT(why(two + "}]\ntopology: {switches: [{name: s}, {name: t}]}\n"), HasSubstr("no ISL joins"));
   EXPECT_THAT(why("topology: {kind: point_to_point}\nports: [{name: a}, {name: b}]\n"
