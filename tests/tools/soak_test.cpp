@@ -176,7 +176,7 @@ TEST(Trial, what_cannot_be_read_is_a_bad_scenario) {
 
 TEST(Trial, a_process_that_dies_is_an_outcome) {
   EXPECT_EQ(in_child([]() -> Outcome { std::abort(); }).kind, "died of Aborted");
-  EXPECT_EQ(in_child([]() -> Outcome { return std::raise(SIGSEGV), Outcome{}; }).kind, "died of Segmentation fault");
+  EXPECT_EQ(in_child([]() -> Outcome { return std::raise(SIGTERM), Outcome{}; }).kind, "died of Terminated");
   EXPECT_EQ(in_child([]() -> Outcome { return std::raise(SIGPROF), Outcome{}; }).kind,
             "needed more than 60 s of processor time");
   const Outcome whole{.frames = 3, .digest = 1ull << 63, .kind = "ends", .what = "a\nb\n", .turns = {{1, 4}, {}, {2}}};
