@@ -39,23 +39,22 @@ MISTAKES = [
     Mistake("seq_cnt_off_by_one", "fcvi/message_receiver_epochs.cpp",
             ".last_seq_cnt = static_cast<std::uint16_t>(expected_seq_cnt_ - 1)",
             ".last_seq_cnt = expected_seq_cnt_"),
-    Mistake("wrong_guard", "fcvi/disconnector.cpp",
-            "  if (endpoint_.logged_out || endpoint_.peer_port == wire::FcId{}) return false;\n",
-            "  if (endpoint_.peer_port == wire::FcId{}) return false;\n"),
+    Mistake("wrong_guard", "fcvi/peer_request.cpp", "return pa::is_free(machine_) && !own && ", "return pa::is_free(machine_) && "),
     Mistake("leaked_handle", "fcvi/connection.cpp",
             "  if (setup_ == &setup) setup_ = nullptr;\n  release_if_unused();\n",
             "  if (setup_ == &setup) setup_ = nullptr;\n"),
     # Five more.
-    Mistake("early_receives_not_rewound", "vi/work_queue.cpp", "  next_ = completed_;\n", ""),
+    Mistake("held_frames_forgotten", "fc2_fabric/node/remote_port.cpp",
+            "  suspended_ = false;\n  release_held();\n", "  suspended_ = false;\n"),
     Mistake("credit_lost_in_class_2", "fc2_fabric/node/exchange_class_2.cpp",
             "  if (sent.credit_taken != 0) return_credit(1);\n", ""),
     Mistake("arrivals_joined_wrongly", "fcvi/arrivals.cpp",
             "(next - 1)->end = joins_next ? next->end : piece.end;",
             "(next - 1)->end = piece.end;"),
     Mistake("number_rests_for_ever", "fcvi/connection_ids.cpp", "      found->second.owes_disconnect = false;\n", ""),
-    Mistake("duplicate_taken_for_news", "fc2_fabric/node/exchange.cpp",
-            "  if (is_duplicate(frame) || is_foreign(frame)) return discard_frame();\n",
-            "  if (is_foreign(frame)) return discard_frame();\n"),
+    Mistake("timer_not_stopped", "fcvi/disconnector.cpp",
+            "void Disconnector::stop_response_timer() { services().scheduler.cancel(timer_); }",
+            "void Disconnector::stop_response_timer() {}"),
 ]
 
 
@@ -93,7 +92,7 @@ class Build:
         for name in ("-MF", "-MT"):
             if name in words:
                 words[words.index(name) + 1] = f"{to}.d"
-        run(words, self.folder)
+        run([*words, "-w"], self.folder)  # of what a mistake leaves unused
 
     def link(self, changed: Path, to: Path) -> None:
         line = next(one for one in reversed(self.commands) if "-o bin/fcvi-sim" in one)

@@ -132,6 +132,43 @@ TEST(Trial, a_wrong_byte_at_the_far_side_is_a_failure) {
   EXPECT_FALSE(outcome.turns[1].empty());
 }
 
+// Minimal scenarios that soaks left of mistakes: a fault held a frame back for a loop port that had gone; an F_Port was
+// left while its switch was down, and its link was cut before it was joined; a login was validated when the link went
+// for good; a LIP on a loop without latency.
+TEST(Trial, what_soaks_found_holds) {
+  const std::string one = "ports: [{name: p1}]\nworkloads: [{name: w, client: p1, server: p1}]\nfaults: ";
+  const std::string loop = "topology: {kind: private_loop}\n";
+  for (const std::string& found :
+       {loop + one + "[{action: reorder}, {action: link_down, port: p1, at: 1us}]\n",
+        one + "[{action: replug, port: p1, at: 1us}, {action: switch_down, switch: switch, at: 0us}]\n",
+        one + "[{action: cut, port: p1, at: 2us}, {action: replug, port: p1, at: 1us}, {action: switch_down, switch: "
+              "switch, at: 0ns}]\n",
+        loop + "ports: [{name: p2}, {name: p3}]\nworkloads: [{name: w, client: p3, server: p2}]\nfaults: [{action: "
+               "link_down, port: p2, at: 1ms}, {action: link_down, port: p3, message: FCVI_CONNECT_RQST, for: 1s}]\n",
+        drawn_scenario(28154).substr(drawn_scenario(28154).find("seed:"))}) {
+    const Outcome outcome = judged("name: found\n" + found);
+    EXPECT_EQ(outcome.kind, "") << found << outcome.what;
+  }
+}
+
+// What no implementation could pass is refused, and so never what a failure shrinks to.
+TEST(Trial, what_nobody_can_pass_is_unsuitable) {
+  const auto why = [](const std::string& text) { return unsuitable(*read_scenario("name: n\n" + text, "t", "", {})); };
+  const std::string two = "ports: [{name: a}, {name: b}]\nworkloads: [{name: w, client: a, server: b";
+  EXPECT_EQ(why(two + "}]\n"), "");
+  EXPECT_THAT(why(two + ", server_start: 1ms}]\n"), HasSubstr("no server_start"));
+  EXPECT_EQ(why(two + ", server_start: 1ms, model: peer_to_peer}]\n"), "");
+  EXPECT_THAT(why(two + ", transfers: [{operation: send, data: {random: 10}, think_time: 1ms}]}]\n"),
+              HasSubstr("no pace"));
+  EXPECT_THAT(why(two + ", connect_timeout: 4s}]\n"), HasSubstr("connect_timeout"));
+  EXPECT_THAT(why(two + "}]\ntopology: {switches: [{name: s}, {name: t}]}\n"), HasSubstr("no ISL joins"));
+  EXPECT_THAT(why("topology: {kind: point_to_point}\nports: [{name: a}, {name: b}]\n"
+                  "workloads: [{name: w, client: a, server: a}]\n"),
+              HasSubstr("nobody sends back"));
+  EXPECT_THAT(why("ports: [{name: a, ulp_timeout: 1s}]\nworkloads: [{name: w, client: a, server: a}]\n"),
+              HasSubstr("ulp_timeout"));
+}
+
 TEST(Trial, what_cannot_be_read_is_a_bad_scenario) {
   EXPECT_EQ(judged("name: n\nports: []\n").kind, "bad scenario");
   EXPECT_THAT(judged("name: n\nports: [{name: a}]\n").what, HasSubstr("no workload"));
@@ -139,7 +176,7 @@ TEST(Trial, what_cannot_be_read_is_a_bad_scenario) {
 
 TEST(Trial, a_process_that_dies_is_an_outcome) {
   EXPECT_EQ(in_child([]() -> Outcome { std::abort(); }).kind, "died of Aborted");
-  EXPECT_EQ(in_child([]() -> Outcome { return std::raise(SIGSEGV), Outcome{}; }).kind, "died of Segmentation fault");
+  EXPECT_EQ(in_child([]() -> Outcome { return std::raise(SIGTERM), Outcome{}; }).kind, "died of Terminated");
   EXPECT_EQ(in_child([]() -> Outcome { return std::raise(SIGPROF), Outcome{}; }).kind,
             "needed more than 60 s of processor time");
   const Outcome whole{.frames = 3, .digest = 1ull << 63, .kind = "ends", .what = "a\nb\n", .turns = {{1, 4}, {}, {2}}};

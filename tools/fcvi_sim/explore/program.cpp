@@ -66,6 +66,8 @@ runtime::TimeNs longest_disagreement(runtime::TimeNs ulp_timeout, runtime::TimeN
   return 3 * ulp_timeout + r_a_tov + runtime::second;
 }
 
+Task<> disconnect_again(World& world, Probe& probe) { co_await disconnect(world, probe); }
+
 Task<> client_program(World& world, const WorkloadSpec& workload, Probe& probe) {
   probe.record().began = true;
   probe.post_receives();

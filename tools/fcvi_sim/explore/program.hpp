@@ -11,6 +11,9 @@ Task<> server_program(World& world, const WorkloadSpec& workload, Probe& probe);
 /// One of two peers.
 Task<> peer_program(World& world, const WorkloadSpec& workload, Probe& probe, Side side);
 
+/// Of a VI that its program left in Error, since nobody answered: VipDisconnect may be repeated (VI-DG 3.3.5).
+Task<> disconnect_again(World& world, Probe& probe);
+
 /// How long the timers allow two endpoints to disagree about the connection.
 runtime::TimeNs longest_disagreement(runtime::TimeNs ulp_timeout, runtime::TimeNs r_a_tov);
 

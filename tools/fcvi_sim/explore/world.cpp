@@ -29,7 +29,8 @@ std::uint32_t hash_of(std::span<const std::uint8_t> bytes) {
 /// One message of one frame, confirmed by the far side's memory, then the client disconnects. The programs wait longer
 /// than every timer that a fault may have left running: a question to the name server is asked again after 2 * R_A_TOV.
 WorkloadSpec new_connection(const WorkloadSpec& old, runtime::TimeNs timeout, ConnectionRecord::Phase phase) {
-  const std::string what = phase == ConnectionRecord::Phase::Meanwhile ? "meanwhile" : "anew";
+  using Phase = ConnectionRecord::Phase;
+  const std::string what = phase == Phase::Faults ? "again" : phase == Phase::Meanwhile ? "meanwhile" : "anew";
   WorkloadSpec workload{.name = old.name + ", " + what, .client = old.client, .server = old.server};
   workload.client_address = old.client_address;
   workload.server_address = old.server_address;
@@ -140,7 +141,7 @@ void World::Watch::frame_passed(runtime::TimeNs at, const fc2::Frame& frame, boo
 }
 
 // As a list of an exploration would have it: what is damaged is lost where it arrives.
-void World::own_fault_befell(const FaultSpec& spec, std::size_t /*port*/, const fc2::Frame& frame) {
+void World::own_fault_befell(const FaultSpec& spec, std::size_t port, const fc2::Frame& frame) {
   const fc2::FaultAction& action = *spec.rule.action;
   Fault fault{.kind = Fault::Kind::Lose, .frame = record_.frames};
   if (action.apply == fc2::fault::duplicate) fault = {Fault::Kind::Duplicate, record_.frames, action.delay};
@@ -152,6 +153,8 @@ void World::own_fault_befell(const FaultSpec& spec, std::size_t /*port*/, const 
     last_own_arrival_ = std::max(last_own_arrival_, scheduler_.now() + action.longest_hold);
   }
   last_own_arrival_ = std::max(last_own_arrival_, scheduler_.now() + action.delay * action.frames);
+  // Its buffer's R_RDY never comes: where credit is short the link is reset, and others lose by that.
+  if (action.loses_frame() && scenario_.ports[port].link.bb_credit != 0) credit_lost_ = true;
   record_.faults.push_back(fault);
   ++record_.faults_applied;
   note_hit(frame, fault);
@@ -180,7 +183,7 @@ void World::begin_faults() {
 void World::end_faults() {
   if (own_faults_) {
     own_faults_->heal();
-    record_.port_befallen = befell_port();
+    record_.port_befallen = credit_lost_ || befell_port();
     return;
   }
   injector_.end();
@@ -274,6 +277,13 @@ void World::connect_anew(ConnectionRecord::Phase phase) {
   run_programs();
 }
 
+void World::disconnect_again() {
+  for (Pair& pair : pairs_)
+    for (const auto& end : pair.ends)
+      if (end->vi().state() == vi::State::Error) driver_.spawn(explore::disconnect_again(*this, *end));
+  run_programs();
+}
+
 // Longer than what the timers allow, one after the other.
 void World::rest() {
   if (!record_.came_to_an_end) return;
@@ -290,7 +300,12 @@ const Record& World::run(Ladder* ladder) {
   end_faults();
   if (sabotage_.before_new_connection) sabotage_.before_new_connection(*this);
   if (needs_recovery()) {
+    // Of a login that only one end knows of, the first who uses it hears: a program would try again.
     sleep(std::max<runtime::TimeNs>(last_arrival() - scheduler_.now(), 0) + recovery_r_a_tov * record_.r_a_tov);
+    disconnect_again();
+    connect_anew(ConnectionRecord::Phase::Faults);
+    sleep(2 * record_.r_a_tov);
+    disconnect_again();
   } else if (last_arrival() >= scheduler_.now()) {
     connect_anew(ConnectionRecord::Phase::Meanwhile);
     sleep(std::max<runtime::TimeNs>(last_arrival() - scheduler_.now(), 0) + settling);

@@ -103,6 +103,7 @@ class World final : private PeerListener, private PortControl {
   void run_programs();
   void sleep(runtime::TimeNs time);
   void connect_anew(ConnectionRecord::Phase phase);
+  void disconnect_again();
   void rest();
   void collect();
   /// Asks all owners, after each event.
@@ -126,6 +127,7 @@ class World final : private PeerListener, private PortControl {
   std::deque<Watch> watches_;                     // by port; then
   Turns turns_;
   runtime::TimeNs last_own_arrival_ = 0;
+  bool credit_lost_ = false;
   std::list<Until*> waiting_;
   std::list<Pair> pairs_;
   std::list<WorkloadSpec> new_workloads_;

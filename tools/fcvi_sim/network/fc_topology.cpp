@@ -122,7 +122,7 @@ class FabricTopology final : public FcTopology {
     place.at->set_faults(port(host), faults.sent, faults.received);
   }
   void at_link(std::size_t host, LinkFunction& what) override {
-    if (fc2::Link* link = link_of(host)) what(*link, link->b);
+    if (fc2::Link* link = link_of(host); link != nullptr && link->joined()) what(*link, link->b);  // a switch is down
   }
   void lip(std::size_t host) override {
     if (places_[host].ring != nullptr) places_[host].ring->loop->lip(port(host));

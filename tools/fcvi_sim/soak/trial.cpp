@@ -19,6 +19,7 @@ std::string unsuitable(const Scenario& scenario, const WorkloadSpec& workload) {
   std::uint64_t bytes = 0, messages = 0;
   for (const TransferSpec& transfer : workload.transfers) {
     if (!transfer.data.path.empty()) return "data of {random: SIZE}, not of a file";
+    if (transfer.is_paced()) return "no pace and no reply: all messages are posted at once";
     bytes += transfer.data.size_bytes * transfer.repeat;
     messages += transfer.message_count() * transfer.repeat;
   }
@@ -47,6 +48,7 @@ constexpr std::uint64_t owners_every = 16;
 
 std::string unsuitable(const Scenario& scenario) {
   if (scenario.workloads.empty()) return "has no workload";
+  if (!scenario.background.empty()) return "has background traffic, which a soak does not make";
   if (!are_joined(scenario)) return "has switches that no ISL joins to the others";
   for (const PortSpec& port : scenario.ports)
     if (port.ulp_timeout != 0 && port.ulp_timeout < fc2::SwitchConfig().r_a_tov)
