@@ -2,6 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
 #include "tests/scenarios/command.hpp"
 
 namespace scenarios {
@@ -84,6 +90,70 @@ TEST_F(Soak, a_soak_that_was_ended_goes_on) {
   const Finished second = fcvi_sim({"soak", "--resume", "--minutes", "0.005", "--out", folder / "out"});
   EXPECT_EQ(second.status, 0) << second.output << second.errors;
   EXPECT_THAT(second.output, HasSubstr(", resumed"));
+}
+
+// What the user has there stays; nothing is run.
+TEST_F(Soak, out_that_is_no_folder_is_refused_and_stays) {
+  const std::string file = folder.write("mine", "text\n");
+  const Finished run = fcvi_sim({"soak", "--seeds", "1..5", "--out", file});
+  EXPECT_EQ(run.status, 2);
+  EXPECT_THAT(run.errors, HasSubstr("is no folder"));
+  EXPECT_EQ(content_of(file), "text\n");
+  EXPECT_EQ(fcvi_sim({"soak", "--seed", "5", "--out", file}).status, 2);
+  EXPECT_EQ(fcvi_sim({"soak", "--seeds", "1..5", "--out", "/dev/null"}).status, 2);
+  EXPECT_EQ(fcvi_sim({"soak", "--seeds", "1..5", "--out", ""}).status, 2);
+  std::filesystem::create_directory(folder / "empty");
+  EXPECT_EQ(fcvi_sim({"soak", "--seeds", "1..5", "--out", folder / "empty"}).status, 0);
+  EXPECT_TRUE(std::filesystem::is_directory(folder / "empty"));
+  std::filesystem::create_directory_symlink(folder / "empty", folder / "link");
+  EXPECT_EQ(fcvi_sim({"soak", "--seeds", "1..5", "--out", folder / "link"}).status, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
+}
+
+TEST_F(Soak, the_state_of_another_soak_stays) {
+  const std::string out = folder / "out";
+  EXPECT_EQ(fcvi_sim({"soak", "--seeds", "1..4000000", "--minutes", "0.005", "--out", out}).status, 0);
+  const std::string state = content_of(out + "/state.yaml");
+  const Finished other = fcvi_sim({"soak", "--seeds", "1..5", "--out", out});
+  EXPECT_EQ(other.status, 2);
+  EXPECT_THAT(other.errors, HasSubstr("expected --resume, another --out"));
+  EXPECT_EQ(content_of(out + "/state.yaml"), state);
+  std::string built = state;
+  built.replace(0, built.find('\n'), "build: 7");
+  std::ofstream(out + "/state.yaml") << built;
+  const Finished resumed = fcvi_sim({"soak", "--resume", "--out", out});
+  EXPECT_EQ(resumed.status, 2);
+  EXPECT_THAT(resumed.errors, HasSubstr("another build"));
+}
+
+TEST_F(Soak, numbers_that_are_none_are_refused) {
+  for (const char* minutes : {"nan", "1e15", "1e300", "0.00001", "-1", "x"})
+    EXPECT_EQ(fcvi_sim({"soak", "--minutes", minutes, "--out", folder / "out"}).status, 2) << minutes;
+  for (const char* seed : {"-1", "99999999999999999999", "1.5"})
+    EXPECT_EQ(fcvi_sim({"soak", "--seed", seed, "--print"}).status, 2) << seed;
+  EXPECT_EQ(fcvi_sim({"soak", "--seeds", "18446744073709551615"}).status, 2);
+  EXPECT_EQ(fcvi_sim({"soak", "--seed", "1", "--minutes", "1"}).status, 2);
+  EXPECT_EQ(fcvi_sim({"soak", "--seed", "1", "--resume"}).status, 2);
+  const Finished last = fcvi_sim({"soak", "--seeds", "18446744073709551610..", "--out", folder / "out"});
+  EXPECT_EQ(last.status, 0) << last.output << last.errors;
+  EXPECT_THAT(last.output, HasSubstr("\n5 runs, "));
+}
+
+TEST_F(Soak, what_it_includes_is_found_and_what_it_ignores_is_named) {
+  std::filesystem::create_directory(folder / "deep");
+  folder.write("deep/base.yaml", "ports: [{name: a}, {name: b}]\n");
+  const std::string file = folder.write("deep/s.yaml",
+                                        "name: s\ninclude: base.yaml\nexpectations: {discards: 0}\n"
+                                        "workloads: [{name: w, client: a, server: b, hold: 1s}]\n");
+  const Finished run = fcvi_sim({"soak", file, "--out", folder / "out"});
+  EXPECT_EQ(run.status, 0) << run.output << run.errors;
+  EXPECT_THAT(run.errors, HasSubstr("warning: soak ignores expectations"));
+}
+
+TEST_F(Soak, output_that_nobody_can_read_is_an_error) {
+  const std::string program = std::string(FCVI_SIM) + " soak --seeds 1..5 --out " + (folder / "out");
+  EXPECT_EQ(WEXITSTATUS(std::system((program + " > /dev/full 2> /dev/null").c_str())), 2);
+  EXPECT_EQ(WEXITSTATUS(std::system((program + " > /dev/null").c_str())), 0);
 }
 
 }  // namespace

@@ -5,7 +5,8 @@ usage: planted.py BUILD [--only NAME,...] [--seeds N] [--jobs N]
 
 BUILD has a complete build of fcvi-sim. For each mistake one source file is changed in a copy and compiled by the command of
 the build; its object is linked before the libraries, of which the linker then does not take the one that is as it was. The
-tree and the build stay as they are. Exit status: 0 each one is caught within N seeds (2,000) and shrinks to at most 10 lines.
+tree and the build stay as they are. Exit status: 0 each one is caught within N seeds (2,000) and shrinks to at most 10 lines,
+at which the program with the mistake fails and the sound one does not.
 """
 
 import argparse
@@ -123,22 +124,39 @@ def soak(program: Path, seeds: int, jobs: int, folder: Path) -> Caught:
     if failure is None:
         return None
     minimal = (folder / "out" / f"seed-{failure.group(1)}" / "minimal.yaml").read_text(encoding="utf-8")
-    trials = re.search(r"^shrunk by ([\d,]+) runs? to:$", done.stdout, re.MULTILINE).group(1)
+    trials = re.search(r"^shrunk by ([\d,]+) runs?.* to:$", done.stdout, re.MULTILINE).group(1)
     return Caught(int(failure.group(1)), failure.group(2), minimal.count("\n"), int(trials.replace(",", "")), minimal)
 
 
-def passes_without(build: Build, seed: int, folder: Path) -> bool:
-    done = subprocess.run([str(build.folder / "bin" / "fcvi-sim"), "soak", "--seed", str(seed), "--out", str(folder / "sound")],
-                          capture_output=True, text=True, check=False)
+def passes(program: Path, arguments: list, folder: Path) -> bool:
+    done = subprocess.run([str(program), "soak", *arguments, "--out", str(folder / "again")], capture_output=True, text=True,
+                          check=False)
+    if done.returncode not in (0, 1):
+        raise SystemExit(done.stdout + done.stderr)
     return done.returncode == 0
+
+
+def what_is_wrong(build: Build, caught: Caught, folder: Path) -> str:
+    """The sound program passes what was drawn and what is left of it; the other one fails at what is left."""
+    sound = build.folder / "bin" / "fcvi-sim"
+    minimal = str(folder / "left.yaml")
+    Path(minimal).write_text(caught.minimal, encoding="utf-8")
+    if not passes(sound, ["--seed", str(caught.seed)], folder):
+        return f"seed {caught.seed} fails without the mistake, too"
+    if not passes(sound, [minimal], folder):
+        return f"what is left of seed {caught.seed} fails without the mistake, too:\n{caught.minimal}"
+    if passes(folder / "fcvi-sim", [minimal], folder):
+        return f"what is left of seed {caught.seed} passes with the mistake:\n{caught.minimal}"
+    return ""
 
 
 def judge(build: Build, mistake: Mistake, options) -> bool:
     with tempfile.TemporaryDirectory(prefix="planted_") as name:
         folder = Path(name)
         caught = soak(with_mistake(build, mistake, folder), options.seeds, options.jobs, folder)
-        if caught is not None and not passes_without(build, caught.seed, folder):
-            print(f"{mistake.name}: seed {caught.seed} fails without the mistake, too", flush=True)
+        wrong = what_is_wrong(build, caught, folder) if caught is not None else ""
+        if wrong:
+            print(f"{mistake.name}: {wrong}", flush=True)
             return False
     if caught is None:
         print(f"{mistake.name}: not caught in {options.seeds} seeds", flush=True)

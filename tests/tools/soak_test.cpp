@@ -2,15 +2,20 @@
 // shrink.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <set>
+#include <sstream>
 
 #include "tools/fcvi_sim/scenario/loader.hpp"
 #include "tools/fcvi_sim/soak/campaign.hpp"
 #include "tools/fcvi_sim/soak/child.hpp"
 #include "tools/fcvi_sim/soak/drawn_scenario.hpp"
+#include "tools/fcvi_sim/soak/failure_files.hpp"
 #include "tools/fcvi_sim/soak/progress.hpp"
 #include "tools/fcvi_sim/soak/shrinker.hpp"
 #include "tools/fcvi_sim/soak/state.hpp"
@@ -146,7 +151,8 @@ TEST(Trial, what_soaks_found_holds) {
         loop + "ports: [{name: p2}, {name: p3}]\nworkloads: [{name: w, client: p3, server: p2}]\nfaults: [{action: "
                "link_down, port: p2, at: 1ms}, {action: link_down, port: p3, message: FCVI_CONNECT_RQST, for: 1s}]\n",
         drawn_scenario(28154).substr(drawn_scenario(28154).find("seed:"))}) {
-    const Outcome outcome = judged("name: found\n" + found);
+    fc2::FramePool pool;
+    const Outcome outcome = soak::judged(*read_scenario("name: found\n" + found, "found", "", {}), pool);
     EXPECT_EQ(outcome.kind, "") << found << outcome.what;
   }
 }
@@ -158,6 +164,7 @@ TEST(Trial, what_nobody_can_pass_is_unsuitable) {
   EXPECT_EQ(why(two + "}]\n"), "");
   EXPECT_THAT(why(two + ", server_start: 1ms}]\n"), HasSubstr("no server_start"));
   EXPECT_EQ(why(two + ", server_start: 1ms, model: peer_to_peer}]\n"), "");
+  EXPECT_THAT(why(two + ", model: peer_to_peer}]\ntopology: {in_order: false}\n"), HasSubstr("a hold of 1 s"));
   EXPECT_THAT(why(two + ", transfers: [{operation: send, data: {random: 10}, think_time: 1ms}]}]\n"),
               HasSubstr("no pace"));
   EXPECT_THAT(why(two + ", connect_timeout: 4s}]\n"), HasSubstr("connect_timeout"));
@@ -169,6 +176,34 @@ TEST(Trial, what_nobody_can_pass_is_unsuitable) {
               HasSubstr("ulp_timeout"));
 }
 
+// Faults as those that are drawn: they end. Else sound code fails, too.
+TEST(Trial, faults_without_an_end_are_unsuitable) {
+  const auto why = [](const std::string& fault) {
+    return unsuitable(
+        *read_scenario("name: n\nports: [{name: a}, {name: b}]\nworkloads: [{name: w, client: a, server: b}]\n"
+                       "faults: [" +
+                           fault + "]\n",
+                       "t", "", {}));
+  };
+  for (const char* fault : {"{action: drop}", "{action: drop, every: 2}", "{action: corrupt}",
+                            "{action: silence, port: a}", "{action: delay, by: 30s, nth: 1}",
+                            "{action: drop, message: FCVI_DISCONNECT_RESP}", "{action: drop, limit: 20}",
+                            "{action: drop, limit: 21, until: 1s}", "{action: rewrite, set: {ox_id: 1}, nth: 1}"})
+    EXPECT_NE(why(fault), "") << fault;
+  for (const char* fault : {"{action: drop, nth: 3}", "{action: drop, limit: 20, until: 30s}",
+                            "{action: silence, port: a, until: 25s}", "{action: delay, by: 9s, nth: [1, 2]}",
+                            "{action: nos, port: a, message: PLOGI}", "{action: link_down, port: a, at: 1ms}"})
+    EXPECT_EQ(why(fault), "") << fault;
+}
+
+// Without numbers and names, with the side and the words.
+TEST(Trial, the_same_failure_has_the_same_signature) {
+  const auto of = [](const char* what) { return signature({.kind = "ends", .what = what}); };
+  EXPECT_EQ(of("ends: w1, client: X returns after 12.345 us\nmore\n"), of("ends: w2, client: X returns after 3 s\n"));
+  EXPECT_NE(of("ends: w1, client: X returns\n"), of("ends: w1, server: X returns\n"));
+  EXPECT_NE(of("ends: w1, client: X returns\n"), of("ends: w1, client: Y returns\n"));
+}
+
 TEST(Trial, what_cannot_be_read_is_a_bad_scenario) {
   EXPECT_EQ(judged("name: n\nports: []\n").kind, "bad scenario");
   EXPECT_THAT(judged("name: n\nports: [{name: a}]\n").what, HasSubstr("no workload"));
@@ -176,7 +211,7 @@ TEST(Trial, what_cannot_be_read_is_a_bad_scenario) {
 
 TEST(Trial, a_process_that_dies_is_an_outcome) {
   EXPECT_EQ(in_child([]() -> Outcome { std::abort(); }).kind, "died of Aborted");
-  EXPECT_EQ(in_child([]() -> Outcome { return std::raise(SIGTERM), Outcome{}; }).kind, "died of Terminated");
+  EXPECT_EQ(in_child([]() -> Outcome { return std::raise(SIGUSR1), Outcome{}; }).kind, "died of User defined signal 1");
   EXPECT_EQ(in_child([]() -> Outcome { return std::raise(SIGPROF), Outcome{}; }).kind,
             "needed more than 60 s of processor time");
   const Outcome whole{.frames = 3, .digest = 1ull << 63, .kind = "ends", .what = "a\nb\n", .turns = {{1, 4}, {}, {2}}};
@@ -256,8 +291,9 @@ TEST(Campaign, one_that_was_stopped_goes_on_where_it_was) {
 }
 
 TEST(Campaign, a_state_that_was_damaged_is_refused) {
-  EXPECT_THAT(read_state("last: 3\nnext: x\nruns: 1\nframes: 2\ndigest: 0\nfailures: []\n", "s").error().message,
-              HasSubstr("s:2: next: expected"));
+  EXPECT_THAT(
+      read_state("build: 1\nlast: 3\nnext: x\nruns: 1\nframes: 2\ndigest: 0\nfailures: []\n", "s").error().message,
+      HasSubstr("s:3: next: expected"));
   EXPECT_FALSE(read_state("last: 3\n", "s"));
 }
 
@@ -360,6 +396,62 @@ TEST(YamlText, a_tree_is_the_same_after_writing_and_reading) {
   }
   const std::string odd = "name: \"a: b \\\"c\\\" #1\"\nlist: [\"\", \"12\", 12, \"- x\"]\n";
   EXPECT_EQ(yaml_text(*settings::parse_yaml(odd, "t")), odd);
+}
+
+// Whatever shrinking asks of sound code passes: a failure would become one that is none.
+TEST(Shrinker, sound_code_passes_what_is_tried) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    std::size_t asked = 0;
+    const auto passes = [&](const std::string& text) {
+      if (!can_be_read(text)) return false;
+      const Outcome outcome = judged(text);
+      EXPECT_EQ(outcome.kind, "") << text << outcome.what;
+      return std::hash<std::string>()(text) % 3 != 0 && ++asked < 30;
+    };
+    const std::string text = drawn_scenario(seed);
+    Shrinker shrinker(*settings::parse_yaml(text, "t"), passes, 60);
+    shrinker.name_turns(*read_scenario(text, "t", "", {}), judged(text));
+    shrinker.shrink();
+  }
+}
+
+// A text that failed to fail is not taken later: here one is 2, then 1, and 2 again is no way back.
+TEST(Shrinker, a_verdict_is_remembered) {
+  std::set<std::string> asked;
+  const auto fails = [&](const std::string& text) {
+    EXPECT_TRUE(asked.insert(text).second) << text;
+    return text.find("size") != std::string::npos;
+  };
+  Shrinker shrinker(*settings::parse_yaml("name: t\nsize: 9\nother: [1, 2]\n", "t"), fails);
+  shrinker.shrink();
+  EXPECT_FALSE(shrinker.is_cut_short());
+  EXPECT_EQ(shrinker.text(), "size: 0\n");
+}
+
+// Of a process that was killed from outside nothing is left to shrink: what was said of it stays.
+TEST(FailureFiles, what_does_not_fail_again_is_not_shrunk) {
+  const std::string folder = testing::TempDir() + "soak_again_" + std::to_string(::getpid());
+  const Found found{
+      drawn_scenario(3), {.kind = "died of Killed", .what = "died of Killed\n"}, "fcvi-sim soak --seed 3"};
+  const Left left = shrink_and_leave(found, folder, nobody_stops, [](std::size_t) {});
+  EXPECT_FALSE(left.again);
+  EXPECT_EQ(left.error, "");
+  EXPECT_EQ(left.text, found.text);
+  EXPECT_EQ(left.files, "scenario.yaml, failure.txt");
+  std::stringstream said;
+  said << std::ifstream(folder + "/failure.txt").rdbuf();
+  EXPECT_EQ(said.str(), "died of Killed\nIt did not fail again.\n\nfcvi-sim soak --seed 3\n");
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Campaign, the_last_numbers_of_all_are_run_once) {
+  Totals done;
+  done.next = Plan::no_end - 5;
+  const auto passes = [](std::uint64_t) { return Outcome{}; };
+  EXPECT_EQ(campaign({.last = Plan::no_end, .jobs = 2, .most_failures = 9}, passes, done).runs, 5u);
+  done.next = 0;
+  const auto fails = [](std::uint64_t) { return Outcome{.kind = "x"}; };
+  EXPECT_EQ(campaign({.last = Plan::no_end, .most_failures = 3}, fails, done).runs, 3u);
 }
 
 }  // namespace

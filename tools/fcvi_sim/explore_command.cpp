@@ -9,6 +9,7 @@
 
 #include "fc2_fabric/drivers/file_sink.hpp"
 #include "tools/fcvi_sim/explore/report.hpp"
+#include "tools/fcvi_sim/seed_option.hpp"
 
 namespace sim::explore {
 namespace {
@@ -111,7 +112,8 @@ CLI::App* add_command(CLI::App& app, CommandOptions& options) {
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("--ladder", options.ladder, "with --fault: draw the run into this file (SVG)");
-  command->add_option("--seed", options.overrides.seed, "seed of all random numbers, instead of the scenario's");
+  command->add_option("--seed", options.overrides.seed, "seed of all random numbers, instead of the scenario's")
+      ->check(seed_error, "");
   command->add_option("--set", options.overrides.assignments, "KEY=VALUE: change a value of the scenario")
       ->expected(1)
       ->allow_extra_args(false)

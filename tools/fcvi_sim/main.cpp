@@ -2,6 +2,9 @@
 // failed, 2 bad input.
 #include <malloc.h>
 
+#include <cstdio>
+#include <iostream>
+
 #include "tools/fcvi_sim/capture_commands.hpp"
 #include "tools/fcvi_sim/explore_command.hpp"
 #include "tools/fcvi_sim/replay_command.hpp"
@@ -10,7 +13,17 @@
 #include "tools/fcvi_sim/schema_command.hpp"
 #include "tools/fcvi_sim/soak_command.hpp"
 
-int main(int argc, char** argv) {
+namespace {
+
+/// What was printed must have arrived. Else 2, and not `status`.
+int checked_output(int status) {
+  std::cout.flush();
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good()) return status;
+  std::fputs("fcvi-sim: standard output: cannot be written\n", stderr);
+  return 2;
+}
+
+int carry_out(int argc, char** argv) {
   // Transfers come and go: their memory is used again, not given back to the kernel and faulted in anew.
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
@@ -46,3 +59,7 @@ int main(int argc, char** argv) {
   if (replayer->parsed()) return sim::replay::run_command(replayed);
   return commands.parsed() ? sim::capture::run_command(commands, captured) : sim::run_command(run);
 }
+
+}  // namespace
+
+int main(int argc, char** argv) { return checked_output(carry_out(argc, argv)); }

@@ -19,6 +19,7 @@
 #include "tools/fcvi_sim/run/simulation.hpp"
 #include "tools/fcvi_sim/run/summary.hpp"
 #include "settings/units.hpp"
+#include "tools/fcvi_sim/seed_option.hpp"
 
 namespace sim {
 namespace {
@@ -399,7 +400,8 @@ std::string check_file(const std::string& path, const Overrides& overrides) {
 CLI::App* add_run_command(CLI::App& app, RunOptions& options) {
   CLI::App* run = app.add_subcommand("run", "run a scenario, once or as often as it says, and check its expectations");
   run->add_option("SCENARIO", options.scenario, "scenario file (YAML; see fcvi-sim(1))")->required();
-  run->add_option("--seed", options.overrides.seed, "seed of all random numbers, instead of the scenario's");
+  run->add_option("--seed", options.overrides.seed, "seed of all random numbers, instead of the scenario's")
+      ->check(seed_error, "");
   run->add_option("--capture", options.capture, "write the frames to this file (pcapng with FCoE frames)");
   run->add_option("--ladder", options.ladder, "draw the connections into this file (SVG)");
   run->add_option("--report", options.report,

@@ -39,6 +39,7 @@ void load_passage(const MapReader& map, faults::Match& match) {
 
 void load_turns(const MapReader& map, faults::Rule& rule) {
   if (const Tree* tree = map.find("nth")) {
+    if (tree->kind == Tree::Kind::List && tree->items.empty()) fail_expected(*tree, "nth", "one at least");
     if (tree->kind == Tree::Kind::List)
       for (const Tree& item : tree->items) rule.turns.push_back(read_number(item, "nth", {1, most_frames}));
     else

@@ -12,10 +12,16 @@ constexpr std::uint64_t at_once = 16;      // seeds for a worker
 constexpr std::uint64_t window = 1 << 16;  // so far a worker may be ahead of the slowest
 constexpr int poll_ms = 200;
 
+/// So that there is a number behind the last.
+Plan ending(Plan plan) {
+  plan.last = std::min(plan.last, Plan::no_end - 1);
+  return plan;
+}
+
 }  // namespace
 
 Campaign::Campaign(Plan plan, Totals done, Worker::Run run)
-    : plan_(plan), totals_(std::move(done)), run_(std::move(run)), fresh_(totals_.next) {}
+    : plan_(ending(plan)), totals_(std::move(done)), run_(std::move(run)), fresh_(totals_.next) {}
 Campaign::~Campaign() = default;
 
 bool Campaign::has_work() const { return !again_.empty() || (fresh_ <= plan_.last && fresh_ - totals_.next < window); }
@@ -26,7 +32,7 @@ Seeds Campaign::next_work() {
     again_.pop_front();
     return seeds;
   }
-  const Seeds seeds{fresh_, std::min(at_once, plan_.last - fresh_ + 1)};
+  const Seeds seeds{fresh_, std::min(at_once - 1, plan_.last - fresh_) + 1};
   fresh_ += seeds.count;
   return seeds;
 }

@@ -13,7 +13,7 @@ inline constexpr int most_seconds_of_a_run = 60;
 
 /// In a child: from now on it has so much processor time; a signal ends it then.
 void limit_processor_time(int seconds);
-/// In a child, first: it ends with its parent, and leaves Ctrl-C to it.
+/// In a child, first: it ends with its parent, and leaves Ctrl-C and SIGTERM to it.
 void begin_child(pid_t parent);
 
 /// "died of Aborted", "needed more than 60 s of processor time", "ended early": of waitpid().

@@ -1,5 +1,6 @@
 #include "tools/fcvi_sim/soak/failure_files.hpp"
 
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -17,6 +18,20 @@ namespace {
 
 constexpr std::size_t most_frames = 200'000;  // of a report
 constexpr std::uint64_t most_error_bytes = 1 << 20;
+constexpr std::chrono::minutes longest{10};  // to shrink one failure
+constexpr const char* all_names[] = {"scenario.yaml",  "minimal.yaml", "failure.txt",
+                                     "capture.pcapng", "ladder.svg",   "report.html"};
+
+/// Those that are there, and have bytes.
+std::string names_of_files(const std::string& folder) {
+  std::string names;
+  for (const char* name : all_names) {
+    std::error_code missing;
+    const std::uintmax_t size_bytes = std::filesystem::file_size(folder + "/" + name, missing);
+    if (!missing && size_bytes != 0) names += (names.empty() ? "" : ", ") + std::string(name);
+  }
+  return names;
+}
 
 /// Every byte is in the file at once: it is whole up to where the process dies.
 class DirectSink final : public fc2::ByteSink {
@@ -47,15 +62,30 @@ bool is_good(const std::string& text) {
   return scenario && unsuitable(*scenario).empty();
 }
 
-Left shrunk(const Found& found, const volatile std::sig_atomic_t& stop) {
+Left shrunk(const Found& found, const volatile std::sig_atomic_t& stop, const TellTrials& tell) {
+  const auto end = std::chrono::steady_clock::now() + longest;
   const auto tree = settings::parse_yaml(found.text, "scenario");
   const auto scenario = read_scenario(found.text, "scenario", "", {});
-  if (!tree || !scenario) return {.text = found.text};
-  Shrinker shrinker(
-      *tree, [&](const std::string& text) { return stop == 0 && is_good(text) && tried(text).kind == found.kind; });
-  shrinker.name_turns(*scenario, tried(found.text));
+  if (!tree || !scenario) return {.text = found.text, .again = false};
+  const Outcome again = tried(found.text);
+  const std::string wanted = signature(found.outcome);
+  if (signature(again) != wanted) return {.text = found.text, .again = false};
+  std::size_t trials = 0;
+  bool in_time = true;
+  Shrinker shrinker(*tree, [&](const std::string& text) {
+    in_time = in_time && std::chrono::steady_clock::now() < end;
+    if (!in_time || stop != 0 || !is_good(text)) return false;
+    tell(++trials);
+    return signature(tried(text)) == wanted;
+  });
+  shrinker.name_turns(*scenario, again);
   shrinker.shrink();
-  return {.text = shrinker.text(), .trials = shrinker.trials()};
+  return {.text = shrinker.text(),
+          .trials = trials,
+          .cut = stop != 0                 ? "it was interrupted"
+                 : !in_time                ? "after 10 minutes"
+                 : shrinker.is_cut_short() ? "after so many runs"
+                                           : ""};
 }
 
 /// With the capture, and what the process said as it died.
@@ -77,6 +107,8 @@ Outcome captured(const std::string& text, const std::string& folder) {
 
 // Of the capture, so that they are there also where the process of the run died.
 void draw_pictures(const std::string& folder) {
+  std::error_code ignored;
+  for (const char* name : {"/ladder.svg", "/report.html"}) std::filesystem::remove(folder + name, ignored);
   const std::string capture = folder + "/capture.pcapng";
   in_child([&] {
     const std::string picture = capture::draw({.path = capture}).picture;
@@ -90,19 +122,30 @@ void draw_pictures(const std::string& folder) {
 
 }  // namespace
 
-Left shrink_and_leave(const Found& found, const std::string& folder, const volatile std::sig_atomic_t& stop) {
+Left shrink_and_leave(const Found& found, const std::string& folder, const volatile std::sig_atomic_t& stop,
+                      const TellTrials& tell) {
+  Left left{.text = found.text};
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error) return {.text = found.text, .error = folder + ": " + error.message()};
-  if (const std::string wrong = write_file(folder + "/scenario.yaml", found.text); !wrong.empty())
-    return {.text = found.text, .error = wrong};
-  Left left = shrunk(found, stop);
-  left.error = write_file(folder + "/minimal.yaml", left.text);
-  if (!left.error.empty()) return left;
-  left.what = captured(left.text, folder).what;
-  draw_pictures(folder);
-  left.error = write_file(folder + "/failure.txt",
-                          left.what + "\n" + found.command + "\nfcvi-sim soak " + folder + "/minimal.yaml\n");
+  if (error) left.error = folder + ": " + error.message();
+  if (left.error.empty()) left.error = write_file(folder + "/scenario.yaml", found.text);
+  const std::string wrong = left.error;
+  left = shrunk(found, stop, tell);
+  left.what = found.outcome.what;
+  left.error = wrong;
+  if (!wrong.empty()) return left;
+  std::string commands = found.command + "\n";
+  if (left.again) {
+    left.error = write_file(folder + "/minimal.yaml", left.text);
+    left.what = captured(left.text, folder).what;
+    draw_pictures(folder);
+    commands += "fcvi-sim soak " + folder + "/minimal.yaml\n";
+  } else {
+    left.what += "It did not fail again.\n";
+  }
+  const std::string said = write_file(folder + "/failure.txt", left.what + "\n" + commands);
+  if (left.error.empty()) left.error = said;
+  left.files = left.again ? names_of_files(folder) : "scenario.yaml, failure.txt";
   return left;
 }
 

@@ -41,7 +41,7 @@ std::vector<std::string> port_names(const Tree& root) {
 
 Shrinker::Shrinker(Tree root, Fails fails, std::size_t most)
     : root_(std::move(root)), fails_(std::move(fails)), most_(most) {
-  tried_.insert(text());
+  tried_.emplace(text(), true);
 }
 
 std::string Shrinker::text() const { return yaml_text(root_); }
@@ -53,11 +53,17 @@ Tree& Shrinker::at(Tree& root, const Path& path) const {
   return *part;
 }
 
+bool Shrinker::fails(const std::string& text) {
+  if (const auto known = tried_.find(text); known != tried_.end()) return known->second;
+  cut_short_ = cut_short_ || trials() >= most_;
+  return !cut_short_ && tried_.emplace(text, fails_(text)).first->second;
+}
+
 bool Shrinker::try_change(const Path& path, const Change& change) {
   Tree candidate = root_;
   change(at(candidate, path));
   const std::string text = yaml_text(candidate);
-  if (tried_.size() >= most_ || !tried_.insert(text).second || !fails_(text)) return false;
+  if (text == yaml_text(root_) || !fails(text)) return false;
   root_ = std::move(candidate);
   return true;
 }

@@ -2,7 +2,7 @@
 #pragma once
 #include <functional>
 #include <string>
-#include <unordered_set>
+#include <unordered_map>
 #include <vector>
 
 #include "settings/tree.hpp"
@@ -24,13 +24,16 @@ class Shrinker {
   /// port that can stand for another.
   const settings::Tree& shrink();
   [[nodiscard]] std::string text() const;
-  [[nodiscard]] std::size_t trials() const { return tried_.size(); }
+  [[nodiscard]] std::size_t trials() const { return tried_.size() - 1; }
+  /// Trials were left out: there were too many.
+  [[nodiscard]] bool is_cut_short() const { return cut_short_; }
 
  private:
   /// Positions of items and entries, from the root.
   using Path = std::vector<std::size_t>;
   using Change = std::function<void(settings::Tree& part)>;
   [[nodiscard]] settings::Tree& at(settings::Tree& root, const Path& path) const;
+  [[nodiscard]] bool fails(const std::string& text);
   /// Keeps the change of that part if it fails all the same.
   bool try_change(const Path& path, const Change& change);
   bool shorten_list(const Path& path);
@@ -42,7 +45,8 @@ class Shrinker {
   settings::Tree root_;
   Fails fails_;
   std::size_t most_;
-  std::unordered_set<std::string> tried_;
+  bool cut_short_ = false;
+  std::unordered_map<std::string, bool> tried_;  // and whether it failed
 };
 
 }  // namespace sim::soak

@@ -1,5 +1,9 @@
 #include "tools/fcvi_sim/soak/state.hpp"
 
+#include <algorithm>
+#include <fstream>
+#include <vector>
+
 #include "fc2_fabric/drivers/file_sink.hpp"
 #include "settings/reader.hpp"
 #include "tools/fcvi_sim/soak/yaml_text.hpp"
@@ -18,9 +22,10 @@ Tree number_of(std::uint64_t number) {
 }
 
 State state_of(const Tree& tree) {
-  const MapReader map(tree, "state", {"last", "next", "runs", "frames", "digest", "failures"});
+  const MapReader map(tree, "state", {"build", "last", "next", "runs", "frames", "digest", "failures"});
   State state;
   const auto number = [&](std::string_view key) { return settings::read_number(map.require(key), key); };
+  state.build = number("build");
   state.last = number("last");
   state.totals = {number("next"), number("runs"), number("frames"), number("digest"), {}};
   for (const Tree& item : settings::read_list(map.require("failures"), "failures")) {
@@ -34,6 +39,21 @@ State state_of(const Tree& tree) {
 
 }  // namespace
 
+std::uint64_t own_build() {
+  static const std::uint64_t build = [] {
+    std::ifstream file("/proc/self/exe", std::ios::binary);
+    std::uint64_t hash = 0xCBF29CE484222325;  // as FNV-1a, of words
+    std::vector<std::uint64_t> words(1 << 16);
+    while (file) {
+      std::fill(words.begin(), words.end(), 0);
+      file.read(reinterpret_cast<char*>(words.data()), static_cast<std::streamsize>(words.size() * sizeof words[0]));
+      for (const std::uint64_t word : words) hash = (hash ^ word) * 0x100000001B3;
+    }
+    return hash;
+  }();
+  return build;
+}
+
 std::string state_text(const State& state) {
   Tree failures{.kind = Tree::Kind::List, .where = ""};
   for (const Failure& failure : state.totals.failures) {
@@ -43,11 +63,9 @@ std::string state_text(const State& state) {
     failures.items.push_back(std::move(item));
   }
   Tree root{.kind = Tree::Kind::Map, .where = ""};
-  root.entries = {{"last", number_of(state.last)},
-                  {"next", number_of(state.totals.next)},
-                  {"runs", number_of(state.totals.runs)},
-                  {"frames", number_of(state.totals.frames)},
-                  {"digest", number_of(state.totals.digest)},
+  root.entries = {{"build", number_of(state.build)},          {"last", number_of(state.last)},
+                  {"next", number_of(state.totals.next)},     {"runs", number_of(state.totals.runs)},
+                  {"frames", number_of(state.totals.frames)}, {"digest", number_of(state.totals.digest)},
                   {"failures", std::move(failures)}};
   return yaml_text(root);
 }

@@ -7,9 +7,13 @@
 
 namespace sim::soak {
 
+/// A number of this program's file: of its bytes.
+std::uint64_t own_build();
+
 struct State {
   std::uint64_t last = Plan::no_end;
   Totals totals;
+  std::uint64_t build = own_build();  // that ran them: another draws and judges otherwise
   friend bool operator==(const State&, const State&) = default;
 };
 

@@ -1,6 +1,7 @@
 #include "tools/fcvi_sim/soak/trial.hpp"
 
 #include <algorithm>
+#include <regex>
 
 #include "fc2_fabric/switch/switch_config.hpp"
 #include "tools/fcvi_sim/explore/invariants.hpp"
@@ -15,7 +16,7 @@ Outcome bad(const std::string& why) { return {.kind = "bad scenario", .what = wh
 /// Programs that meet, with time enough for a retry on a fabric without faults, and memory for all messages.
 std::string unsuitable(const Scenario& scenario, const WorkloadSpec& workload) {
   constexpr std::uint64_t most_bytes = 1u << 20, most_messages = 1000;
-  constexpr runtime::TimeNs least_connect_timeout = 5 * runtime::second;
+  constexpr runtime::TimeNs least_connect_timeout = 5 * runtime::second, least_hold_of_peers = runtime::second;
   std::uint64_t bytes = 0, messages = 0;
   for (const TransferSpec& transfer : workload.transfers) {
     if (!transfer.data.path.empty()) return "data of {random: SIZE}, not of a file";
@@ -25,10 +26,32 @@ std::string unsuitable(const Scenario& scenario, const WorkloadSpec& workload) {
   }
   if (bytes > most_bytes || messages > most_messages) return "at most 1 MiB, in no more than 1,000 messages";
   if (workload.connect_timeout < least_connect_timeout) return "a connect_timeout of 5 s at least";
+  // What the first one says last may overtake what makes the other one Connected.
+  const bool overtakes = !scenario.in_order || scenario.switch_links.size() > 1;
+  if (workload.peer_to_peer && overtakes && workload.hold < least_hold_of_peers)
+    return "a hold of 1 s at least: one peer may be gone before the other one is Connected";
   if (!workload.peer_to_peer && workload.server_start != 0)
     return "no server_start: a client that comes first finds nobody";
   if (scenario.topology == TopologyKind::PointToPoint && workload.client == workload.server)
     return "two ports: point-to-point nobody sends back what a port sends to itself";
+  return {};
+}
+
+/// As those that are drawn: they come to an end, and no frame is late by R_A_TOV. What is down for good is not: it
+/// comes up when the programs have ended.
+std::string unsuitable(const FaultSpec& fault) {
+  constexpr runtime::TimeNs longest = 30 * runtime::second;
+  constexpr std::uint64_t most_frames = 20, most_frames_at_any_time = 5;
+  const faults::Rule& rule = fault.rule;
+  if (fault.event && fault.event->duration > longest) return "for: 30 s at most, or none";
+  if (fault.at) return {};
+  const std::uint64_t frames = rule.turns.empty() ? rule.limit : std::min<std::uint64_t>(rule.turns.size(), rule.limit);
+  if (frames > most_frames_at_any_time && rule.match.until > longest) return "until: 30 s at most";
+  const bool any_frame = rule.note == "lost: silence" || rule.note == "lost: partition";
+  if (frames > most_frames && !any_frame) return "nth, or a limit: 20 frames at most";
+  if (!rule.action) return {};
+  if (!rule.action->patches.empty()) return "no rewrite: nobody can know what comes of it";
+  if (rule.action->delay >= fc2::SwitchConfig().r_a_tov) return "by: less than R_A_TOV";
   return {};
 }
 
@@ -46,6 +69,12 @@ constexpr std::uint64_t owners_every = 16;
 
 }  // namespace
 
+std::string signature(const Outcome& outcome) {
+  static const std::regex connection("^([^:]*: )[^,]*, (client|server): "), number("[0-9][0-9,.]*( (ns|us|ms|s)\\b)?");
+  const std::string line = outcome.what.substr(0, outcome.what.find('\n'));
+  return outcome.kind + "|" + std::regex_replace(std::regex_replace(line, connection, "$1$2: "), number, "#");
+}
+
 std::string unsuitable(const Scenario& scenario) {
   if (scenario.workloads.empty()) return "has no workload";
   if (!scenario.background.empty()) return "has background traffic, which a soak does not make";
@@ -56,6 +85,8 @@ std::string unsuitable(const Scenario& scenario) {
   for (const WorkloadSpec& workload : scenario.workloads)
     if (std::string why = unsuitable(scenario, workload); !why.empty())
       return "workload " + workload.name + ": expected " + why;
+  for (const FaultSpec& fault : scenario.faults)
+    if (std::string why = unsuitable(fault); !why.empty()) return fault.where + ": fault: expected " + why;
   return {};
 }
 

@@ -21,7 +21,12 @@ struct Outcome {
   [[nodiscard]] bool passed() const { return kind.empty(); }
 };
 
-/// What a scenario must be to be judged; empty: it is. The programs of an exploration keep all that they receive.
+/// The same of two runs whose first failure is the same: the invariant, the side and the words, without numbers, units
+/// and the name of the connection.
+std::string signature(const Outcome& outcome);
+
+/// What a scenario must be to be judged; empty: it is. The programs of an exploration keep all that they receive, and
+/// its faults come to an end, as those do that are drawn: so that sound code passes.
 std::string unsuitable(const Scenario& scenario);
 
 /// `pool` serves one run after another; `capture` may be nullptr. Pre: unsuitable() is empty. An assertion ends the
