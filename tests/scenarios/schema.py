@@ -51,6 +51,16 @@ PLACES = {
     "asynchronous_error": EXPECTATIONS % "asynchronous_errors: [{port: a, error: Connection Lost, %s}]",
     "kept": EXPECTATIONS % "kept: [{port: a, %s}]",
 }
+# Right for both.
+RIGHT = (
+    "topology:",
+    "expectations:",
+    "workloads: [{name: w, client: a, server: b, expect: }]",
+    "faults: [{action: drop, port: a, probability: '1'}]",
+    "faults: [{action: drop, port: a, probability: '0.5'}]",
+    "parameters: {x: drop}\nfaults: [{action: \"${x}\", port: a}]",
+    "background: [{name: n, from: a, to: b, interval: 0.5us, burst: 0x1}]",
+)
 # One line each: wrong for the loader, and for the schema.
 WRONG = """
 zame: y
@@ -133,6 +143,15 @@ workloads: [{name: w, count: 2, client: a, server: b, except: [w-1]}]
 workloads: [{name: w, count: 2, client: a, server: b, except: {w-1: {conect: Timeout}}}]
 background: [{name: n, from: a, to: b, rate: 1/s, type: scsi}]
 background: [{name: n, from: a, rate: 1/s}]
+background: [{name: n, from: a, to: b}]
+background: [{name: n, from: a, to: b, rate: 1/s, interval: 1ms}]
+background: [{name: n, from: a, to: b, interval: 0}]
+background: [{name: n, from: a, to: b, rate: 0/s}]
+background: [{name: n, from: a, to: b, rate: 0.0MB/s}]
+background: [{name: n, from: a, to: b, rate: 1/s, burst: 0}]
+workloads: [{name: w, client: a, server: b, transfers: [{operation: send, rate: 5/s, think_time: 1ms}]}]
+parameters: 5
+for_each: 5
 background: {name: n}
 faults: [{message: ABTS}]
 faults: [{action: loose}]
@@ -265,6 +284,13 @@ class SchemaTest(WithSchema):
                     self.assertEqual(checked.returncode, 2, text)
                     self.assertNotIn(f'unknown key "{key}"', checked.stderr)
                     self.assertNotEqual(self.errors_of(text), [], text)
+
+    def test_right_scenarios_are_accepted(self):
+        for line in RIGHT:
+            with self.subTest(line=line):
+                text = with_change(line)
+                self.assertEqual(fcvi_sim("check", self.write(text)).stderr, "")
+                self.assertEqual(self.errors_of(text), [])
 
     # Of a hundred mistakes.
     def test_wrong_scenarios_are_refused(self):

@@ -98,8 +98,8 @@ TEST(Paced, open_loop_messages_are_due_at_the_same_times_whatever_happens) {
   ASSERT_EQ(quick.log().count, 32U);
   EXPECT_EQ(due_times(quick.log()), due_times(slow.log()));
   EXPECT_NE(due_times(quick.log()), due_times(other.log()));
-  EXPECT_LT(statistics_of({quick.result.workloads})->latency(LatencyPoint::Max),
-            statistics_of({slow.result.workloads})->latency(LatencyPoint::P50));
+  EXPECT_LT(statistics_of(logs_of(quick.result.workloads))->latency(LatencyPoint::Max),
+            statistics_of(logs_of(slow.result.workloads))->latency(LatencyPoint::P50));
 }
 
 TEST(Paced, poisson_times_of_one_workload_do_not_depend_on_another) {
@@ -250,7 +250,7 @@ TEST_F(Expected, exceptions_are_judged_by_themselves) {
 
 TEST_F(Expected, percentiles_are_those_of_the_nearest_rank) {
   for (runtime::TimeNs i = 1; i <= 1000; ++i) result.workloads[0].log.add(0, i * microsecond, 10);
-  const auto seen = statistics_of({result.workloads});
+  const auto seen = statistics_of(logs_of(result.workloads));
   EXPECT_EQ(seen->latency(LatencyPoint::P50), 500 * microsecond);
   EXPECT_EQ(seen->latency(LatencyPoint::P99), 990 * microsecond);
   EXPECT_EQ(seen->latency(LatencyPoint::P99_9), 999 * microsecond);
@@ -264,19 +264,90 @@ TEST_F(Expected, fairness_is_one_where_all_get_the_same_and_a_third_where_one_of
   group() = {.fairness = ShareBound{0.9, 1}};
   for (WorkloadResult& workload : result.workloads) workload.log.add(0, millisecond, 1000);
   EXPECT_EQ(failures(), Lines{});
+  group() = {.fairness = ShareBound{0.9, 1}};
   result.workloads[1].log = result.workloads[2].log = {};
   EXPECT_EQ(failures(), Lines{"group w: fairness: expected at least 0.900, got 0.333"});
 }
 
-TEST_F(Expected, recovery_counts_from_the_last_fault_to_the_next_message) {
+// All have as much in the end: what counts is what each had when the first was done.
+TEST_F(Expected, fairness_is_of_the_time_in_which_all_might_move) {
+  group() = {.fairness = ShareBound{0.9, 1}};
+  scenario.workloads.pop_back();
+  scenario.workload_groups[0].count = 2;
+  result.workloads.pop_back();
+  for (runtime::TimeNs i = 0; i < 1024; ++i) {
+    result.workloads[0].log.add(i * microsecond, (i + 1) * microsecond, 100);
+    result.workloads[1].log.add(i * microsecond + 10 * runtime::second, (i + 1) * microsecond + 10 * runtime::second,
+                                100);
+  }
+  EXPECT_EQ(failures(), Lines{"group w: fairness: expected at least 0.900, got 0.500"});
+  result.workloads[1].log = {};
+  for (runtime::TimeNs i = 0; i < 6; ++i) result.workloads[1].log.add(i * microsecond, (i + 1) * microsecond, 100);
+  for (WorkloadResult& workload : result.workloads) workload.log.expected = 1024;
+  EXPECT_EQ(failures(), Lines{"group w: fairness: expected at least 0.900, got 0.506"});
+}
+
+// One message each, of which one is there a little later.
+TEST_F(Expected, fairness_counts_the_part_of_a_message) {
+  group() = {.fairness = ShareBound{0.9, 1}};
+  for (runtime::TimeNs i = 0; i < 3; ++i) result.workloads[static_cast<std::size_t>(i)].log.add(0, 100 + i, 1000);
+  EXPECT_EQ(failures(), Lines{});
+  group() = {.fairness = ShareBound{1, 1}};
+  ASSERT_EQ(failures().size(), 1U);
+  EXPECT_TRUE(failures()[0].starts_with("group w: fairness: expected exactly 1.000, got 0.9999")) << failures()[0];
+}
+
+TEST_F(Expected, what_never_came_is_later_than_any_bound) {
+  group() = {.messages = {.latencies = {{LatencyPoint::P50, {0, microsecond}},
+                                        {LatencyPoint::P90, {0, microsecond}},
+                                        {LatencyPoint::Max, {0, runtime::never}},
+                                        {LatencyPoint::Mean, {0, microsecond}}}}};
+  for (WorkloadResult& workload : result.workloads) workload.log.expected = 100;
+  for (int i = 0; i < 240; ++i) result.workloads[static_cast<std::size_t>(i % 3)].log.add(0, 10, 1);
+  const std::string never = ", got never: 60 of 300 messages never came";
+  EXPECT_EQ(failures(), (Lines{"group w: latency p90: expected at most 1.000 us" + never,
+                               "group w: latency max: expected at least 0 ns" + never,
+                               "group w: latency mean: expected at most 1.000 us" + never}));
+  EXPECT_NE(summary(scenario, result).find("p50 10 ns, p90 never"), std::string::npos);
+  EXPECT_NE(summary(scenario, result).find("; 60 of 300 messages never came\n"), std::string::npos);
+}
+
+// A member that may fail, or has an expectation of its own, is not judged with the others.
+TEST_F(Expected, latency_and_recovery_are_those_of_survivors) {
+  group() = {.messages = {.latencies = {{LatencyPoint::Max, {0, microsecond}}}, .recovery = TimeBound{0, millisecond}},
+             .survivors = Bound{2, 2}};
+  result.fault_moments = {5 * millisecond};
+  for (WorkloadResult& workload : result.workloads) {
+    workload.log.expected = 2;
+    workload.log.add(4 * millisecond, 4 * millisecond, 1);
+    workload.log.add_due(6 * millisecond);
+  }
+  for (const std::size_t i : {0, 2}) result.workloads[i].log.add(6 * millisecond, 6 * millisecond, 1);
+  result.workloads[1].client_state = vi::State::Error;
+  EXPECT_EQ(failures(), Lines{});
+  group().survivors = Bound{3, 3};
+  result.workloads[1].client_state = vi::State::Idle;
+  EXPECT_EQ(failures(),
+            (Lines{"group w: latency max: expected at most 1.000 us, got never: 1 of 6 messages never came",
+                   "group w: recovery: expected at most 1.000 ms, got no message that was due after the last fault"}));
+}
+
+TEST_F(Expected, recovery_counts_from_the_last_fault_to_the_next_message_that_is_due) {
   group() = {.messages = {.recovery = TimeBound{0, millisecond}}};
   EXPECT_EQ(failures(), Lines{"group w: recovery: expected at most 1.000 ms, got no fault"});
-  result.last_fault = 5 * millisecond;
-  for (WorkloadResult& workload : result.workloads) workload.log.add(0, 5 * millisecond, 1);
-  EXPECT_EQ(failures(), Lines{"group w: recovery: expected at most 1.000 ms, got no message after the last fault"});
-  for (WorkloadResult& workload : result.workloads) workload.log.add(0, 6 * millisecond, 1);
+  result.fault_moments = {5 * millisecond, 50 * runtime::second};  // the second: when nothing is due any more
+  EXPECT_EQ(failures(),
+            Lines{"group w: recovery: expected at most 1.000 ms, got no fault while its messages were due"});
+  for (WorkloadResult& workload : result.workloads) {
+    workload.log.add(0, millisecond, 1);
+    workload.log.add(5 * millisecond - 1, 5 * millisecond + 1, 1);  // under way when it happened
+    workload.log.add_due(7 * millisecond);
+  }
+  EXPECT_EQ(failures(),
+            Lines{"group w: recovery: expected at most 1.000 ms, got no message that was due after the last fault"});
+  for (WorkloadResult& workload : result.workloads) workload.log.add(5 * millisecond + 1, 6 * millisecond, 1);
   EXPECT_EQ(failures(), Lines{});
-  result.workloads[2].log.messages.back().at += 1;
+  for (WorkloadResult& workload : result.workloads) workload.log.messages.back().at += 1;
   EXPECT_EQ(failures(), Lines{"group w: recovery: expected at most 1.000 ms, got 1.000 ms"});
 }
 
@@ -293,20 +364,44 @@ TEST_F(Expected, failed_descriptors_are_named_without_those_that_were_flushed) {
             Lines{"workload w-1: failed sends of the client: expected exactly 0, got 1 (2: transport_error at 2 ns)"});
 }
 
+// Two messages, one a millisecond, are a thousand a second; so is one.
+TEST(Paced, rates_count_the_interval_behind_the_last_message) {
+  for (const char* size : {"1KiB", "2KiB", "20KiB"}) {
+    const Ran ran = run(scenario_of(
+        one_transfer(std::string("operation: send, data: {random: ") + size + "}, message_bytes: 1KiB, interval: 1ms",
+                     ", expect: {messages_per_second: 1000, throughput: 1024kB/s}")));
+    EXPECT_EQ(ran.verdicts.failures, Lines{}) << size;
+  }
+}
+
+// A member dies with its second message: the others' figures show it.
+TEST(Paced, messages_that_never_came_are_told) {
+  const Ran ran = run(scenario_of(
+      "name: x\nports: [{name: a}, {name: b}]\nworkloads:\n"
+      "  - {name: w, count: 2, client: a, server: b, transfers: [{operation: send, data: {random: 100KiB}, "
+      "message_bytes: 1KiB, interval: 10us}], expect_group: {fairness: {min: 0.9}, latency: {p99: {max: 1ms}}}}\n"
+      "faults: [{action: drop, message: FCVI_SEND_RQST, workload: w-2, nth: 4}]\nexpectations: {discards: {min: "
+      "0}}\n"));
+  const auto told = [&](const std::string& what) { return std::ranges::count(ran.verdicts.failures, what) == 1; };
+  EXPECT_TRUE(told("group w: latency p99: expected at most 1.000 ms, got never: " +
+                   std::to_string(100 - ran.log(1).count) + " of 200 messages never came"));
+  EXPECT_LT(*fairness_of(logs_of(ran.result.workloads)), 0.6);
+}
+
 // --- background
 
 TEST(Background, frames_of_another_fc4_share_the_link_and_are_discarded) {
-  const std::string text = one_transfer("operation: rdma_write, data: {random: 1MiB}, message_bytes: 64KiB",
+  const std::string text = one_transfer("operation: send, data: {random: 1MiB}, message_bytes: 64KiB",
                                         ", expect: {throughput: {min: 1MB/s}}") +
                            "background:\n  - {name: storage, from: a, to: b, type: fcp, rate: 800MB/s}\n";
   const Ran ran = run(scenario_of(text));
   EXPECT_EQ(ran.verdicts.failures, Lines{});
   ASSERT_EQ(ran.result.background.size(), 1U);
   EXPECT_GT(ran.result.background[0].sent, 100U);
-  EXPECT_EQ(ran.result.unknown_type_discards, ran.result.background[0].sent);
+  EXPECT_EQ(ran.result.background_discards, ran.result.background[0].sent);
   const Ran alone = run(scenario_of(text.substr(0, text.find("background"))));
-  EXPECT_LT(statistics_of({ran.result.workloads})->bytes_per_second() * 10,
-            statistics_of({alone.result.workloads})->bytes_per_second() * 8);
+  EXPECT_LT(statistics_of(logs_of(ran.result.workloads))->bytes_per_second() * 10,
+            statistics_of(logs_of(alone.result.workloads))->bytes_per_second() * 8);
   const Ran given = run(scenario_of(text + "expectations: {discards: 0}\n"));
   EXPECT_EQ(given.verdicts.failures.size(), 1U);
 }
@@ -315,10 +410,69 @@ TEST(Background, until_ends_it) {
   const Ran ran = run(scenario_of(
       one_transfer("operation: send, data: {random: 10KiB}, message_bytes: 1KiB, interval: 1ms") +
       "background:\n  - {name: net, from: a, to: b, type: ip, interval: 100us, burst: 2, start: 2ms, until: 4ms}\n"));
-  EXPECT_EQ(ran.result.background[0].sent + ran.result.background[0].not_sent, 40U);
+  EXPECT_EQ(ran.result.background[0].sent + ran.result.background[0].without_login, 40U);
+}
+
+TEST(Background, rate_in_bytes_holds_where_frames_are_shorter) {
+  const Ran ran = run(scenario_of(
+      "name: x\nports: [{name: a}, {name: b, receive_data_field: 256}]\nworkloads:\n"
+      "  - {name: w, client: a, server: b, transfers: [{operation: send, data: {random: 10KiB}, message_bytes: 1KiB, "
+      "interval: 1ms}]}\nbackground: [{name: n, from: a, to: b, rate: 25600kB/s}]\n"));
+  EXPECT_EQ(ran.verdicts.failures, Lines{});
+  const BackgroundResult& got = ran.result.background[0];
+  EXPECT_NEAR(static_cast<double>(got.sent + got.without_login), 900, 10);  // 256 bytes each 10 us, for 9 ms and some
+}
+
+// More than any link takes: what waits is bounded, time goes on, and the run ends.
+TEST(Background, too_much_of_it_is_not_sent) {
+  const Ran ran =
+      run(scenario_of(one_transfer("operation: send, data: {random: 10KiB}, message_bytes: 1KiB, interval: 10us") +
+                      "background:\n  - {name: n, from: a, to: b, burst: 1000000, interval: 1ns}\ntime_limit: 5ms\n"));
+  const BackgroundResult& got = ran.result.background[0];
+  EXPECT_GT(got.behind, 1'000'000U);
+  EXPECT_LT(got.sent, 10'000U);
+  EXPECT_LE(ran.result.duration, 26 * runtime::second);
+}
+
+// What waits when the programs have ended comes to a port that has logged out.
+TEST(Background, frames_behind_the_logout_do_not_count) {
+  const Ran ran = run(scenario_of(
+      "name: x\nports: [{name: a}, {name: b, line_rate: 1GFC}]\nworkloads:\n"
+      "  - {name: w, client: a, server: b, transfers: [{operation: send, data: {random: 10KiB}, message_bytes: 1KiB, "
+      "interval: 100us}]}\nbackground: [{name: n, from: a, to: b, rate: 400MB/s}]\n"));
+  EXPECT_EQ(ran.verdicts.failures, Lines{});
+  EXPECT_GT(ran.result.background_discards, 0U);
+  EXPECT_NE(std::ranges::find_if(ran.result.discard_reasons,
+                                 [](const std::string& reason) { return reason.starts_with("b: wrong address"); }),
+            ran.result.discard_reasons.end());
 }
 
 // --- the language
+
+TEST(PacedLoader, bounds_of_times_need_arrivals_that_somebody_sees) {
+  const auto write = [](const std::string& keys, const std::string& more) {
+    return error_of(one_transfer("operation: rdma_write, data: {random: 1KiB}" + keys, more));
+  };
+  const std::string refused =
+      "s.yaml:4: latency, throughput, messages_per_second, recovery and fairness: an rdma_write is complete before it "
+      "arrives; expected one with immediate, operation send, or reliability reliable_reception";
+  EXPECT_EQ(write("", ", expect: {throughput: {min: 1MB/s}}"), refused);
+  EXPECT_EQ(write("", ", count: 2, expect_group: {fairness: {min: 0.9}}"), refused);
+  EXPECT_EQ(write("", ", count: 2, except: {w-1: {latency: {max: 1ms}}}"), refused);
+  EXPECT_EQ(write("", ", count: 2, expect_group: {survivors: 2}"), "");
+  EXPECT_EQ(write(", immediate: 1", ", expect: {throughput: {min: 1MB/s}}"), "");
+  EXPECT_EQ(write("", ", reliability: reliable_reception, expect: {throughput: {min: 1MB/s}}"), "");
+}
+
+TEST(PacedLoader, expect_beside_reject_keeps_its_default) {
+  const std::string text =
+      "name: x\nports: [{name: a}, {name: b}]\nworkloads:\n"
+      "  - {name: w, count: 2, client: a, server: b, answer: reject, expect: {client_state: Idle}";
+  const Scenario scenario = scenario_of(text + ", except: {w-2: {server_state: Idle}}}\n");
+  for (const WorkloadSpec& workload : scenario.workloads) EXPECT_EQ(workload.expect.connect, vi::Return::Reject);
+  EXPECT_EQ(scenario_of(text + ", except: {w-2: {connect: Timeout}}}\n").workloads[1].expect.connect,
+            vi::Return::Timeout);
+}
 
 TEST(PacedLoader, mistakes_are_told) {
   const auto transfer = [](const std::string& keys) {

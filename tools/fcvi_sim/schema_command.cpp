@@ -26,22 +26,29 @@ json::value bound_of(const json::value& value) {
 /// What is written so, by the name of its form; those of Key::names and Key::tables are elsewhere.
 json::object scalars() {
   const json::value number = any_of({{{"type", "integer"}, {"minimum", 0}}, pattern("^0x[0-9A-Fa-f]+$")});
-  const json::value share{{"type", "number"}, {"minimum", 0}, {"maximum", 1}};
+  const json::value count = any_of({{{"type", "integer"}, {"minimum", 1}}, pattern("^0x0*[1-9A-Fa-f][0-9A-Fa-f]*$")});
+  const json::value share =
+      any_of({{{"type", "number"}, {"minimum", 0}, {"maximum", 1}}, pattern("^(0|0?\\.[0-9]+|1(\\.0*)?)$")});
   const json::value bytes =
       any_of({{{"type", "integer"}, {"minimum", 0}}, pattern("^[0-9]+(\\.[0-9]+)? ?(B|KiB|MiB|GiB)?$")});
   const json::value time =
       any_of({{{"type", "integer"}, {"enum", {0}}}, pattern("^([0-9]+(\\.[0-9]+)? ?(ns|us|ms|s)|0)$")});
+  const json::value interval = pattern("^(?=.*[1-9])[0-9]+(\\.[0-9]+)? ?(ns|us|ms|s)$");
+  const json::value mapping{{"type", "object"}};
+  const json::value mappings = any_of({mapping, {{"type", "array"}, {"items", mapping}, {"minItems", 1}}});
   const json::value per_second = any_of(
       {{{"type", "integer"}, {"minimum", 1}}, pattern("^[0-9]+(\\.[0-9]+)? ?(B|kB|MB|GB)/s$"), pattern("^[0-9]+GFC$")});
   const json::value wwn = pattern("^([0-9A-Fa-f]{2}:){7}[0-9A-Fa-f]{2}$");
   return {{"text", {{"type", {"string", "number", "boolean"}}}},
           {"flag", {{"type", "boolean"}}},
           {"number", number},
+          {"count", count},
           {"share", share},
           {"bytes", bytes},
           {"time", time},
+          {"interval", interval},
           {"line_rate", any_of({per_second, {{"enum", {"unlimited"}}}})},
-          {"rate", pattern("^[0-9]+/s$|^[0-9]+(\\.[0-9]+)? ?(B|kB|MB|GB)/s$")},
+          {"rate", pattern("^(?=.*[1-9])[0-9]+/s$|^(?=.*[1-9])[0-9]+(\\.[0-9]+)? ?(B|kB|MB|GB)/s$")},
           {"wwn", any_of({wwn, {{"type", "integer"}}})},  // YAML 1.1 takes 20:00:... for a number of base 60
           {"address", pattern("^[0-9A-Fa-f.:]+$")},
           {"bound", bound_of(reference("number"))},
@@ -49,6 +56,8 @@ json::object scalars() {
           {"time_bound", bound_of(reference("time"))},
           {"rate_bound", bound_of(per_second)},
           {"share_bound", bound_of(reference("share"))},
+          {"any_mapping", mapping},
+          {"any_mappings", mappings},
           {"parameter", pattern("\\$\\{")}};
 }
 
@@ -97,6 +106,8 @@ json::value Schema::single(const Key& key) {
     case Form::Text: return reference("text");
     case Form::Flag: return reference("flag");
     case Form::Number: return reference("number");
+    case Form::Count: return reference("count");
+    case Form::Interval: return reference("interval");
     case Form::Share: return reference("share");
     case Form::Bytes: return reference("bytes");
     case Form::Time: return reference("time");
@@ -113,7 +124,8 @@ json::value Schema::single(const Key& key) {
     case Form::BoundsByName: return by_name(key, "bound");
     case Form::NumbersByName: return by_name(key, "number");
     case Form::TablesByName: return {{"type", "object"}, {"additionalProperties", mappings_of(key.tables)}};
-    case Form::Anything: return json::object{};
+    case Form::AnyMapping: return reference("any_mapping");
+    case Form::AnyMappings: return reference("any_mappings");
   }
   return nullptr;
 }
@@ -158,11 +170,31 @@ json::value Schema::value_of(const Key& key) {
   return {{"description", key.what}, {"anyOf", std::move(ways)}};
 }
 
+json::value required_of(std::initializer_list<std::string_view> names) {
+  return json::object{{"required", json::array(names.begin(), names.end())}};
+}
+
+/// What is missing may come by <<.
+void add_alternatives(json::object& mapping, const KeyTable& table) {
+  json::array pairs, each;
+  each.push_back(required_of({"<<"}));
+  for (std::size_t i = 0; i < table.alternatives.size(); ++i) {
+    each.push_back(required_of({table.alternatives[i]}));
+    for (std::size_t j = 0; j < i; ++j) pairs.push_back(required_of({table.alternatives[j], table.alternatives[i]}));
+  }
+  if (!pairs.empty()) mapping["not"] = json::object{{"anyOf", std::move(pairs)}};
+  if (!table.needs_alternative) return;
+  json::array all;
+  all.push_back(json::object{{"anyOf", std::move(each)}});
+  mapping["allOf"] = std::move(all);
+}
+
 json::value Schema::mapping_of(const KeyTable& table) {
   json::object properties;
   json::array required;
   if (!table.choice.empty()) {
-    properties["action"] = {{"description", "what happens"}, {"const", table.choice}};
+    properties["action"] = {{"description", "what happens"},
+                            {"anyOf", {{{"const", table.choice}}, reference("parameter")}}};
     required.emplace_back("action");
   }
   for (const Key& key : table.keys) {
@@ -170,9 +202,15 @@ json::value Schema::mapping_of(const KeyTable& table) {
     if (key.required) required.emplace_back(key.name);
   }
   properties["<<"] = {{"description", "what this mapping does not say, that one says"}};
-  json::object mapping{{"type", "object"}, {"additionalProperties", false}, {"properties", std::move(properties)}};
-  // What is missing may come by <<.
-  if (!required.empty()) mapping["anyOf"] = {{{"required", std::move(required)}}, {{"required", {"<<"}}}};
+  json::object mapping{{"additionalProperties", false}, {"properties", std::move(properties)}};
+  if (required.empty()) {
+    mapping["type"] = json::array{"object", "null"};  // a key without a value: an empty one
+  } else {
+    mapping["type"] = "object";
+    // What is missing may come by <<.
+    mapping["anyOf"] = {{{"required", std::move(required)}}, {{"required", {"<<"}}}};
+  }
+  add_alternatives(mapping, table);
   return mapping;
 }
 

@@ -85,13 +85,16 @@ void Party::note_due(std::size_t run, runtime::TimeNs due) {
   std::vector<runtime::TimeNs>& all = result_of(run).due;
   sent_.push_back({run, all.size()});
   all.push_back(due);
+  result_.log.add_due(due);
 }
 
 void Party::note_there(std::size_t run, std::uint64_t message, runtime::TimeNs at) {
   const TransferSpec& transfer = transfer_of(run);
   const std::vector<runtime::TimeNs>& due = result_of(run).due;
   if (message >= due.size()) return;  // others came in its place
-  result_.log.add(due[message], at, layout_of(transfer, false).message_length(message));
+  const auto gap = static_cast<runtime::TimeNs>(transfer.pace.gap / PaceSpec::gap_units);
+  const runtime::TimeNs since = transfer.pace.loop == PaceSpec::Loop::Closed ? at : due[message];
+  result_.log.add(due[message], at, layout_of(transfer, false).message_length(message), since + gap);
 }
 
 /// What the target's program does not see is there when its descriptor is completed.

@@ -24,21 +24,31 @@ struct Traffic {
 struct MessageTime {
   runtime::TimeNs at = 0;       // after all ports were ready
   runtime::TimeNs latency = 0;  // since it was due, where it has a pace; else since it was posted
+  std::uint32_t size_bytes = 0;
+  [[nodiscard]] runtime::TimeNs due() const { return at - latency; }
 };
 
 /// Of the messages of a workload whose times are noted, in the order in which they were there.
 struct MessageLog {
   static constexpr std::size_t most = 10'000'000;  // later ones are counted
   std::vector<MessageTime> messages = {};
+  std::uint64_t expected = 0;  // that the scenario has; what is missing never came
   std::uint64_t count = 0, bytes = 0;
-  runtime::TimeNs first = runtime::never, last = 0;  // when one was due first, there last
-  void add(runtime::TimeNs due, runtime::TimeNs at, std::uint64_t size_bytes) {
-    if (messages.size() < most) messages.push_back({at, at - due});
+  runtime::TimeNs first = runtime::never, last_due = 0;  // when one was due, there or not
+  runtime::TimeNs end = 0;  // when the last was there, or one more would have been due, whichever is later
+  void add_due(runtime::TimeNs due) {
+    first = std::min(first, due);
+    last_due = std::max(last_due, due);
+  }
+  /// `next_due`: of the message after it, at the mean pace; 0: it has none.
+  void add(runtime::TimeNs due, runtime::TimeNs at, std::uint64_t size_bytes, runtime::TimeNs next_due = 0) {
+    if (messages.size() < most) messages.push_back({at, at - due, static_cast<std::uint32_t>(size_bytes)});
     ++count;
     bytes += size_bytes;
-    first = std::min(first, due);
-    last = std::max(last, at);
+    add_due(due);
+    end = std::max({end, at, next_due});
   }
+  [[nodiscard]] std::uint64_t missing() const { return expected > count ? expected - count : 0; }
 };
 
 /// All repetitions of one transfer.

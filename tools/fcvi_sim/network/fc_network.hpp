@@ -39,9 +39,11 @@ class FcNetwork final : public Network {
     hosts_[host]->log_out_from(*hosts_[peer], implicit);
   }
 
-  bool send_frame(std::size_t host, std::size_t peer, std::uint8_t type,
-                  std::span<const std::uint8_t> data_field) override {
-    return hosts_[host]->send_frame(hosts_[peer]->port().n_port_id(), wire::Type{type}, data_field);
+  FrameSent send_frame(std::size_t host, std::size_t peer, std::uint8_t type,
+                       std::span<const std::uint8_t> data_field) override {
+    if (hosts_[host]->port().waiting_frames() >= most_waiting) return FrameSent::Behind;
+    const bool sent = hosts_[host]->send_frame(hosts_[peer]->port().n_port_id(), wire::Type{type}, data_field);
+    return sent ? FrameSent::Sent : FrameSent::NoLogin;
   }
 
   void set_peer_listener(PeerListener& listener) override;

@@ -65,11 +65,14 @@ class Network {
   /// Nothing happens where there is no such login.
   virtual void log_out(std::size_t host, std::size_t peer, bool implicit) = 0;
 
-  /// A frame of that TYPE with this data field goes from one host to the other, alone in its exchange. False: there is
-  /// no login between them, and nothing was sent; one begins.
-  virtual bool send_frame(std::size_t /*host*/, std::size_t /*peer*/, std::uint8_t /*type*/,
-                          std::span<const std::uint8_t> /*data_field*/) {
-    return false;
+  /// NoLogin: there is none between the hosts, or no link; a login begins if it can. Behind: `most_waiting` frames of
+  /// the host wait to be sent already. In neither case anything was sent.
+  enum class FrameSent : std::uint8_t { Sent, NoLogin, Behind };
+  static constexpr std::size_t most_waiting = 1024;
+  /// A frame of that TYPE with this data field goes from one host to the other, alone in its exchange.
+  virtual FrameSent send_frame(std::size_t /*host*/, std::size_t /*peer*/, std::uint8_t /*type*/,
+                               std::span<const std::uint8_t> /*data_field*/) {
+    return FrameSent::NoLogin;
   }
 
   // --- what it tells

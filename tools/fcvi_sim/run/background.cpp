@@ -31,11 +31,20 @@ void Background::Flow::start() {
 
 void Background::Flow::fire(runtime::TimeNs now) {
   if (spec_.until != runtime::never && now - zero_ >= spec_.until) return;
-  for (std::uint32_t i = 0; i < spec_.pace.burst; ++i) {
-    const bool sent = owner_.network_.send_frame(spec_.from, spec_.to, spec_.type, data_field_);
-    ++(sent ? result_.sent : result_.not_sent);
+  using Sent = Network::FrameSent;
+  Sent last = Sent::Sent;
+  std::uint64_t left = spec_.pace.burst;
+  for (; left > 0; --left) {
+    last = owner_.network_.send_frame(spec_.from, spec_.to, spec_.type, data_field_);
+    if (last != Sent::Sent) break;
+    ++result_.sent;
   }
-  owner_.scheduler_.schedule_after(*this, pace_.next_gap());
+  // What is refused now, all of it is; and so soon no room comes that would be missed.
+  runtime::TimeNs gap = pace_.next_gap();
+  for (; last != Sent::Sent && gap < runtime::microsecond && now - zero_ + gap < spec_.until; gap += pace_.next_gap())
+    left += spec_.pace.burst;
+  (last == Sent::Behind ? result_.behind : result_.without_login) += left;
+  owner_.scheduler_.schedule_after(*this, gap);
 }
 
 }  // namespace sim

@@ -1,6 +1,7 @@
 #include "tools/fcvi_sim/run/expectations.hpp"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "tools/fcvi_sim/run/statistics.hpp"
 #include "tools/fcvi_sim/scenario/status_text.hpp"
@@ -11,6 +12,15 @@
 namespace sim {
 using namespace settings;
 namespace {
+
+/// With all digits: where three do not tell it from what was expected.
+std::string precise_share(double share) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.12g", share);
+  return text;
+}
+
+bool survives(const Scenario& scenario, const RunResult& result, std::size_t workload);
 
 class Checker {
  public:
@@ -46,8 +56,10 @@ class Checker {
   void discards();
   void kept();
   void transfers(const std::string& name, const WorkloadSpec& spec, const WorkloadResult& got);
-  void messages(const std::string& name, const MessageExpectation& expect, std::span<const WorkloadResult> got);
-  void rates(const std::string& name, const MessageExpectation& expect, std::span<const WorkloadResult> got);
+  void messages(const std::string& name, const MessageExpectation& expect, const Logs& all, const Logs& judged);
+  void latencies(const std::string& name, const MessageExpectation& expect, const Logs& judged);
+  void rates(const std::string& name, const MessageExpectation& expect, const Logs& all);
+  [[nodiscard]] Logs judged_of(const WorkloadGroup& group) const;
   void failed(const std::string& what, const std::optional<FailureExpectation>& expected,
               const std::vector<SeenCompletion>& got);
   void failures(const std::string& name, const WorkloadExpectation& expect, const WorkloadResult& got);
@@ -176,7 +188,7 @@ void Checker::workload(const WorkloadSpec& spec, const WorkloadResult& got) {
   transfers(name, spec, got);
   completions(name, spec.expect, got);
   failures(name, spec.expect, got);
-  messages(name, spec.expect.messages, {&got, 1});
+  messages(name, spec.expect.messages, {&got.log}, {&got.log});
 }
 
 // --- descriptors that a fault makes fail
@@ -212,23 +224,35 @@ void Checker::failures(const std::string& name, const WorkloadExpectation& expec
 
 // --- times of messages
 
-void Checker::messages(const std::string& name, const MessageExpectation& expected,
-                       std::span<const WorkloadResult> got) {
-  if (expected.is_any()) return;
-  rates(name, expected, got);
+/// Rates are those of `all` together, the rest that of those that must be well.
+void Checker::messages(const std::string& name, const MessageExpectation& expected, const Logs& all,
+                       const Logs& judged) {
+  latencies(name, expected, judged);
+  rates(name, expected, all);
   if (!expected.recovery) return;
-  const auto recovery = recovery_of(got, result_.last_fault);
-  const std::string none = result_.last_fault == runtime::never ? "no fault" : "no message after the last fault";
-  expect(recovery && expected.recovery->holds(*recovery), name + ": recovery", to_string(*expected.recovery),
-         recovery ? format_duration(*recovery) : none);
+  const Recovery recovery = recovery_of(judged, result_.fault_moments);
+  const std::string none = recovery.had_fault              ? "no message that was due after the last fault"
+                           : result_.fault_moments.empty() ? "no fault"
+                                                           : "no fault while its messages were due";
+  expect(recovery.time && expected.recovery->holds(*recovery.time), name + ": recovery", to_string(*expected.recovery),
+         recovery.time ? format_duration(*recovery.time) : none);
 }
 
-void Checker::rates(const std::string& name, const MessageExpectation& expected, std::span<const WorkloadResult> got) {
-  const auto seen = statistics_of(got);
-  for (const MessageExpectation::Latency& latency : expected.latencies)
-    expect(seen && latency.bound.holds(seen->latency(latency.point)),
-           name + ": latency " + std::string(to_string(latency.point)), to_string(latency.bound),
-           seen ? format_duration(seen->latency(latency.point)) : "no message");
+void Checker::latencies(const std::string& name, const MessageExpectation& expected, const Logs& judged) {
+  if (expected.latencies.empty()) return;
+  const auto seen = statistics_of(judged);
+  for (const MessageExpectation::Latency& latency : expected.latencies) {
+    const runtime::TimeNs value = seen ? seen->latency(latency.point) : runtime::never;
+    std::string got = seen ? latency_text(value) : "no message";
+    if (seen && value == runtime::never) got.append(": ").append(missing_text(*seen));
+    expect(value != runtime::never && latency.bound.holds(value),
+           name + ": latency " + std::string(to_string(latency.point)), to_string(latency.bound), got);
+  }
+}
+
+void Checker::rates(const std::string& name, const MessageExpectation& expected, const Logs& all) {
+  if (!expected.bytes_per_second && !expected.messages_per_second) return;
+  const auto seen = statistics_of(all);
   if (const auto& wanted = expected.bytes_per_second) {
     const std::uint64_t rate = seen ? seen->bytes_per_second() : 0;
     expect(wanted->holds(rate), name + ": throughput", to_string(*wanted) + " B/s", format_count(rate) + " B/s");
@@ -251,13 +275,27 @@ void Checker::workloads() {
 
 void Checker::group(const WorkloadGroup& group) {
   const std::string name = "group " + group.name;
-  const std::span<const WorkloadResult> got = std::span(result_.workloads).subspan(group.first, group.count);
+  const Logs all = logs_of(std::span(result_.workloads).subspan(group.first, group.count));
   if (group.expect.survivors) survivors(group);
-  messages(name, group.expect.messages, got);
+  messages(name, group.expect.messages, all, judged_of(group));
   if (!group.expect.fairness) return;
-  const auto fairness = fairness_of(got);
-  expect(fairness && group.expect.fairness->holds(*fairness), name + ": fairness", to_string(*group.expect.fairness),
-         fairness ? format_share(*fairness) : "no message");
+  const auto fairness = fairness_of(all);
+  const ShareBound& wanted = *group.expect.fairness;
+  const bool held = fairness && wanted.holds(*fairness);
+  std::string got = fairness ? format_share(*fairness) : "no message";
+  if (!held && fairness && (got == format_share(wanted.min) || got == format_share(wanted.max)))
+    got = precise_share(*fairness);
+  expect(held, name + ": fairness", to_string(wanted), got);
+}
+
+/// Those that must do what the workload says: none that has an `expect` of its own, and where some may fail, those that
+/// did not.
+Logs Checker::judged_of(const WorkloadGroup& group) const {
+  Logs logs;
+  for (std::size_t i = group.first; i < group.first + group.count; ++i)
+    if (!scenario_.workloads[i].is_exception && (!group.expect.survivors || survives(scenario_, result_, i)))
+      logs.push_back(&result_.workloads[i].log);
+  return logs;
 }
 
 void Checker::survivors(const WorkloadGroup& group) {
@@ -296,7 +334,7 @@ void Checker::errors() {
 void Checker::discards() {
   const Expectations& expected = scenario_.expectations;
   const bool other_fc4s = !scenario_.background.empty() && !expected.discards_given;
-  const std::uint64_t discards = result_.discards - (other_fc4s ? result_.unknown_type_discards : 0);
+  const std::uint64_t discards = result_.discards - (other_fc4s ? result_.background_discards : 0);
   if (!expected.discard_list) return bound("discarded frames", expected.discards, discards);
   std::vector<std::string> wanted, got = result_.discard_reasons;
   for (const DiscardExpectation& discard : *expected.discard_list)
@@ -323,6 +361,10 @@ void Checker::faults() {
     expect(fault.times.holds(times), "fault " + std::to_string(i) + " (" + fault.rule.note + ")",
            to_string(fault.times), got);
   }
+}
+
+bool survives(const Scenario& scenario, const RunResult& result, std::size_t workload) {
+  return Checker(scenario, result).check_workload(workload).failures.empty();
 }
 
 Verdicts Checker::check() {
@@ -352,7 +394,7 @@ Verdicts Checker::check() {
 std::vector<std::string> survivors_of(const Scenario& scenario, const RunResult& result, const WorkloadGroup& group) {
   std::vector<std::string> names;
   for (std::size_t i = group.first; i < group.first + group.count; ++i)
-    if (!scenario.workloads[i].is_exception && Checker(scenario, result).check_workload(i).failures.empty())
+    if (!scenario.workloads[i].is_exception && survives(scenario, result, i))
       names.push_back(scenario.workloads[i].name);
   return names;
 }

@@ -73,11 +73,18 @@ std::vector<std::string> FaultInjector::misses() const {
   return misses;
 }
 
+void FaultInjector::note(runtime::TimeNs now) {
+  if (!moments_.empty() && (moments_.back() == now || moments_.size() == most_moments))
+    moments_.back() = now;
+  else
+    moments_.push_back(now);
+}
+
 // Links do not go down while one of them carries a frame: at the same moment, but afterwards.
 void FaultInjector::happened(std::size_t rule, std::size_t link, fc2::LinkDirection direction,
                              const fc2::Frame& frame) {
   if (port_faults_[rule] != nullptr) return port_faults_[rule]->trigger(0);
-  last_ = scheduler_.now();
+  note(scheduler_.now());
   listener_(scenario_.faults[rule], link, direction, frame);
 }
 
@@ -98,7 +105,7 @@ void FaultInjector::PortFault::finish() {
 void FaultInjector::PortFault::fire(runtime::TimeNs now) {
   if (down_) return finish();
   ++times_;
-  owner_.last_ = now;
+  owner_.note(now);
   down_ = event_.lasts;
   event_.apply(owner_.control_, event_, false);
   if (down_ && event_.duration != 0) owner_.scheduler_.schedule_after(*this, event_.duration);

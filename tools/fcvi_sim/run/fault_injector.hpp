@@ -38,8 +38,8 @@ class FaultInjector {
   void heal();
   /// By position in the scenario's list.
   [[nodiscard]] std::vector<std::uint64_t> times() const;
-  /// When one happened last, of a frame or a port; never: none did.
-  [[nodiscard]] runtime::TimeNs last() const { return last_; }
+  /// When they happened, of frames and ports: each time once, in ascending order. Beyond `most_moments` the last only.
+  [[nodiscard]] const std::vector<runtime::TimeNs>& moments() const { return moments_; }
   /// So many frames matched that fault's rule until now.
   [[nodiscard]] std::uint64_t matched(std::size_t fault) const { return rules_.matched(fault); }
   /// As times(): why none happened, where none did: "no frame matched; 12 came nearest, and failed at message".
@@ -63,6 +63,8 @@ class FaultInjector {
     bool down_ = false;
     std::uint64_t times_ = 0;
   };
+  static constexpr std::size_t most_moments = 1'000'000;
+  void note(runtime::TimeNs now);
   void happened(std::size_t rule, std::size_t link, fc2::LinkDirection direction, const fc2::Frame& frame);
 
   runtime::Scheduler& scheduler_;
@@ -74,7 +76,7 @@ class FaultInjector {
   faults::RuleSet rules_;
   std::deque<fc2::FaultyLink> links_;                    // by port
   std::vector<std::unique_ptr<PortFault>> port_faults_;  // by fault; null: one of frames
-  runtime::TimeNs last_ = runtime::never;
+  std::vector<runtime::TimeNs> moments_;
 };
 
 }  // namespace sim

@@ -62,13 +62,17 @@ json::value transfer_of(const TransferSpec& spec, const TransferResult& got) {
 }
 
 /// null where no times were noted.
-json::value messages_of(std::span<const WorkloadResult> got, runtime::TimeNs last_fault) {
-  const auto seen = statistics_of(got);
+json::value messages_of(const Logs& logs, const std::vector<runtime::TimeNs>& fault_moments) {
+  const auto seen = statistics_of(logs);
   if (!seen) return nullptr;
   json::object latency;
-  for (const LatencyPoint point : latency_points) latency[to_string(point)] = seen->latency(point);
-  const auto recovery = recovery_of(got, last_fault);
+  for (const LatencyPoint point : latency_points) {
+    const runtime::TimeNs value = seen->latency(point);
+    latency[to_string(point)] = value == runtime::never ? json::value(nullptr) : json::value(value);
+  }
+  const auto recovery = recovery_of(logs, fault_moments).time;
   return {{"count", seen->count},
+          {"missing", seen->missing},
           {"latency_ns", std::move(latency)},
           {"bytes_per_second", seen->bytes_per_second()},
           {"messages_per_second", seen->messages_per_second()},
@@ -76,14 +80,14 @@ json::value messages_of(std::span<const WorkloadResult> got, runtime::TimeNs las
 }
 
 json::value group_of(const RunOfFile& run, const WorkloadGroup& group) {
-  const auto got = std::span(run.result.workloads).subspan(group.first, group.count);
+  const Logs logs = logs_of(std::span(run.result.workloads).subspan(group.first, group.count));
   json::array survivors;
   for (const std::string& name : survivors_of(run.scenario, run.result, group)) survivors.emplace_back(printable(name));
-  const auto fairness = fairness_of(got);
+  const auto fairness = fairness_of(logs);
   return {{"name", printable(group.name)},
           {"workloads", group.count},
           {"survivors", std::move(survivors)},
-          {"messages", messages_of(got, run.result.last_fault)},
+          {"messages", messages_of(logs, run.result.fault_moments)},
           {"fairness", fairness ? json::value(std::round(*fairness * 1000) / 1000) : json::value(nullptr)}};
 }
 
@@ -92,11 +96,14 @@ json::array background_of(const Scenario& scenario, const RunResult& result) {
   for (std::size_t i = 0; i < result.background.size(); ++i)
     all.push_back({{"name", printable(scenario.background[i].name)},
                    {"frames", result.background[i].sent},
-                   {"not_sent", result.background[i].not_sent}});
+                   {"bytes", result.background[i].sent * scenario.background[i].data_bytes},
+                   {"without_login", result.background[i].without_login},
+                   {"behind", result.background[i].behind}});
   return all;
 }
 
-json::value workload_of(const WorkloadSpec& spec, const WorkloadResult& got, runtime::TimeNs last_fault) {
+json::value workload_of(const WorkloadSpec& spec, const WorkloadResult& got,
+                        const std::vector<runtime::TimeNs>& fault_moments) {
   json::array transfers;
   for (std::size_t i = 0; i < got.transfers.size(); ++i)
     transfers.push_back(transfer_of(spec.transfers[i], got.transfers[i]));
@@ -110,7 +117,7 @@ json::value workload_of(const WorkloadSpec& spec, const WorkloadResult& got, run
           {"frames", got.traffic.frames},
           {"gave_up", printable(got.broken)},
           {"transfers", std::move(transfers)},
-          {"messages", messages_of({&got, 1}, last_fault)}};
+          {"messages", messages_of({&got.log}, fault_moments)}};
 }
 
 json::array expectations_of(const Verdicts& verdicts) {
@@ -136,7 +143,7 @@ std::string json_line(const RunOfFile& run) {
   const RunResult& result = run.result;
   json::array workloads;
   for (std::size_t i = 0; i < result.workloads.size(); ++i)
-    workloads.push_back(workload_of(run.scenario.workloads[i], result.workloads[i], result.last_fault));
+    workloads.push_back(workload_of(run.scenario.workloads[i], result.workloads[i], result.fault_moments));
   json::array groups;
   for (const WorkloadGroup& group : run.scenario.workload_groups) groups.push_back(group_of(run, group));
   json::array reasons;

@@ -32,7 +32,9 @@ struct SeenError {
 
 /// Frames of one flow of the scenario's `background`.
 struct BackgroundResult {
-  std::uint64_t sent = 0, not_sent = 0;  // not: there was no login yet, or the port was offline
+  std::uint64_t sent = 0;
+  std::uint64_t without_login = 0;  // not sent: no login yet, or none any more
+  std::uint64_t behind = 0;         // not sent: too many frames of the port waited already
 };
 
 struct RunResult {
@@ -47,14 +49,15 @@ struct RunResult {
   Driver::Outcome outcome = Driver::Outcome::Finished;
   std::vector<WireIu> wire;  // where it is expected to be something
   std::vector<SeenError> errors;
-  std::vector<std::uint64_t> faults;            // how often each happened
-  runtime::TimeNs last_fault = runtime::never;  // after all ports were ready: when one happened last; never: none did
+  std::vector<std::uint64_t> faults;           // how often each happened
+  std::vector<runtime::TimeNs> fault_moments;  // after all ports were ready: when one happened; ascending
   std::vector<BackgroundResult> background;
-  std::uint64_t unknown_type_discards = 0;  // of all discards: frames that no FC-4 was there for
-  std::vector<std::string> missed_faults;   // why it did not: FaultInjector::misses()
-  std::string inconsistent;                 // the first whose owners contradict themselves: "port b" (Outputs::check)
-  std::string not_ready;                    // name of a port that never got ready
-  std::string_view awaited;                 // what it should have become: HostTransport::ready_means()
+  /// Of all discards, with `background`: frames that no FC-4 was there for, or that came to a port that had logged out.
+  std::uint64_t background_discards = 0;
+  std::vector<std::string> missed_faults;  // why it did not: FaultInjector::misses()
+  std::string inconsistent;                // the first whose owners contradict themselves: "port b" (Outputs::check)
+  std::string not_ready;                   // name of a port that never got ready
+  std::string_view awaited;                // what it should have become: HostTransport::ready_means()
 };
 
 /// "client: wrong sequence 3"

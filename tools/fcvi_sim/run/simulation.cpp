@@ -23,8 +23,11 @@ Simulation::Simulation(const Scenario& scenario, const ContentStore& contents, O
           }),
       background_(scheduler_, scenario, *network_, background_results()) {
   result_.workloads.resize(scenario.workloads.size());
-  for (std::size_t i = 0; i < scenario.workloads.size(); ++i)
-    result_.workloads[i].transfers.resize(scenario.workloads[i].transfers.size());
+  for (std::size_t i = 0; i < scenario.workloads.size(); ++i) {
+    const WorkloadSpec& workload = scenario.workloads[i];
+    result_.workloads[i].transfers.resize(workload.transfers.size());
+    if (workload.notes_times()) result_.workloads[i].log.expected = workload.message_count();
+  }
   for (std::size_t i = 0; i < scenario.ports.size(); ++i)
     nodes_.push_back(std::make_unique<Node>(driver_, network_->host(i), i));
   if (outputs.record != nullptr) record_rows();  // before their first: links come up
@@ -161,6 +164,7 @@ const RunResult& Simulation::run(std::vector<Task<>> programs) {
     background_.start();
     result_.outcome = driver_.run(time_left());
     background_.stop();
+    wrong_addresses_before_logout_ = discards_as(to_string(fc2::Discard::WrongAddress));
   }
   if (result_.outcome == Driver::Outcome::Finished) {
     driver_.spawn(log_out_of_fabric());
@@ -260,9 +264,10 @@ void Simulation::collect_completions() {
       for (SeenCompletion& completion : *queue) completion.at -= ready_at_;
   for (WorkloadResult& workload : result_.workloads) {
     for (MessageTime& message : workload.log.messages) message.at -= ready_at_;
-    if (workload.log.count == 0) continue;
+    if (workload.log.first == runtime::never) continue;
     workload.log.first -= ready_at_;
-    workload.log.last -= ready_at_;
+    workload.log.last_due -= ready_at_;
+    if (workload.log.count != 0) workload.log.end -= ready_at_;
   }
 }
 
@@ -278,15 +283,24 @@ void Simulation::collect_last_states() {
   }
 }
 
+std::uint64_t Simulation::discards_as(std::string_view reason) const {
+  std::uint64_t times = 0;
+  const auto add = [&](const std::string& /*name*/, const HostTransport::Tally& tally) {
+    for (const HostTransport::Tally::Discarded& discarded : tally.discarded)
+      if (discarded.reason == reason) times += discarded.times;
+  };
+  for (const auto& node : nodes_) add(node->name(), node->host_transport().tally());
+  network_->visit_switches(add);
+  return times;
+}
+
 void Simulation::collect() {
   result_.duration = scheduler_.now() - start_;
-  const std::string_view unknown_type = to_string(fc2::Discard::UnknownType);
   const auto add = [&](const std::string& name, const HostTransport::Tally& tally) {
     result_.unexpected_events += tally.unexpected_events;
     for (const HostTransport::Tally::Discarded& discarded : tally.discarded) {
       result_.discards += discarded.times;
       result_.discard_reasons.push_back(discard_text(name, discarded.reason, discarded.times));
-      if (discarded.reason == unknown_type) result_.unknown_type_discards += discarded.times;
     }
   };
   for (const auto& node : nodes_) {
@@ -295,11 +309,14 @@ void Simulation::collect() {
     result_.kept_bytes.push_back(tally.kept_bytes);
     result_.pool_refusals.push_back(tally.pool_refusals);
   }
+  if (!scenario_.background.empty())
+    result_.background_discards = discards_as(to_string(fc2::Discard::UnknownType)) +
+                                  discards_as(to_string(fc2::Discard::WrongAddress)) - wrong_addresses_before_logout_;
   collect_errors();
   collect_completions();
   collect_last_states();
   result_.faults = faults_.times();
-  if (faults_.last() != runtime::never) result_.last_fault = faults_.last() - ready_at_;
+  for (const runtime::TimeNs moment : faults_.moments()) result_.fault_moments.push_back(moment - ready_at_);
   result_.missed_faults = faults_.misses();
   network_->visit_switches(add);
 }

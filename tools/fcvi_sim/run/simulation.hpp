@@ -73,6 +73,8 @@ class Simulation final : private PortControl {
   void set_isl(std::size_t isl, bool up) override { network_->set_isl(isl, up); }
   void set_switch(std::size_t index, bool up) override { network_->set_switch(index, up); }
   void collect();
+  /// Of all ports and switches.
+  [[nodiscard]] std::uint64_t discards_as(std::string_view reason) const;
   void collect_errors();
   void collect_completions();
   void collect_last_states();
@@ -87,7 +89,8 @@ class Simulation final : private PortControl {
   fc2::FramePool pool_;
   runtime::Scheduler scheduler_;
   runtime::TimeNs start_;
-  runtime::TimeNs ready_at_ = 0;  // when the programs began
+  runtime::TimeNs ready_at_ = 0;                     // when the programs began
+  std::uint64_t wrong_addresses_before_logout_ = 0;  // discards
   Observer observer_;
   Driver driver_;
   std::unique_ptr<Network> network_;

@@ -59,7 +59,9 @@ void workload(std::string& to, const Scenario& scenario, const WorkloadSpec& spe
        scenario.ports[spec.client].name.c_str(), scenario.ports[spec.server].name.c_str(), level.c_str(),
        connect.c_str(), format_duration(got.setup_duration).c_str());
   if (got.connect == vi::Return::Success && !spec.transfers.empty()) transfers(to, spec, got);
-  if (const auto seen = statistics_of({&got, 1})) line(to, "  latency %s", describe(*seen).c_str());
+  if (const auto seen = statistics_of({&got.log}))
+    line(to, "  latency%s %s", spec.has_unseen_arrivals() ? " (RDMA Write: until it is complete at its sender)" : "",
+         describe(*seen).c_str());
   if (!got.broken.empty()) line(to, "  a program gave up: %s", got.broken.c_str());
 }
 
@@ -67,9 +69,12 @@ void workload(std::string& to, const Scenario& scenario, const WorkloadSpec& spe
 void together(std::string& to, const Scenario& scenario, const RunResult& result, std::size_t first) {
   const auto found = std::ranges::find(scenario.workload_groups, first, &WorkloadGroup::first);
   if (found == scenario.workload_groups.end()) return;
-  const std::span<const WorkloadResult> got = std::span(result.workloads).subspan(first, found->count);
-  if (const auto seen = statistics_of(got)) line(to, "  latency %s", describe(*seen).c_str());
-  const auto fairness = fairness_of(got);
+  const Logs all = logs_of(std::span(result.workloads).subspan(first, found->count));
+  const bool unseen = scenario.workloads[first].has_unseen_arrivals();
+  if (const auto seen = statistics_of(all))
+    line(to, "  latency%s %s", unseen ? " (RDMA Write: until it is complete at its sender)" : "",
+         describe(*seen).c_str());
+  const auto fairness = fairness_of(all);
   if (fairness) line(to, "  fairness %s", format_share(*fairness).c_str());
   if (!found->expect.survivors) return;
   std::string names;
@@ -101,10 +106,12 @@ void background(std::string& to, const Scenario& scenario, const RunResult& resu
   for (std::size_t i = 0; i < result.background.size(); ++i) {
     const BackgroundSpec& spec = scenario.background[i];
     const BackgroundResult& got = result.background[i];
-    line(to, "\nbackground %s: %s -> %s, TYPE %02Xh, %s frames%s", spec.name.c_str(),
+    std::string not_sent;
+    if (got.without_login != 0) not_sent += "; without login: " + format_count(got.without_login) + " not sent";
+    if (got.behind != 0) not_sent += "; behind: " + format_count(got.behind) + " not sent";
+    line(to, "\nbackground %s: %s -> %s, TYPE %02Xh, %s frames, %s%s", spec.name.c_str(),
          scenario.ports[spec.from].name.c_str(), scenario.ports[spec.to].name.c_str(), spec.type,
-         format_count(got.sent).c_str(),
-         got.not_sent == 0 ? "" : ("; no login yet for " + format_count(got.not_sent)).c_str());
+         format_count(got.sent).c_str(), format_bytes(got.sent * spec.data_bytes).c_str(), not_sent.c_str());
   }
 }
 

@@ -1,4 +1,5 @@
 // The list "background" of a scenario.
+#include <algorithm>
 #include <set>
 
 #include "settings/units.hpp"
@@ -26,13 +27,16 @@ const KeyTable& background_keys() {
       {"start", Form::Time, "after all ports are ready"},
       {"until", Form::Time, "the same; by default until the programs have ended"}}};
     own.keys.insert(own.keys.end(), pace_keys().begin(), pace_keys().end());
+    own.alternatives = {"interval", "rate"};
+    own.needs_alternative = true;
     return own;
   }();
   return table;
 }
 // clang-format on
 
-std::vector<BackgroundSpec> load_background(const Tree& tree, const std::vector<std::string_view>& ports) {
+std::vector<BackgroundSpec> load_background(const Tree& tree, const std::vector<PortSpec>& ports,
+                                            const std::vector<std::string_view>& names_of_ports) {
   std::vector<BackgroundSpec> flows;
   std::set<std::string> names;
   for (const Tree& item : read_list(tree, "background")) {
@@ -40,8 +44,8 @@ std::vector<BackgroundSpec> load_background(const Tree& tree, const std::vector<
       throw BadInput{item.where + ": more than " + format_count(max_background) + " flows of background"};
     const MapReader map(item, "background[" + std::to_string(flows.size()) + "]", background_keys().names());
     BackgroundSpec spec{.name = read_text(map.require("name"), "name"),
-                        .from = read_position(map.require("from"), "from", ports),
-                        .to = read_position(map.require("to"), "to", ports)};
+                        .from = read_position(map.require("from"), "from", names_of_ports),
+                        .to = read_position(map.require("to"), "to", names_of_ports)};
     if (!names.insert(spec.name).second)
       throw BadInput{item.where + ": two flows of background have the name \"" + spec.name + "\""};
     if (spec.from == spec.to) fail_expected(*map.find("to"), "to", "another port");
@@ -49,6 +53,8 @@ std::vector<BackgroundSpec> load_background(const Tree& tree, const std::vector<
     map.optional("frame_bytes", spec.data_bytes, read_bytes, Range{1, 2112});
     map.optional("start", spec.start, read_duration, runtime::TimeNs{0}, max_time);
     map.optional("until", spec.until, read_duration, runtime::TimeNs{0}, max_time);
+    spec.data_bytes = std::min<std::uint32_t>(
+        {spec.data_bytes, ports[spec.from].receive_data_field_bytes, ports[spec.to].receive_data_field_bytes});
     load_pace(map, spec.data_bytes, spec.pace);
     if (spec.pace.loop != PaceSpec::Loop::Open) throw BadInput{item.where + ": background needs an interval or a rate"};
     flows.push_back(std::move(spec));

@@ -392,9 +392,10 @@ Expectations load_expectations(const Tree& tree, const std::vector<std::string_v
   return expectations;
 }
 
-WorkloadExpectation load_workload_expectation(const Tree& tree, const std::string& what) {
+WorkloadExpectation load_workload_expectation(const Tree& tree, const std::string& what,
+                                              const WorkloadExpectation& standard) {
   const MapReader map(tree, what, workload_expectation_keys().names());
-  WorkloadExpectation expect;
+  WorkloadExpectation expect = standard;
   const auto read_state = [](const Tree& value, std::string_view key) { return read_choice(value, key, states); };
   map.optional("connect", expect.connect, read_return);
   map.optional("accept", expect.accept, read_return);

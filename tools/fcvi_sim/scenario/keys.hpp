@@ -12,9 +12,11 @@ enum class Form {
   Text,
   Flag,       // true, false
   Number,     // decimal or 0x...
+  Count,      // the same, from 1
   Share,      // 0 to 1
   Bytes,      // 64KiB
   Time,       // 2.5ms
+  Interval,   // the same, not 0
   LineRate,   // 16GFC, 400MB/s
   Rate,       // so many messages, 5000/s, or bytes, 400MB/s
   Wwn,        // 20:00:02:fc:f0:00:00:01
@@ -28,7 +30,8 @@ enum class Form {
   BoundsByName,   // a mapping of Key::names to Bounds
   NumbersByName,  // ... to Numbers
   TablesByName,   // of any name to mappings: Key::table
-  Anything,
+  AnyMapping,     // of anything
+  AnyMappings,    // the same, or a list of them
 };
 
 /// Whether a list of them may stand there. Mappings, Numbers: a single value, or a list of these.
@@ -57,7 +60,9 @@ struct Key {
 struct KeyTable {
   std::string_view name;  // in the schema: "port"
   std::vector<Key> keys;
-  std::string_view choice = {};  // of an action of faults: the value of its key `action`
+  std::string_view choice = {};                     // of an action of faults: the value of its key `action`
+  std::vector<std::string_view> alternatives = {};  // of these keys a mapping has one at most
+  bool needs_alternative = false;                   // ... and one at least
   [[nodiscard]] std::vector<std::string_view> names() const {
     std::vector<std::string_view> all;
     for (const Key& key : keys) all.push_back(key.name);

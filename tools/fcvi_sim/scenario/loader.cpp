@@ -60,6 +60,7 @@ const KeyTable& transfer_keys() {
       {"think_time", Form::Time, "closed loop: from the answers to one message (or burst) to the next"},
       {"reply", Form::Bytes, "the other side answers each message with so many bytes; at most 1MiB"}}};
     own.keys.insert(own.keys.end(), pace_keys().begin(), pace_keys().end());
+    own.alternatives = {"interval", "rate", "think_time"};
     return own;
   }();
   return table;
@@ -237,6 +238,15 @@ void Loader::load_workloads(const Tree& tree) {
   }
 }
 
+/// Bounds of the times of messages ask when they arrived.
+void refuse_unseen_arrivals(const Tree& tree, const WorkloadSpec& workload) {
+  if (workload.has_unseen_arrivals())
+    throw BadInput{tree.where +
+                   ": latency, throughput, messages_per_second, recovery and fairness: an rdma_write is "
+                   "complete before it arrives; expected one with immediate, operation send, or "
+                   "reliability reliable_reception"};
+}
+
 void Loader::load_group(const MapReader& map, const std::string& what, const Group& group) {
   const Tree *const expect = map.find("expect_group"), *const exceptions = map.find("except");
   if (group.name.empty()) {
@@ -249,6 +259,7 @@ void Loader::load_group(const MapReader& map, const std::string& what, const Gro
   if (exceptions != nullptr) load_exceptions(*exceptions, what + ".except", group);
   for (std::size_t i = group.first; i < group.first + group.count; ++i)
     scenario_.workloads[i].measured = own.expect.measures();
+  if (own.expect.measures()) refuse_unseen_arrivals(*expect, scenario_.workloads[group.first]);
 }
 
 /// {NAME-3: {connect: Timeout}}
@@ -258,8 +269,11 @@ void Loader::load_exceptions(const Tree& tree, const std::string& what, const Gr
   for (const auto& [name, value] : MapReader(tree, what, members).tree().entries) {
     const auto member = static_cast<std::size_t>(std::ranges::find(members, name) - members.begin());
     WorkloadSpec& workload = scenario_.workloads[group.first + member];
-    workload.expect = load_workload_expectation(value, what + "." + name);
+    WorkloadExpectation standard;
+    if (workload.reject) standard.connect = vi::Return::Reject;
+    workload.expect = load_workload_expectation(value, what + "." + name, standard);
     workload.is_exception = true;
+    if (!workload.expect.messages.is_any()) refuse_unseen_arrivals(value, workload);
   }
 }
 
@@ -281,7 +295,10 @@ WorkloadSpec Loader::load_workload(const Tree& tree, const Member& member) {
       workload.transfers.push_back(
           load_transfer(item, what + ".transfers[" + std::to_string(workload.transfers.size()) + "]", workload));
   if (workload.reject) workload.expect.connect = vi::Return::Reject;
-  if (const Tree* expect = map.find("expect")) workload.expect = load_workload_expectation(*expect, what + ".expect");
+  if (const Tree* expect = map.find("expect")) {
+    workload.expect = load_workload_expectation(*expect, what + ".expect", workload.expect);
+    if (!workload.expect.messages.is_any()) refuse_unseen_arrivals(*expect, workload);
+  }
   return workload;
 }
 
@@ -377,7 +394,8 @@ Scenario Loader::load() {
   load_file(map);
   load_ports(map);
   if (const Tree* list = map.find("workloads")) load_workloads(*list);
-  if (const Tree* list = map.find("background")) scenario_.background = load_background(*list, port_names_);
+  if (const Tree* list = map.find("background"))
+    scenario_.background = load_background(*list, scenario_.ports, port_names_);
   if (const Tree* tree = map.find("faults")) scenario_.faults = load_faults(*tree, names(), scenario_.topology);
   if (const Tree* tree = map.find("expectations")) scenario_.expectations = load_expectations(*tree, port_names_);
   return std::move(scenario_);

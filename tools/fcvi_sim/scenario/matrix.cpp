@@ -182,8 +182,8 @@ void add_mentions(const Tree& tree, std::set<std::string, std::less<>>& names) {
 const std::vector<Key>& matrix_keys() {
   static const std::vector<Key> keys{
       {"include", Form::Text, "files that are read first; what this one says counts more", false, InList::Also},
-      {"parameters", Form::Anything, "names and default values of what ${NAME} stands for"},
-      {"for_each", Form::Anything, "a run for each value: a mapping of lists, or a list of mappings"}};
+      {"parameters", Form::AnyMapping, "names and default values of what ${NAME} stands for"},
+      {"for_each", Form::AnyMappings, "a run for each value: a mapping of lists, or a list of mappings"}};
   return keys;
 }
 

@@ -48,7 +48,7 @@ const Tree* given_of(const MapReader& map) {
 
 const std::vector<Key>& pace_keys() {
   static const std::vector<Key> keys{
-      {"interval", Form::Time, "open loop: from one message (or burst) to the next"},
+      {"interval", Form::Interval, "open loop: from one message (or burst) to the next"},
       {"rate", Form::Rate, "open loop: messages or bytes a second"},
       {"arrivals",
        Form::Choice,
@@ -57,7 +57,7 @@ const std::vector<Key>& pace_keys() {
        InList::No,
        nullptr,
        {"arrivals", names_in<arrivals>}},
-      {"burst", Form::Number, "so many messages are due at the same time"}};
+      {"burst", Form::Count, "so many messages are due at the same time"}};
   return keys;
 }
 

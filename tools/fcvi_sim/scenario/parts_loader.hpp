@@ -59,7 +59,9 @@ class Roster {
 
 // Each throws settings::BadInput. `ports`: the names of the scenario's ports, by position.
 std::vector<FaultSpec> load_faults(const settings::Tree& tree, const Names& names, TopologyKind topology);
-std::vector<BackgroundSpec> load_background(const settings::Tree& tree, const std::vector<std::string_view>& ports);
+/// Frames are at most as long as both ports' receive_data_field.
+std::vector<BackgroundSpec> load_background(const settings::Tree& tree, const std::vector<PortSpec>& ports,
+                                            const std::vector<std::string_view>& names);
 /// Writes the switches into the scenario, and the defaults of all links to ports into `link`. Returns the
 /// groups of switches.
 std::vector<Group> load_topology(const settings::Tree& tree, Scenario& scenario, fc2::LinkConfig& link);
@@ -68,7 +70,9 @@ std::vector<Group> load_ports(const settings::MapReader& map, Scenario& scenario
 void load_link(const settings::MapReader& map, fc2::LinkConfig& link);
 std::vector<std::string_view> names_of(const std::vector<SwitchSpec>& switches);
 Expectations load_expectations(const settings::Tree& tree, const std::vector<std::string_view>& ports);
-WorkloadExpectation load_workload_expectation(const settings::Tree& tree, const std::string& what);
+/// `standard`: what it does not say.
+WorkloadExpectation load_workload_expectation(const settings::Tree& tree, const std::string& what,
+                                              const WorkloadExpectation& standard);
 GroupExpectation load_group_expectation(const settings::Tree& tree, const std::string& what);
 
 vi::Return read_return(const settings::Tree& tree, std::string_view key);

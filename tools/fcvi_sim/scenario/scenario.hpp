@@ -114,7 +114,7 @@ struct Expectations {
   std::optional<std::vector<ErrorExpectation>> errors = {};  // in the order of time, and no other
   std::map<std::string, Bound> ius;  // by name, as the ports sent them (and what the fabric's services answered)
   Bound discards{0, 0};
-  bool discards_given = false;  // else frames of `background` that found no FC-4 do not count
+  bool discards_given = false;  // else frames of `background` do not count that found no FC-4, or a port logged out
   std::optional<std::vector<DiscardExpectation>> discard_list = {};  // these, and no other
   std::vector<KeptExpectation> kept = {};
   Bound asynchronous_errors;  // of all NICs

@@ -89,7 +89,7 @@ struct MessageExpectation {
   };
   std::vector<Latency> latencies = {};
   std::optional<Bound> bytes_per_second = {}, messages_per_second = {};
-  std::optional<TimeBound> recovery = {};  // from the last fault to the next message
+  std::optional<TimeBound> recovery = {};  // from the last fault to the next message that is due
   [[nodiscard]] bool is_any() const {
     return latencies.empty() && !bytes_per_second && !messages_per_second && !recovery;
   }
@@ -145,6 +145,19 @@ struct WorkloadSpec {
   bool is_exception = false;  // of its group: `expect` is its own
   bool measured = false;      // its group's expectations ask for the times of its messages
 
+  /// Its own VI completes a message before it is known to have arrived, and no program of the other side hears of it.
+  [[nodiscard]] bool has_unseen_arrivals() const {
+    return attributes.reliability != vi::ReliabilityLevel::ReliableReception &&
+           std::ranges::any_of(transfers, [](const TransferSpec& one) {
+             return one.operation == Operation::RdmaWrite && !one.immediate;
+           });
+  }
+  /// All of its transfers have, repetitions included.
+  [[nodiscard]] std::uint64_t message_count() const {
+    std::uint64_t count = 0;
+    for (const TransferSpec& transfer : transfers) count += transfer.message_count() * transfer.repeat;
+    return count;
+  }
   /// Of each message is noted when it was due, and when it was there.
   [[nodiscard]] bool notes_times() const {
     return measured || !expect.messages.is_any() || std::ranges::any_of(transfers, &TransferSpec::is_paced);
