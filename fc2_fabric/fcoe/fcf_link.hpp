@@ -94,6 +94,7 @@ class FcfLink final
   void set_faults(FrameFault* sent, FrameFault* received) { link_.set_faults(received, sent); }
   /// Frames that those delay.
   [[nodiscard]] std::size_t in_flight() const { return link_.to_wire.in_flight() + link_.from_wire.in_flight(); }
+  void hasten() { link_.hasten(); }
   [[nodiscard]] FrameOutput& output() { return link_.to_wire; }
   /// Between its members, whenever none of its functions runs.
   [[nodiscard]] bool is_consistent() const;

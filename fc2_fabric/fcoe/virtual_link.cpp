@@ -4,7 +4,7 @@ namespace fc2::fcoe {
 
 void LinkOutput::send(FramePtr frame) {
   if (faulty_ || channel_.in_flight() > 0)
-    return channel_.send(std::move(frame));  // none overtakes what a fault delayed
+    return channel_.send(std::move(frame));  // behind what arrives at the same time
   const TimeNs now = scheduler_.now();
   frame->arrival = now;
   if (sender_tap_ != nullptr) sender_tap_->frame_passed(now, *frame, true);

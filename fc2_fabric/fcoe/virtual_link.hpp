@@ -18,6 +18,8 @@ class LinkOutput final : public FrameOutput {
   [[nodiscard]] std::size_t in_flight() const { return channel_.in_flight(); }
   /// Frames that a fault holds back are lost.
   void clear() { channel_.clear(); }
+  /// Frames that a fault has delayed arrive now, in their order.
+  void hasten() { channel_.hasten(); }
 
  private:
   Scheduler& scheduler_;
@@ -44,6 +46,10 @@ struct VirtualLink {
   void clear() {
     to_wire.clear();
     from_wire.clear();
+  }
+  void hasten() {
+    to_wire.hasten();
+    from_wire.hasten();
   }
   LinkOutput to_wire, from_wire;
 };

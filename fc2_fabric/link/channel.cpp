@@ -73,6 +73,19 @@ void Channel::clear() {
   free_at_ = 0;
 }
 
+void Channel::hasten() {
+  if (flying_.empty()) return;
+  const TimeNs now = scheduler_.now();
+  FrameQueue hastened;
+  for (hastened.take(flying_); !hastened.empty();) {
+    FramePtr frame = hastened.pop();
+    frame->arrival = std::min(frame->arrival, now);
+    flying_.push(std::move(frame));
+  }
+  if (pending()) scheduler_.cancel(*this);
+  scheduler_.schedule(*this, now);
+}
+
 inline void Channel::hand_over(TimeNs now) {
   FramePtr frame = flying_.pop();
   if (!flying_.empty()) scheduler_.schedule(*this, flying_.front()->arrival);

@@ -44,6 +44,8 @@ class Channel final : public FrameOutput, private Event {
   void send(FramePtr frame) override;
   /// The link breaks: frames on it are lost.
   void clear();
+  /// What is on its way arrives now, in its order.
+  void hasten();
   [[nodiscard]] std::size_t in_flight() const { return flying_.size(); }
   [[nodiscard]] bool unlimited() const { return config_.bytes_per_second == 0; }
 

@@ -120,6 +120,11 @@ void FaultyDirection::fire(TimeNs now) {
   watch_held();
 }
 
+void FaultyDirection::release() {
+  for (Held& held : held_) held.until = scheduler_.now();
+  fire(scheduler_.now());
+}
+
 void FaultyDirection::link_broke() {
   held_.clear();
   scheduler_.cancel(*this);

@@ -88,6 +88,8 @@ class FaultyDirection final : public FrameFault, private Event {
   void pass(Channel& channel, FramePtr frame);
   /// Until `frames` others have passed; without them it goes on `longest` after it would have arrived.
   void hold(Channel& channel, FramePtr frame, std::uint32_t frames, TimeNs longest);
+  /// What is held back goes on now, in its order.
+  void release();
 
   /// How many are held back.
   [[nodiscard]] std::size_t held() const { return held_.size(); }

@@ -32,6 +32,17 @@ TEST(FaultRules, forms_are_the_same_rules) {
   EXPECT_TRUE(rules_in("[]").empty());
 }
 
+// What JSON and terminals cannot show is refused with its place, whether it stands there or an escape makes it.
+TEST(FaultRules, text_is_utf8_without_control_characters) {
+  EXPECT_EQ(error_of("{action: drop,\n port: \xff}"), "F.yaml:2:8: this is no UTF-8");
+  EXPECT_EQ(error_of("{action: drop, port: \xc3}"), "F.yaml:1:22: this is no UTF-8");
+  EXPECT_EQ(error_of("{action: drop, port: \xc3\xa9\x1b}"), "F.yaml:1:23: a control character");
+  EXPECT_EQ(error_of("{action: drop, port: \xc2\x9b}"), "F.yaml:1:22: a control character");
+  EXPECT_EQ(error_of("{action: drop, port: \"\\x1b\"}"), "F.yaml:1:16: a control character");
+  EXPECT_EQ(error_of(std::string("{action: drop}\0", 15)), "F.yaml:1:15: a control character");
+  EXPECT_EQ(rules_in("# \xc3\xa9\r\n- {action: drop,\tport: \xc3\xa9}\r\n").size(), 1U);
+}
+
 // Each rule has its own ports.
 TEST(FaultRules, several_rules_keep_their_ports) {
   const auto rules =

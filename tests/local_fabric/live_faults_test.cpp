@@ -23,6 +23,10 @@ class FakeLink final : public FaultLink {
     received_.set_fault(received);
   }
   [[nodiscard]] std::size_t in_flight() const override { return sent_.in_flight() + received_.in_flight(); }
+  void hasten() override {
+    sent_.hasten();
+    received_.hasten();
+  }
   void watch(bool watched) override { watchers += watched ? 1 : -1; }
   [[nodiscard]] bool is_passed_by() const override { return passed_by; }
   [[nodiscard]] bool is_called(std::string_view wanted) const override { return wanted == name; }
@@ -161,23 +165,73 @@ TEST_F(LiveFaultsTest, rule_that_never_fired_says_why) {
   EXPECT_EQ(state_of(later).miss, "2 frames matched, none at its turn");
 }
 
-// Frames are held back when the last rule goes: the link stays with the service until they have gone, in their order.
+// An earlier rule takes each frame: the later one says so.
+TEST_F(LiveFaultsTest, rule_behind_another_says_why) {
+  faults.add(alice);
+  add("{action: delay, by: 1ms, port: alice}");
+  const auto later = add("{action: drop, port: alice, every: 2}");
+  send(alice), send(alice), send(alice);
+  EXPECT_EQ(state_of(later).miss, "3 matched; an earlier rule took 1 at its turn");
+}
+
+// Frames are held back when the last rule goes: they arrive at once and in their order, what is sent just then behind
+// them, and the link stays with the service until they have gone.
 TEST_F(LiveFaultsTest, link_returns_behind_its_last_delayed_frame) {
   faults.add(alice);
-  const auto id = add("{action: delay, by: 20ms, port: alice, limit: 2}");
+  const auto id = add("{action: delay, by: 100000s, port: alice, direction: both}");
   send(alice, 1), send(alice, 2);
-  EXPECT_EQ(alice.fabric.size(), 0U);
+  for (std::uint16_t i = 4; i <= 5; ++i) alice.receive(frame(0x010900, alice.id.value, i));
+  settle();
+  EXPECT_EQ(alice.fabric.size() + alice.port.size(), 0U);
   faults.remove(id);
   EXPECT_EQ(alice.watchers, 1);
-  scheduler.run_until(scheduler.now() + 19 * millisecond);
-  EXPECT_EQ(alice.watchers, 1);
-  EXPECT_EQ(alice.fabric.size(), 0U);
+  alice.receive(frame(0x010900, alice.id.value, 6));
+  send(alice, 3);
+  EXPECT_EQ(order(alice.fabric), (std::vector<std::uint16_t>{1, 2, 3}));
+  EXPECT_EQ(order(alice.port), (std::vector<std::uint16_t>{4, 5, 6}));
   scheduler.run_until(scheduler.now() + 10 * millisecond);
-  EXPECT_EQ(order(alice.fabric), (std::vector<std::uint16_t>{1, 2}));
   EXPECT_EQ(alice.watchers, 0);
 }
 
-// The same of a frame that waits for others behind it, and a rule that comes meanwhile keeps the link.
+// The time or the limit of a rule that delays each frame is over while frames are on their way: those that follow, and
+// those that another rule delays less, arrive behind them.
+TEST_F(LiveFaultsTest, order_holds_behind_a_delay_that_is_over) {
+  faults.add(alice);
+  for (const std::string end : {"until: 10ms", "limit: 2"}) {
+    add("{action: delay, by: 20ms, port: alice, " + end + "}");
+    add("{action: delay, by: 5ms, port: alice, fields: {seq_cnt: 4}}");
+    send(alice, 1), send(alice, 2);
+    scheduler.run_until(scheduler.now() + 12 * millisecond);
+    for (std::uint16_t i = 3; i <= 5; ++i) send(alice, i);
+    EXPECT_EQ(alice.fabric.size(), 0U);
+    scheduler.run_until(scheduler.now() + 30 * millisecond);
+    EXPECT_EQ(order(alice.fabric), (std::vector<std::uint16_t>{1, 2, 3, 4, 5})) << end;
+    faults.remove_all();
+    alice.fabric.clear();
+  }
+}
+
+// A rule that chooses among frames delays those, and no others: also after its last.
+TEST_F(LiveFaultsTest, delay_of_one_frame_changes_the_order) {
+  faults.add(alice);
+  add("{action: delay, by: 5ms, port: alice, nth: 1, limit: 1}");
+  send(alice, 1), send(alice, 2);
+  scheduler.run_until(scheduler.now() + 10 * millisecond);
+  EXPECT_EQ(order(alice.fabric), (std::vector<std::uint16_t>{2, 1}));
+}
+
+// The rule leaves the link because the port is called otherwise: what it delayed arrives before what follows.
+TEST_F(LiveFaultsTest, order_holds_when_the_port_is_renamed) {
+  faults.add(alice);
+  add("{action: delay, by: 20ms, port: alice}");
+  send(alice, 1);
+  alice.name = "carol";
+  faults.look_at(alice);
+  send(alice, 2);
+  EXPECT_EQ(order(alice.fabric), (std::vector<std::uint16_t>{1, 2}));
+}
+
+// The same of a frame that waits for others behind it, and a rule that comes then keeps the link.
 TEST_F(LiveFaultsTest, link_with_held_frame_gets_another_rule) {
   faults.add(alice);
   const auto id = add("{action: reorder, frames: 2, port: alice, nth: 1, longest_hold: 50ms}");
@@ -185,7 +239,7 @@ TEST_F(LiveFaultsTest, link_with_held_frame_gets_another_rule) {
   EXPECT_EQ(order(alice.fabric), std::vector<std::uint16_t>{2});
   faults.remove(id);
   add("{action: drop, port: alice, nth: 1}");
-  scheduler.run_until(scheduler.now() + 60 * millisecond);
+  settle();
   EXPECT_EQ(order(alice.fabric), (std::vector<std::uint16_t>{2, 1}));
   EXPECT_EQ(alice.watchers, 1);
   send(alice, 3), send(alice, 4);
@@ -234,6 +288,7 @@ TEST_F(LiveFaultsTest, frames_that_are_delayed_are_bounded) {
   for (std::size_t i = 0; i < LiveFaults::max_delayed + 10; ++i) send(alice);
   EXPECT_EQ(alice.fabric.size(), 10U);
   EXPECT_EQ(pool.outstanding(), LiveFaults::max_delayed);
+  EXPECT_EQ(faults.unjudged(), 10U);
 }
 
 // Of too many rules none is added.
@@ -250,10 +305,11 @@ TEST_F(LiveFaultsTest, links_that_are_passed_by_are_told) {
   faults.add(alice);
   faults.add(bob);
   alice.passed_by = bob.passed_by = true;
-  add("{action: drop, port: alice}");
-  EXPECT_EQ(faults.passed_by(), std::vector<std::string>{"alice"});
+  const auto id = add("{action: drop, port: alice}"), other = add("{action: drop, port: bob}");
+  EXPECT_EQ(faults.passed_by({id}), std::vector<std::string>{"alice"});
+  EXPECT_EQ(faults.passed_by({id, other}), (std::vector<std::string>{"alice", "bob"}));
   alice.passed_by = false;
-  EXPECT_TRUE(faults.passed_by().empty());
+  EXPECT_TRUE(faults.passed_by({id}).empty());
 }
 
 }  // namespace

@@ -74,6 +74,20 @@ TEST_F(RecorderTest, waiting_frame_is_lost) {
   EXPECT_EQ(capture.writer().frame_count(), 3U);
 }
 
+// A fault changes a frame between its two ends: each is shown as it was there.
+TEST_F(RecorderTest, changed_frame_is_shown_as_received) {
+  LiveCapture capture(recorder, {.both_ends = true, .ports = {}});
+  const fc2::FramePtr one = frame();
+  one->bytes[16] = 0xBE, one->bytes[17] = 0xEF;
+  recorder.frame_passed(anne, 1, *one, true);
+  one->bytes[16] = 0xCA, one->bytes[17] = 0xFE;
+  one->fault = 1;
+  recorder.frame_passed(bob, 2, *one, false);
+  EXPECT_EQ(capture.writer().frame_count(), 2U);
+  EXPECT_TRUE(capture.says("\xBE\xEF"));
+  EXPECT_TRUE(capture.says("\xCA\xFE"));
+}
+
 // It is lost before it is written: it is there once.
 TEST_F(RecorderTest, frame_is_lost_before_it_is_written) {
   LiveCapture capture(recorder);

@@ -174,6 +174,46 @@ class Ctl(LocalFabricTest):
         self.succeeds(server)
         self.assertGreater(turns, 10)
 
+    # A rule that delays each frame comes and goes under load, by hand and by its own end: no message is lost or out of order.
+    def test_delays_come_and_go_under_load(self):
+        server, client = self.stream("bob", "alice", "-D", 6)
+        turns = 0
+        while turns < 40 and client.poll() is None:
+            turns += 1
+            if turns % 2:
+                self.add("action=delay", "by=2ms", "port=alice", "direction=both")
+                time.sleep(0.05)
+            else:
+                self.add("action=delay", "by=20ms", "port=alice", "until=20ms")
+                time.sleep(0.1)
+                self.assertTrue(self.rules()[0]["over"])
+            self.ctl("fault", "clear")
+        self.assertGreater(turns, 3)
+        self.succeeds(client)
+        self.succeeds(server)
+
+    # What a long delay holds is there when its rule is cleared.
+    def test_clear_hands_over_what_waits(self):
+        self.serve("bob")
+        self.add("action=delay", "by=1000s", "port=bob", "message=FCVI_SEND_RQST", "direction=received")
+        alice = self.start("alice", VIPING, "-t", 60, "-c", 1, "-W", 60, "bob")
+        self.wait_for(lambda: self.rules()[0]["fired"], "the message is held back")
+        self.ctl("fault", "clear")
+        self.succeeds(alice)
+
+    # The first of the words is the first rule, whatever its form.
+    def test_order_of_words_is_that_of_rules(self):
+        self.serve("bob")
+        self.add("action=drop", "port=x", "{action: delay, by: 1ms, port: y}", "action=drop", "port=z")
+        self.assertEqual([rule["rule"] for rule in self.rules()],
+                         ["{action: drop, port: x}", "{action: delay, by: 1ms, port: y}", "{action: drop, port: z}"])
+
+    # The second example of the manual page: frames are lost, too.
+    def test_slow_and_lossy_link(self):
+        self.stream("bob", "alice", "-D", 60, "-c", "unreliable")
+        self.add("{action: drop, port: alice, probability: 0.001}", "{action: delay, by: 200us, port: alice, direction: both}")
+        self.wait_for(lambda: all(rule["fired"] for rule in self.rules()), "both rules fire")
+
     # What arrives twice was received already: no message is lost or doubled.
     def test_duplicates_do_no_harm(self):
         server, client = self.stream("bob", "alice", "-D", 4, "-c", "reception")
@@ -261,7 +301,7 @@ class Ctl(LocalFabricTest):
         self.assertIn("is not one port but 2: viping[", self.ctl("link", "viping", "down", status=2))
         self.assertEqual(self.status()["links_down"], [])
         self.assertIn('there is no such port: bbo; did you mean "bob"?', self.ctl("link", "bbo", "down", status=2))
-        self.assertIn("down", self.ctl("link", "bob", "sideways", status=2))
+        self.assertIn('did you mean "down"?', self.ctl("link", "bob", "dwn", status=2))
 
     # --- Ethernet
 
@@ -306,9 +346,10 @@ class Ctl(LocalFabricTest):
     # An ENode's link goes down: it is logged out and not heard; an interface: all of it. Up, they are there again.
     def test_links_on_ethernet(self):
         e_node, interface = self.host()
-        for name in (e_node["mac"], interface):
+        port = e_node["vn_ports"][0]
+        for name, shown in ((e_node["mac"], e_node["mac"]), (port["port_name"], e_node["mac"]), (interface, interface)):
             self.ctl("link", name, "down")
-            self.assertIn(name, " ".join(self.status()["links_down"]))
+            self.assertIn(shown, " ".join(self.status()["links_down"]))
             self.finds_nobody("ethan")
             self.ctl("link", name, "up")
             self.assertEqual(self.status()["links_down"], [])
@@ -329,7 +370,31 @@ class Ctl(LocalFabricTest):
         watch.send_signal(signal.SIGINT)
         self.assertEqual(self.finish(watch)[0], 0)
 
+    # --watch ends while the service is stopped.
+    def test_watch_ends_without_an_answer(self):
+        self.serve("bob")
+        service = self.status()["process_id"]
+        for signal_ in (signal.SIGINT, signal.SIGTERM):
+            watch = self.start("operator", CTL, "status", "--watch", 1, "--json")
+            watch.stdout.readline()
+            os.kill(service, signal.SIGSTOP)
+            try:
+                time.sleep(1.5)  # it asks again
+                watch.send_signal(signal_)
+                self.assertEqual(self.finish(watch)[0], 0)
+            finally:
+                os.kill(service, signal.SIGCONT)
+
     # --- what is wrong
+
+    # What cannot be written is no success.
+    def test_full_disk_is_told(self):
+        self.serve("bob")
+        self.add("action=drop", "port=x")
+        for words in (("status",), ("fault", "list"), ("fault", "list", "--json")):
+            with open("/dev/full", "w") as full:
+                child = subprocess.run([CTL, *words], stdout=full, stderr=subprocess.PIPE, env=self.environment("operator"), timeout=60)
+            self.assertEqual(child.returncode, 1, child.stderr)
 
     def test_without_a_service(self):
         for words in (("fault", "list"), ("fault", "clear"), ("fault", "add", "action=drop"), ("link", "bob", "down"), ("status",)):
@@ -349,6 +414,7 @@ class Ctl(LocalFabricTest):
                             (("-f", "/dev/zero"), "/dev/zero"),
                             ((), "expected either a rule or -f FILE"),
                             (("action=drop", "-f", file), "expected either a rule or -f FILE"),
+                            (("action=drop", "port=\x1b"), "rule:1:25: a control character"),
                             (("action=drop", "times=1"), "times: known in scenarios only"),
                             (("action=link_down", "port=bob"), "action: expected one of drop")):
             self.assertIn(told, self.ctl("fault", "add", *words, status=2))
@@ -426,6 +492,29 @@ class Ctl(LocalFabricTest):
         self.assertNotIn(DONE, self.talk(*self.request(b"x" * 200000)))
         self.assertEqual(self.rules(), [])
         self.ping("bob")
+
+    # Connections that ask nothing, or half of it, are ended, and take no place of a port meanwhile.
+    def test_idle_connections_end(self):
+        self.serve("bob")
+        idle = [socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) for _ in range(80)]
+        for one in idle:
+            one.connect(os.path.join(self.runtime, "fabricd.sock"))
+            one.sendall(self.record(HELLO, b"FCVI" + struct.pack(">HBBI", 4, 2, 0, os.getpid()) + b"test"))
+            one.sendall(self.record(REQUEST, b"part\nfault"))
+        self.ping("bob")
+        refused = 0
+        for one in idle:
+            one.settimeout(60)
+            answer = b""
+            try:
+                while part := one.recv(4096):
+                    answer += part
+            except ConnectionError:
+                pass
+            refused += answer[:1] == bytes([REFUSAL])
+            one.close()
+        self.assertEqual(refused, 80 - 64)
+        self.assertEqual(len(self.status()["ports"]), 1)
 
     # Whoever asks and does not wait for the answer leaves nothing behind.
     def test_clients_that_leave(self):

@@ -98,9 +98,11 @@ ExitStatus watch_status(const RuntimeDirectory& directory, unsigned seconds, boo
   ::sigprocmask(SIG_BLOCK, &ends, nullptr);
   const timespec pause{.tv_sec = static_cast<time_t>(seconds), .tv_nsec = 0};
   const bool clears = !as_json && ::isatty(STDOUT_FILENO) != 0;
+  bool interrupted = false;
   do {
     if (clears) std::fputs("\x1b[H\x1b[2J", stdout);
-    fabricd::print_status(directory, as_json);
+    fabricd::print_status(directory, as_json, &interrupted);
+    if (interrupted) return fabricd::success;
     if (std::fflush(stdout) != 0) return fabricd::failure;
   } while (::sigtimedwait(&ends, nullptr, &pause) < 0);
   return fabricd::success;

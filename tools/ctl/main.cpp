@@ -7,9 +7,11 @@
 #include <iterator>
 
 #include "settings/file.hpp"
+#include "settings/tree.hpp"
 #include "settings/units.hpp"
 #include "tools/ctl/commands.hpp"
 #include "tools/ctl/rule_words.hpp"
+#include "tools/fabricd/downed_links.hpp"
 #include "tools/fabricd/fault_rules.hpp"
 
 namespace {
@@ -43,6 +45,12 @@ void describe_faults(CLI::App& app, Options& options) {
   fault->add_subcommand("clear", "remove rules")->add_option("ID", options.ids, "their numbers; none: all");
 }
 
+std::string check_link_action(const std::string& word) {
+  if (fabricd::link_action_of(word)) return {};
+  const std::string_view near = settings::nearest(word, {"down", "up", "reset"});
+  return "expected down, up or reset: " + word + (near.empty() ? "" : "; did you mean \"" + std::string(near) + "\"?");
+}
+
 void describe_link(CLI::App& app, Options& options) {
   CLI::App* link = app.add_subcommand("link", "take the link of a port down or up, or both at once (reset)");
   link->add_option(
@@ -50,9 +58,7 @@ void describe_link(CLI::App& app, Options& options) {
           "a program's name, its process, node, N_Port_ID or Port_Name; an Ethernet interface, or a host there by "
           "its MAC address")
       ->required();
-  link->add_option("ACTION", options.link_action, "down, up or reset")
-      ->required()
-      ->check(CLI::IsMember({"down", "up", "reset"}));
+  link->add_option("ACTION", options.link_action, "down, up or reset")->required()->check(check_link_action);
 }
 
 std::string check_duration(const std::string& text) {
@@ -141,7 +147,9 @@ int main(int argc, char** argv) {
   app.footer("Exit status: 0, 1 it could not be done (no service runs), 2 bad input.");
   try {
     app.parse(argc, argv);
-    return dispatch(app, options);
+    const ExitStatus status = dispatch(app, options);
+    const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+    return written ? status : complain("cannot write to standard output", fabricd::failure);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? fabricd::success : fabricd::bad_input;
   } catch (const std::exception& error) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 namespace ctl {
 namespace {
@@ -25,9 +26,13 @@ std::string value_of(const std::string& text) {
 
 std::optional<std::string> rules_of_words(const std::vector<std::string>& words, std::string& error) {
   std::string rules, pairs;
+  const auto end_pairs = [&] {
+    if (!pairs.empty()) rules += "- {" + std::exchange(pairs, {}) + "}\n";
+  };
   for (const std::string& word : words) {
     const std::size_t equals = word.find('=');
     if (!word.empty() && word.front() == '{') {
+      end_pairs();
       rules += "- " + word + "\n";
     } else if (equals != std::string::npos && equals != 0) {
       pairs += (pairs.empty() ? "" : ", ") + word.substr(0, equals) + ": " + value_of(word.substr(equals + 1));
@@ -36,7 +41,7 @@ std::optional<std::string> rules_of_words(const std::vector<std::string>& words,
       return std::nullopt;
     }
   }
-  if (!pairs.empty()) rules += "- {" + pairs + "}\n";
+  end_pairs();
   return rules;
 }
 

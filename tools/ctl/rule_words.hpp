@@ -6,8 +6,8 @@
 
 namespace ctl {
 
-/// YAML: a list of the rules that the words are. Words that begin with a brace are a rule each; all others together are
-/// one, KEY=VALUE each. nullopt: a word is neither, which is in `error`.
+/// YAML: a list of the rules that the words are. A word that begins with a brace is a rule; those KEY=VALUE that
+/// follow each other are one together. nullopt: a word is neither, which is in `error`.
 [[nodiscard]] std::optional<std::string> rules_of_words(const std::vector<std::string>& words, std::string& error);
 
 }  // namespace ctl

@@ -192,11 +192,14 @@ bool ControlClient::receive_answer(std::string& answer) {
 
 // --- commands ----------------------------------------------------------------------------------------------------
 
-ExitStatus print_status(const fc2::drivers::RuntimeDirectory& directory, bool as_json) {
+ExitStatus print_status(const fc2::drivers::RuntimeDirectory& directory, bool as_json, bool* interrupted) {
   ControlClient client;
   std::string answer;
+  client.be_interruptible();
   const auto nics = fc2::drivers::StatusSocket::ask(directory);
   const bool served = client.connect(directory) && client.request("status") && client.receive_answer(answer);
+  if (interrupted != nullptr) *interrupted = client.interrupted();
+  if (client.interrupted()) return complain(client.error());
   if (!served && (!client.nobody_listens() || nics.empty())) return complain(client.error());
   const std::string all = with_nics(answer, nics), text = as_json && !all.empty() ? all + "\n" : to_text(all);
   if (text.empty()) return complain("the service's status cannot be understood");

@@ -45,6 +45,8 @@ class ControlClient {
   [[nodiscard]] const std::string& error() const { return error_; }
   /// The service answered, and error() is its reason.
   [[nodiscard]] bool refused() const { return refused_; }
+  /// One of those signals came.
+  [[nodiscard]] bool interrupted() const { return interrupted_; }
   [[nodiscard]] bool nobody_listens() const { return nobody_listens_; }
 
  private:
@@ -61,7 +63,8 @@ class ControlClient {
 enum ExitStatus { success = 0, failure = 1, bad_input = 2 };
 
 /// Each prints its result to stdout, or an error to stderr. Without a service: `failure`.
-ExitStatus print_status(const fc2::drivers::RuntimeDirectory& directory, bool as_json);
+/// `interrupted`: set when one of the signals of ControlClient::be_interruptible() ended it.
+ExitStatus print_status(const fc2::drivers::RuntimeDirectory& directory, bool as_json, bool* interrupted = nullptr);
 /// A service runs, and it was not asked to be an FCF: any other can replace it.
 bool started_on_demand(const fc2::drivers::RuntimeDirectory& directory);
 /// Waits until the service has ended.

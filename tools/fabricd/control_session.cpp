@@ -39,7 +39,15 @@ bool AnswerQueue::pump() {
 }
 
 ControlSession::ControlSession(SessionHost& service, std::shared_ptr<FrameStream> stream)
-    : Session(service, std::move(stream)), answer_(this->stream()) {}
+    : Session(service, std::move(stream)), answer_(this->stream()) {
+  this->service().core().scheduler().schedule_after(out_of_time_, time_to_ask);
+}
+
+void ControlSession::out_of_time() {
+  if (!answering_) return refuse("no whole request came");
+  stream().close();
+  end();
+}
 
 void ControlSession::frame_received(fc2::FramePtr) { refuse("a frame on a control connection"); }
 void ControlSession::stream_closed(const std::string&) { end(); }
@@ -53,6 +61,7 @@ void ControlSession::record_received(RecordKind kind, std::span<const std::uint8
   request_ += part;
   if (more) return;
   answering_ = true;
+  service().core().scheduler().cancel(out_of_time_);
   carry_out(request_);
 }
 
@@ -120,7 +129,7 @@ void ControlSession::add_faults(std::string_view request) {
 // A path ends when both of its ends have said so.
 void ControlSession::await_direct_paths() {
   runtime::Scheduler& scheduler = service().core().scheduler();
-  const auto passed_by = service().faults().passed_by();
+  const auto passed_by = service().faults().passed_by(added_);
   if (!passed_by.empty() && scheduler.now() - began_ < patience) return scheduler.schedule_after(look_, look_again);
   auto states = service().faults().states();
   std::erase_if(
@@ -165,7 +174,9 @@ void ControlSession::set_link(std::string_view lines) {
 void ControlSession::pump() {
   if (!answering_ || done_ || !answer_.pump()) return;
   done_ = stream().send_record(RecordKind::Done, std::string_view());
-  if (done_) stream().finish();  // the client closes
+  if (!done_) return;
+  stream().finish();  // the client closes, or is made to
+  service().core().scheduler().schedule_after(out_of_time_, time_to_ask);
 }
 
 // A text that fits a record: what is wrong stands at its beginning.

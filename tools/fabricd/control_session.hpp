@@ -24,8 +24,10 @@ class AnswerQueue {
   std::size_t sent_ = 0;
 };
 
+/// One request, for which there is a limited time, and as much to close the connection after the answer.
 class ControlSession final : public Session {
  public:
+  static constexpr runtime::TimeNs time_to_ask = 5 * runtime::second;
   ControlSession(SessionHost& service, std::shared_ptr<FrameStream> stream);
 
  private:
@@ -43,6 +45,7 @@ class ControlSession final : public Session {
   void answer(std::string_view text);
   void pump();
   void refuse(const std::string& reason);
+  void out_of_time();
 
   AnswerQueue answer_;
   std::string request_;
@@ -50,6 +53,7 @@ class ControlSession final : public Session {
   std::vector<unsigned> added_;  // rules
   runtime::TimeNs began_ = 0;    // when they were
   runtime::Timer<ControlSession, &ControlSession::await_direct_paths> look_{*this};
+  runtime::Timer<ControlSession, &ControlSession::out_of_time> out_of_time_{*this};
 };
 
 }  // namespace fabricd

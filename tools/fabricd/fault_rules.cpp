@@ -5,6 +5,7 @@
 
 #include "settings/reader.hpp"
 #include "settings/units.hpp"
+#include "settings/utf8.hpp"
 #include "tools/fcvi_sim/scenario/parts_loader.hpp"
 
 namespace fabricd {
@@ -41,6 +42,42 @@ std::string in_one_line(const Tree& tree) {
       return "{" + line + "}";
   }
   return {};
+}
+
+// What a text begins with that a terminal or JSON cannot show; nullptr: nothing of that kind.
+const char* unfit_start(std::string_view text, std::size_t character_bytes) {
+  if (character_bytes == 0) return "this is no UTF-8";
+  const auto first = static_cast<unsigned char>(text.front());
+  const bool c1 = first == 0xC2 && static_cast<unsigned char>(text[1]) < 0xA0;  // U+0080 to U+009F
+  return (first < ' ' && first != '\t') || first == 0x7F || c1 ? "a control character" : nullptr;
+}
+
+// Line breaks aside.
+void refuse_unfit(std::string_view text, const std::string& name) {
+  std::size_t line = 1, column = 1;
+  while (!text.empty()) {
+    const std::size_t bytes = settings::utf8_character_bytes(text);
+    const bool breaks = text.front() == '\n';
+    if (const char* why = unfit_start(text, bytes); why != nullptr && !breaks && !text.starts_with("\r\n"))
+      throw BadInput{name + ":" + std::to_string(line) + ":" + std::to_string(column) + ": " + why};
+    line += breaks ? 1 : 0;
+    column = breaks ? 1 : column + 1;
+    text.remove_prefix(bytes);
+  }
+}
+
+// What escapes such as "\x1B" have made.
+void refuse_unfit(const Tree& tree) {
+  const auto look = [&tree](std::string_view text) {
+    while (!text.empty()) {
+      const std::size_t bytes = settings::utf8_character_bytes(text);
+      if (const char* why = unfit_start(text, bytes)) throw BadInput{tree.where + ": " + why};
+      text.remove_prefix(bytes);
+    }
+  };
+  look(tree.scalar);
+  for (const Tree& item : tree.items) refuse_unfit(item);
+  for (const auto& [key, value] : tree.entries) look(key), refuse_unfit(value);
 }
 
 // A rule, rules, or the `faults` of a file.
@@ -113,8 +150,10 @@ settings::Result<std::vector<LiveRule>> fault_rules_in(const std::string& text, 
   if (text.size() > max_rules_bytes)
     return BadInput{name + ": more than " + settings::format_count(max_rules_bytes) + " bytes"};
   try {
+    refuse_unfit(text, name);
     auto tree = settings::parse_yaml(text, name, settings::Places::Columns);
     if (!tree) return tree.error();
+    refuse_unfit(*tree);
     return load(list_of(std::move(*tree), name));
   } catch (const BadInput& error) {
     return error;

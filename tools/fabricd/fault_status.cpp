@@ -15,6 +15,7 @@ json::array to_array(const std::vector<LiveFaults::State>& states) {
                       {"matched", state.matched},
                       {"fired", state.fired},
                       {"any_port", state.any_port},
+                      {"over", state.over},
                       {"links", json::array(state.links.begin(), state.links.end())}};
     if (state.fired == 0) rule["miss"] = state.miss;
     rules.push_back(std::move(rule));
@@ -41,6 +42,7 @@ std::string text_of_faults(const json::array& rules) {
     text += fmt::format("{}  {}\n   fired {}, of {} frames that matched; {}\n", rule.at("id").to_number<unsigned>(),
                         std::string(rule.at("rule").as_string()), settings::format_count(fired),
                         settings::format_count(rule.at("matched").to_number<std::uint64_t>()), places_of(rule));
+    if (rule.at("over").as_bool()) text += "   its time or limit is over\n";
     if (fired == 0) text += "   " + std::string(rule.at("miss").as_string()) + "\n";
   }
   return text;

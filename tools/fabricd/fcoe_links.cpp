@@ -40,6 +40,9 @@ class FcoeLinks::ENodeLink final : public FaultLink {
     if (FcfLink* const found = link()) found->set_faults(sent, received);
   }
   [[nodiscard]] std::size_t in_flight() const override { return link() != nullptr ? link()->in_flight() : 0; }
+  void hasten() override {
+    if (FcfLink* const found = link()) found->hasten();
+  }
   void watch(bool) override {}
   [[nodiscard]] bool is_passed_by() const override { return false; }
   [[nodiscard]] bool is_called(std::string_view name) const override {
@@ -105,10 +108,35 @@ std::vector<FcoeLinks::Place> FcoeLinks::e_nodes_called(std::string_view name) c
   std::vector<Place> found;
   for (const Place& place : places())
     if (is_called(link_at(*place.interface, place.e_node), place.e_node, name)) found.push_back(place);
-  const auto mac = wire::MacAddress::from_string(std::string(name));
-  for (std::size_t i = 0; mac && found.empty() && i < ports_.size(); ++i)
-    if (ports_[i].is_blocked(*mac)) found.push_back({&ports_[i], fcf_->interfaces()[i].get(), *mac});
+  if (!found.empty()) return found;
+  for (std::size_t i = 0; fcf_ != nullptr && i < ports_.size(); ++i)
+    for (const wire::MacAddress& e_node : ports_[i].blocked())
+      if (was_called({&ports_[i], e_node}, name)) found.push_back({&ports_[i], fcf_->interfaces()[i].get(), e_node});
   return found;
+}
+
+// Its names of when it went down.
+bool FcoeLinks::was_called(const ENodeKey& e_node, std::string_view name) const {
+  if (wire::MacAddress::from_string(std::string(name)) == e_node.second) return true;
+  const auto known = former_.find(e_node);
+  return known != former_.end() && std::any_of(known->second.begin(), known->second.end(),
+                                               [&](const NamedPort& port) { return PortNames::is_called(port, name); });
+}
+
+void FcoeLinks::block(const Place& place, const FcfLink* link) {
+  place.port->block(place.e_node, true);
+  if (link == nullptr) return;
+  auto& names = former_[{place.port, place.e_node}];
+  for (const auto& port : link->vn_ports())
+    names.push_back({.text = text_of(*place.port, place.e_node),
+                     .name = {},
+                     .address = port.id,
+                     .more_names = {to_string(port.port_name)}});
+}
+
+void FcoeLinks::unblock(const Place& place) {
+  place.port->block(place.e_node, false);
+  former_.erase({place.port, place.e_node});
 }
 
 std::vector<std::string> FcoeLinks::called(std::string_view name) const {
@@ -125,8 +153,11 @@ void FcoeLinks::set_link(std::string_view name, LinkAction action) {
     return;
   }
   for (const Place& place : e_nodes_called(name)) {
-    place.port->block(place.e_node, action == LinkAction::Down);
     FcfLink* const link = link_at(*place.interface, place.e_node);
+    if (action == LinkAction::Down)
+      block(place, link);
+    else
+      unblock(place);
     if (action != LinkAction::Up && link != nullptr) link->clear("by fcvi-ctl");
   }
 }

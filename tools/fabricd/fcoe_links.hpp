@@ -11,6 +11,7 @@
 #include "fc2_fabric/fcoe/fcf.hpp"
 #include "tools/fabricd/downed_links.hpp"
 #include "tools/fabricd/live_faults.hpp"
+#include "tools/fabricd/port_names.hpp"
 #include "tools/fabricd/tapped_ethernet.hpp"
 
 namespace fabricd {
@@ -49,11 +50,16 @@ class FcoeLinks {
   [[nodiscard]] TappedEthernet* interface_called(std::string_view name) const;
   [[nodiscard]] std::vector<Place> e_nodes_called(std::string_view name) const;
   [[nodiscard]] std::vector<Place> places() const;
+  using ENodeKey = std::pair<const TappedEthernet*, wire::MacAddress>;
+  [[nodiscard]] bool was_called(const ENodeKey& e_node, std::string_view name) const;
+  void block(const Place& place, const fc2::fcoe::FcfLink* link);
+  void unblock(const Place& place);
 
   LiveFaults& faults_;
   std::deque<TappedEthernet>& ports_;  // as the FCF's interfaces, one for one
   const fc2::fcoe::Fcf* fcf_ = nullptr;
-  std::map<std::pair<const TappedEthernet*, wire::MacAddress>, std::unique_ptr<ENodeLink>> links_;
+  std::map<ENodeKey, std::unique_ptr<ENodeLink>> links_;
+  std::map<ENodeKey, std::vector<NamedPort>> former_;  // what those were called that are blocked
 };
 
 }  // namespace fabricd

@@ -79,6 +79,8 @@ bool LiveFaults::add(std::vector<LiveRule> rules, std::vector<Id>& ids) {
 
 void LiveFaults::remove_at(std::size_t rule) {
   const Live& live = live_[rule];
+  for (auto& [number, link] : links_)
+    if (live.ports.names.empty() || live.ports.has(number)) release(link);
   if (live.ports.names.empty()) --rules_of_all_;
   for (const std::size_t number : live.ports.links) --links_.at(number).rules;
   rules_.remove(rule);
@@ -101,6 +103,8 @@ void LiveFaults::remove_all() {
 std::string LiveFaults::miss_of(std::size_t rule) const {
   if (rules_.fired(rule) != 0) return {};
   const std::uint64_t matched = rules_.matched(rule);
+  if (const std::uint64_t late = rules_.came_late(rule); late != 0)
+    return format_count(matched) + " matched; an earlier rule took " + format_count(late) + " at its turn";
   if (matched == 1) return "1 frame matched, not at its turn";
   if (matched != 0) return format_count(matched) + " frames matched, none at its turn";
   const faults::RuleSet::NearMiss near = rules_.near_miss(rule);
@@ -108,12 +112,25 @@ std::string LiveFaults::miss_of(std::size_t rule) const {
   return "no frame matched; " + format_count(near.frames) + " came nearest, and failed at " + std::string(near.key);
 }
 
+bool LiveFaults::is_over(std::size_t rule) const {
+  const faults::Rule& known = rules_.rules()[rule];
+  const auto is_past = [&](std::uint64_t turn) { return turn <= rules_.matched(rule); };
+  const bool turns_over = !known.turns.empty() && std::all_of(known.turns.begin(), known.turns.end(), is_past);
+  return turns_over || scheduler_.now() >= known.match.until || rules_.fired(rule) >= known.limit;
+}
+
 std::vector<LiveFaults::State> LiveFaults::states() const {
   std::vector<State> states;
   for (std::size_t i = 0; i < live_.size(); ++i) {
     const Called& ports = live_[i].ports;
-    State& state = states.emplace_back(
-        State{live_[i].id, live_[i].text, rules_.matched(i), rules_.fired(i), miss_of(i), {}, ports.names.empty()});
+    State& state = states.emplace_back(State{live_[i].id,
+                                             live_[i].text,
+                                             rules_.matched(i),
+                                             rules_.fired(i),
+                                             miss_of(i),
+                                             {},
+                                             ports.names.empty(),
+                                             is_over(i)});
     for (const auto& [number, link] : links_)
       if (state.any_port || ports.has(number)) state.links.push_back(link.link->text());
   }
@@ -138,7 +155,7 @@ void LiveFaults::look_at(Links::value_type& entry) {
     Live& live = live_[i];
     const bool port = live.ports.look_at(*link.link, number), peer = live.peers.look_at(*link.link, number);
     if (port && live.ports.has(number)) ++link.rules;
-    if (port && !live.ports.has(number)) --link.rules;
+    if (port && !live.ports.has(number)) --link.rules, release(link);
     if (port || peer) set_ports(i);
   }
   settle(entry);
@@ -186,26 +203,80 @@ void LiveFaults::settle_all() {
   for (auto& entry : links_) settle(entry);
 }
 
-std::vector<std::string> LiveFaults::passed_by() const {
+std::vector<std::string> LiveFaults::passed_by(const std::vector<Id>& rules) const {
   std::vector<std::string> texts;
-  for (const auto& [number, link] : links_)
-    if (concerns(link) && link.link->is_passed_by()) texts.push_back(link.link->text());
+  const auto is_on = [this](Id id, std::size_t number) {
+    const std::size_t at = rule_of(id);
+    return at != live_.size() && (live_[at].ports.names.empty() || live_[at].ports.has(number));
+  };
+  for (const auto& [number, link] : links_) {
+    const bool wanted = std::any_of(rules.begin(), rules.end(), [&, at = number](Id id) { return is_on(id, at); });
+    if (wanted && link.link->is_passed_by()) texts.push_back(link.link->text());
+  }
   return texts;
 }
 
 // --- frames ------------------------------------------------------------------------------------------------------
 
+void LiveFaults::release(Link& link) {
+  if (!link.attached) return;
+  link.link->hasten();
+  link.faulty->sent.release();
+  link.faulty->received.release();
+  link.late.clear();
+}
+
+std::size_t LiveFaults::rule_of(Id id) const {
+  const auto found = std::find_if(live_.begin(), live_.end(), [&](const Live& live) { return live.id == id; });
+  return static_cast<std::size_t>(found - live_.begin());
+}
+
+// One that is there no more has released what it delayed.
+bool LiveFaults::lets_order_hold(Id rule) const {
+  const std::size_t at = rule_of(rule);
+  if (at == live_.size()) return true;
+  const faults::Rule& known = rules_.rules()[at];
+  const bool chooses = !known.turns.empty() || known.every != 1 || known.probability < 1;
+  return !chooses && is_over(at);
+}
+
+// Only a frame that passes otherwise, or comes late, is set behind others: what is damaged or lost has no order.
+LiveFaults::Verdict LiveFaults::in_order(Link& link, fc2::LinkDirection direction, const Verdict& verdict,
+                                         runtime::TimeNs now) {
+  const bool is_late = verdict.action != nullptr && verdict.action->apply == fc2::fault::delay;
+  if (verdict.action != nullptr && !is_late) return verdict;
+  std::erase_if(link.late, [now](const Late& late) { return late.arrival < now; });
+  const runtime::TimeNs wanted = now + (is_late ? verdict.action->delay : 0);
+  runtime::TimeNs arrival = wanted;
+  for (const Late& late : link.late)
+    if (late.direction == direction && lets_order_hold(late.rule)) arrival = std::max(arrival, late.arrival);
+  if (is_late) {
+    const Id rule = live_[verdict.rule - std::size_t{1}].id;
+    std::erase_if(link.late, [&](const Late& late) { return late.direction == direction && late.rule == rule; });
+    link.late.push_back({rule, direction, arrival});
+  }
+  if (arrival == wanted) return verdict;
+  later_.delay = arrival - now;
+  return {&later_, verdict.rule};
+}
+
 // A way mark is no frame of Fibre Channel: it only tells a library that its frames have come.
 LiveFaults::Verdict LiveFaults::judge(std::size_t number, fc2::LinkDirection direction, const fc2::Frame& frame,
                                       runtime::TimeNs now) {
-  const Link& link = links_.at(number);
-  if (!concerns(link) || is_way_mark(frame) || link.delayed() >= max_delayed) return {};
-  return rules_.judge(number, direction, frame, now);
+  Link& link = links_.at(number);
+  if (!concerns(link)) return {};
+  if (link.delayed() >= max_delayed) {
+    unjudged_ += is_way_mark(frame) ? 0 : 1;
+    return {};
+  }
+  const Verdict verdict = is_way_mark(frame) ? Verdict{} : rules_.judge(number, direction, frame, now);
+  return in_order(link, direction, verdict, now);
 }
 
+// Without a rule a frame has only been set behind others.
 void LiveFaults::befell(std::size_t link, fc2::LinkDirection direction, const fc2::Frame& frame, const Verdict& verdict,
                         runtime::TimeNs now) {
-  rules_.befell(link, direction, frame, verdict, now);
+  if (verdict.rule != 0) rules_.befell(link, direction, frame, verdict, now);
 }
 
 }  // namespace fabricd

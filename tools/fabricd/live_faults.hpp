@@ -21,6 +21,8 @@ class FaultLink {
   virtual void set_faults(fc2::FrameFault* sent, fc2::FrameFault* received) = 0;
   /// Frames that faults have delayed, and that are still to be handed over.
   [[nodiscard]] virtual std::size_t in_flight() const = 0;
+  /// Those arrive now, in their order.
+  virtual void hasten() = 0;
   /// All of its frames are to pass the service from now on, or no longer; each call once.
   virtual void watch(bool watched) = 0;
   /// Some of its frames may still pass the service by, although they are to pass it.
@@ -37,8 +39,11 @@ class FaultLink {
 };
 
 /// A rule that names a port is on the links of all ports that are called so, whenever they come; one that names none,
-/// on all links. On those all frames pass the service. A link that no rule is on any more is left alone as soon as its
-/// delayed frames have gone. Every call is made inside the core, none from within a frame's way over a link.
+/// on all links. On those all frames pass the service. When a rule leaves a link, what faults hold back there arrives
+/// at once, in its order; a link that no rule is on any more is left alone when that has gone. Frames that no rule
+/// judges arrive behind those that a rule has delayed whose time or limit is over, unless it chose among frames (nth,
+/// every, probability): that one may have meant to change their order. Every call is made inside the core, none from
+/// within a frame's way over a link.
 class LiveFaults final : private fc2::FaultPolicy {
  public:
   using Id = unsigned;
@@ -64,8 +69,11 @@ class LiveFaults final : private fc2::FaultPolicy {
     std::string miss;                // why it never fired, where it did not, as scenarios say it
     std::vector<std::string> links;  // that it is on
     bool any_port;                   // it names none
+    bool over;                       // its time or its limit is over
   };
   [[nodiscard]] std::vector<State> states() const;
+  /// Frames that passed without being judged, because too many of their link were delayed (max_delayed).
+  [[nodiscard]] std::uint64_t unjudged() const { return unjudged_; }
 
   // --- links
   /// It outlives its time here.
@@ -74,8 +82,8 @@ class LiveFaults final : private fc2::FaultPolicy {
   void remove(FaultLink& link);
   /// What it is called has changed, or it may have forgotten its faults.
   void look_at(FaultLink& link);
-  /// Links on which rules are, and which still have frames that pass the service by.
-  [[nodiscard]] std::vector<std::string> passed_by() const;
+  /// Links on which one of these rules is, and which still have frames that pass the service by.
+  [[nodiscard]] std::vector<std::string> passed_by(const std::vector<Id>& rules) const;
 
   /// Frames of one link that faults delay at once; with more, frames pass without a fault.
   static constexpr std::size_t max_delayed = 16'384;
@@ -100,11 +108,18 @@ class LiveFaults final : private fc2::FaultPolicy {
     Called ports, peers;
     std::string text;
   };
+  /// The last frame in that direction that the rule has delayed.
+  struct Late {
+    Id rule;
+    fc2::LinkDirection direction;
+    runtime::TimeNs arrival;
+  };
   struct Link {
     FaultLink* link;
     std::unique_ptr<fc2::FaultyLink> faulty{};
     std::size_t rules = 0;  // that name it
     bool attached = false;
+    std::vector<Late> late{};
     [[nodiscard]] std::size_t delayed() const {
       return faulty->sent.held() + faulty->received.held() + link->in_flight();
     }
@@ -121,8 +136,13 @@ class LiveFaults final : private fc2::FaultPolicy {
   void remove_at(std::size_t rule);
   void settle_all();
   [[nodiscard]] std::optional<std::size_t> number_at(wire::FcId id) const;
+  [[nodiscard]] bool is_over(std::size_t rule) const;
   [[nodiscard]] std::string miss_of(std::size_t rule) const;
   void settle(Links::value_type& entry);
+  static void release(Link& link);
+  [[nodiscard]] std::size_t rule_of(Id id) const;
+  [[nodiscard]] bool lets_order_hold(Id rule) const;
+  [[nodiscard]] Verdict in_order(Link& link, fc2::LinkDirection direction, const Verdict& verdict, runtime::TimeNs now);
 
   runtime::Scheduler& scheduler_;
   const Befell befell_;
@@ -130,9 +150,11 @@ class LiveFaults final : private fc2::FaultPolicy {
   faults::RuleSet rules_;
   std::vector<Live> live_;        // as in rules_
   std::size_t rules_of_all_ = 0;  // that name no port
+  std::uint64_t unjudged_ = 0;
   Links links_;
   std::size_t last_number_ = no_link;
   Id last_id_ = 0;
+  fc2::FaultAction later_{.apply = fc2::fault::delay};  // of the frame that was judged last
   runtime::Timer<LiveFaults, &LiveFaults::settle_all> leaving_{*this};
 };
 

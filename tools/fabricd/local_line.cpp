@@ -34,7 +34,10 @@ static bool is_damaged(const fc2::Frame& frame) {
 }
 
 void LocalLine::pass(fc2::FramePtr frame) {
-  if (is_damaged(*frame)) return;
+  if (is_damaged(*frame)) {
+    if (ingress_.port != nullptr) ingress_.port->count_bad_crc();
+    return;
+  }
   stream_->send(std::move(frame));
   if (stream_->paused()) to_process_.pause();
 }

@@ -4,6 +4,7 @@
 
 #include "fc2_fabric/drivers/frame_stream.hpp"
 #include "fc2_fabric/fcoe/virtual_link.hpp"
+#include "fc2_fabric/switch/f_port.hpp"
 
 namespace fabricd {
 
@@ -19,8 +20,9 @@ class LocalLine final : private fc2::FrameReceiver, private fc2::OutputListener 
 
   /// What the F_Port sends to.
   [[nodiscard]] fc2::FrameOutput& output() { return to_process_; }
-  /// Who receives what the process sends; it outlives the line, or the line is told of nullptr.
-  void set_port(fc2::FrameReceiver* port) { ingress_.port = port; }
+  /// Who receives what the process sends, and counts what is discarded here; it outlives the line, or the line is told
+  /// of nullptr.
+  void set_port(fc2::FPort* port) { ingress_.port = port; }
   /// From the process.
   void receive_from_process(fc2::FramePtr frame) { from_process_.send(std::move(frame)); }
 
@@ -32,6 +34,11 @@ class LocalLine final : private fc2::FrameReceiver, private fc2::OutputListener 
   [[nodiscard]] std::size_t in_flight() const {
     return to_process_.in_flight() + from_process_.in_flight() + waiting_.size();
   }
+  /// They arrive now, in their order.
+  void hasten() {
+    to_process_.hasten();
+    from_process_.hasten();
+  }
   /// The link is gone: they are lost.
   void clear();
 
@@ -40,7 +47,7 @@ class LocalLine final : private fc2::FrameReceiver, private fc2::OutputListener 
     void receive(fc2::FramePtr frame) override {
       if (port != nullptr) port->receive(std::move(frame));
     }
-    fc2::FrameReceiver* port = nullptr;
+    fc2::FPort* port = nullptr;
   };
   void receive(fc2::FramePtr frame) override;  // for the process
   void output_resumed() override;

@@ -50,6 +50,7 @@ class PortSession final : public Session, public FaultLink, private fc2::FrameTa
   // FaultLink
   void set_faults(fc2::FrameFault* sent, fc2::FrameFault* received) override { line_->set_faults(sent, received); }
   [[nodiscard]] std::size_t in_flight() const override { return line_->in_flight(); }
+  void hasten() override { line_->hasten(); }
   [[nodiscard]] bool is_passed_by() const override;
   [[nodiscard]] bool is_called(std::string_view name) const override;
   [[nodiscard]] std::string text() const override { return description(); }

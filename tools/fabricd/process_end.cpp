@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -60,7 +61,9 @@ WatchedProcess::WatchedProcess(std::uint32_t process_id)
 
 ProcessEnd WatchedProcess::end() const {
   const std::string stat = read_stat(process_id_);
-  if (!stat.empty()) return parse_stat(stat);
+  const ProcessEnd told = parse_stat(stat);
+  pollfd exited{pidfd_.number(), POLLIN, 0};  // else another process has its number by now
+  if (!stat.empty() && (told.ended || !pidfd_ || ::poll(&exited, 1, 0) <= 0)) return told;
   PidfdInfo info{.mask = pidfd_info_exit};
   const bool known =
       pidfd_ && ::ioctl(pidfd_.number(), pidfd_get_info, &info) == 0 && (info.mask & pidfd_info_exit) != 0;

@@ -79,7 +79,7 @@ PassedFrame& Recorder::seen(PassedFrame& entry, PortNames::Number port, bool out
 void Recorder::frame_left(PortNames::Number port, TimeNs at, const Frame& frame) {
   const FrameHistory::Number before = frame.record;
   PassedFrame* const first = history_.find(before);
-  const bool same_bytes = first != nullptr && !first->ethernet;
+  const bool same_bytes = first != nullptr && !first->ethernet && frame.fault == 0;  // a fault may have changed them
   const PortNames::Number from = left(first, port, at, before == 0 ? PortNames::fabric : sender_of(frame));
   PassedFrame& end = seen(same_bytes ? history_.add_end(at, before) : history_.add(at, frame), port, false);
   if (before != 0) frame.record = before;

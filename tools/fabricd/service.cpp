@@ -143,6 +143,7 @@ static runtime::drivers::DoorbellDescriptors doorbell_of(const Hello& hello, Fra
 std::string Service::admit(const Hello& hello, const std::shared_ptr<FrameStream>& stream) {
   if (hello.role == Hello::Role::Port) {
     auto doorbell = doorbell_of(hello, *stream);
+    downed_.forget_ended();  // this may be another with the same number
     DownedLinks::Downed* const down = downed_.without_waiting(hello.process_id);
     if (down == nullptr) return admit_port(hello, stream, std::move(doorbell));
     auto waiting = std::make_unique<WaitingLink>(*this, stream, hello, std::move(doorbell));
@@ -150,9 +151,13 @@ std::string Service::admit(const Hello& hello, const std::shared_ptr<FrameStream
     add(std::move(waiting));
     return {};
   }
+  if (controls_.size() >= max_controls)
+    return fmt::format("there are {} control connections already", controls_.size());
   stream->send_record(RecordKind::Welcome, fc2::drivers::Welcome{.process_id = process_id_}.write());
   stream->expect_no_files();
-  add(std::make_unique<ControlSession>(*this, stream));
+  auto session = std::make_unique<ControlSession>(*this, stream);
+  controls_.insert(session.get());
+  add(std::move(session));
   return {};
 }
 
@@ -215,6 +220,7 @@ void Service::end(Session& session) {
     std::erase(captures_, capture);
   }
   if (auto* waiting = dynamic_cast<WaitingLink*>(&session)) downed_.let_go(*waiting);
+  controls_.erase(&session);
   ended_.push_back(&session);
   core_.scheduler().schedule(burial_, core_.scheduler().now());
   link_count_changed();
@@ -302,6 +308,7 @@ Status Service::status() {
   status.captures = captures_.size();
   status.paths = paths_.count();
   status.faults = faults_.states();
+  status.faults_unjudged = faults_.unjudged();
   downed_.forget_ended();
   status.links_down = downed_.texts();
   for (std::string& link : fcoe_.links().down()) status.links_down.push_back(std::move(link));

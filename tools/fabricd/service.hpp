@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -68,6 +69,7 @@ class Service final : public SessionHost {
   [[nodiscard]] Status status() override;
 
  private:
+  static constexpr std::size_t max_controls = 64;  // each for one request; those of captures do not count
   std::string admit_port(const Hello& hello, const std::shared_ptr<FrameStream>& stream,
                          runtime::drivers::DoorbellDescriptors doorbell);
   void set_link(PortSession& port, LinkAction action);
@@ -103,6 +105,7 @@ class Service final : public SessionHost {
   std::vector<PortSession*> ports_;
   std::unordered_map<std::uint32_t, PortSession*> ports_by_address_;
   std::vector<CaptureSession*> captures_;
+  std::set<const Session*> controls_;
   DownedLinks downed_;
   std::vector<const Session*> ended_;
   runtime::Timer<Service, &Service::bury> burial_{*this};

@@ -85,19 +85,28 @@ std::string joined(const json::array& texts) {
   return line.empty() ? "-" : line;
 }
 
+// An older service does not tell of paths.
+std::string notes_of(const json::object& port) {
+  std::string notes = port.at("stalled").as_bool() ? " (takes no frames)" : "";
+  if (const json::value* paths = port.if_contains("paths"); paths != nullptr && paths->to_number<std::size_t>() != 0)
+    notes += fmt::format(" (paths: {})", paths->to_number<std::size_t>());
+  if (const json::value* watched = port.if_contains("watched"); watched != nullptr && watched->as_bool())
+    notes += " (watched)";
+  return notes;
+}
+
 std::string text_of(const json::object& port) {
   const bool logged_in = port.at("logged_in").as_bool();
   const auto text = [&](const char* key) { return logged_in ? std::string(port.at(key).as_string()) : "-"; };
   const json::value* const node = port.if_contains("node");  // an older service does not tell
   const std::string name = node != nullptr ? std::string(node->as_string()) : "";
-  return fmt::format("{:<8} {:<16} {:<9} {:<23} {:>12} {:>12} {:>9.1f} {:>9.1f} {:>9.1f}  {}{}{}\n",
-                     port.at("process_id").to_number<std::uint32_t>(), std::string(port.at("name").as_string()),
-                     text("n_port_id"), text("port_name"), port.at("frames_in").to_number<std::uint64_t>(),
-                     port.at("frames_out").to_number<std::uint64_t>(),
-                     port.at("frames_in_per_second").to_number<double>(),
-                     port.at("frames_out_per_second").to_number<double>(),
-                     port.at("uptime_seconds").to_number<double>(), name.empty() ? "" : name + " ",
-                     joined(port.at("addresses").as_array()), port.at("stalled").as_bool() ? " (takes no frames)" : "");
+  return fmt::format(
+      "{:<8} {:<16} {:<9} {:<23} {:>12} {:>12} {:>9.1f} {:>9.1f} {:>9.1f}  {}{}{}\n",
+      port.at("process_id").to_number<std::uint32_t>(), std::string(port.at("name").as_string()), text("n_port_id"),
+      text("port_name"), port.at("frames_in").to_number<std::uint64_t>(),
+      port.at("frames_out").to_number<std::uint64_t>(), port.at("frames_in_per_second").to_number<double>(),
+      port.at("frames_out_per_second").to_number<double>(), port.at("uptime_seconds").to_number<double>(),
+      name.empty() ? "" : name + " ", joined(port.at("addresses").as_array()), notes_of(port));
 }
 
 // An older service does not tell.
@@ -117,6 +126,10 @@ std::string text_of_operator(const json::object& service) {
   std::string text;
   if (const json::value* rules = service.if_contains("faults"); rules != nullptr && !rules->as_array().empty())
     text += "fault rules:\n" + text_of_faults(rules->as_array());
+  if (const json::value* count = service.if_contains("faults_unjudged");
+      count != nullptr && count->to_number<std::uint64_t>() != 0)
+    text +=
+        fmt::format("  {} frames passed no rule, because too many were delayed\n", count->to_number<std::uint64_t>());
   if (const json::value* down = service.if_contains("links_down"); down != nullptr && !down->as_array().empty())
     text += "links down: " + joined(down->as_array()) + "\n";
   return text;
@@ -160,6 +173,7 @@ std::string to_json(const Status& status) {
                       {"failures_lost", status.failures_lost},
                       {"discarded", discarded},
                       {"faults", to_array(status.faults)},
+                      {"faults_unjudged", status.faults_unjudged},
                       {"links_down", json::array(status.links_down.begin(), status.links_down.end())},
                       {"ports", ports}};
   if (status.fcoe) object["fcoe"] = to_object(*status.fcoe);

@@ -81,6 +81,7 @@ struct Status {
   std::uint64_t failure_files = 0;     // that were written
   std::uint64_t failures_lost = 0;     // whose file could not be
   std::vector<LiveFaults::State> faults;
+  std::uint64_t faults_unjudged = 0;
   std::vector<std::string> links_down;  // by fcvi-ctl
   fc2::Counters counters;
   std::vector<PortStatus> ports;

@@ -28,8 +28,9 @@ bool fields_match(const Match& match, const fc2::Frame& frame) {
 }  // namespace
 
 RuleSet::RuleSet(std::vector<Rule> rules, Chance chance, PortOf port_of, ConnectionOf connection_of)
-    : rules_(std::move(rules)), seen_(rules_.size()), fired_(rules_.size()), nearest_(rules_.size()),
-      chance_(std::move(chance)), port_of_(std::move(port_of)), connection_of_(std::move(connection_of)),
+    : rules_(std::move(rules)), seen_(rules_.size()), fired_(rules_.size()), late_(rules_.size()),
+      nearest_(rules_.size()), chance_(std::move(chance)), port_of_(std::move(port_of)),
+      connection_of_(std::move(connection_of)),
       asks_connection_(std::ranges::any_of(rules_, [](const Rule& rule) { return !rule.match.connections.empty(); })) {
   assert(!asks_connection_ || connection_of_);
 }
@@ -40,6 +41,7 @@ std::size_t RuleSet::add(Rule rule) {
   rules_.push_back(std::move(rule));
   seen_.push_back(0);
   fired_.push_back(0);
+  late_.push_back(0);
   nearest_.emplace_back();
   return rules_.size() - 1;
 }
@@ -49,6 +51,7 @@ void RuleSet::remove(std::size_t rule) {
   rules_.erase(rules_.begin() + at);
   seen_.erase(seen_.begin() + at);
   fired_.erase(fired_.begin() + at);
+  late_.erase(late_.begin() + at);
   nearest_.erase(nearest_.begin() + at);
 }
 
@@ -120,6 +123,8 @@ RuleSet::Verdict RuleSet::judge(std::size_t link, fc2::LinkDirection direction, 
     } else if (verdict.action == nullptr) {
       ++fired_[i];
       verdict = {&*rules_[i].action, static_cast<std::uint16_t>(i + 1)};
+    } else {
+      ++late_[i];
     }
   }
   return verdict;

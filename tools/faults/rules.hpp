@@ -90,6 +90,8 @@ class RuleSet final : public fc2::FaultPolicy {
   /// How often a rule matched, and how often it was its turn.
   [[nodiscard]] std::uint64_t matched(std::size_t rule) const { return seen_[rule]; }
   [[nodiscard]] std::uint64_t fired(std::size_t rule) const { return fired_[rule]; }
+  /// How often it would have been its turn, but an earlier rule took the frame.
+  [[nodiscard]] std::uint64_t came_late(std::size_t rule) const { return late_[rule]; }
   /// Of a rule that never matched: the frames that came nearest.
   struct NearMiss {
     std::string_view key = {};  // what did not hold of them: "port", "message", ...; all before it in this order did
@@ -116,7 +118,7 @@ class RuleSet final : public fc2::FaultPolicy {
   [[nodiscard]] bool has_turn(std::size_t rule);
 
   std::vector<Rule> rules_;
-  std::vector<std::uint64_t> seen_, fired_;
+  std::vector<std::uint64_t> seen_, fired_, late_;
   struct Nearest {
     Key key = Key::Direction;
     std::uint64_t frames = 0;
