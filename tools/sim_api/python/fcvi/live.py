@@ -3,7 +3,7 @@
     live = fcvi.live.Live()
     with live.faults("action=drop message=FCVI_SEND_RQST nth=2"):
         ...                                   # run programs
-        assert live.status()["faults"][0]["fired"] == 1
+        assert live.rules()[0]["fired"] == 1
 
 Rules are those of scenarios (docs/live.md). There is no virtual time here, and predicates of Python are not asked.
 """
@@ -13,7 +13,7 @@ import json
 import os
 import shutil
 import subprocess
-from typing import Any, Dict, Iterator, Optional
+from typing import Any, Dict, Iterator, List, Optional
 
 __all__ = ["Live", "LiveError"]
 
@@ -50,6 +50,10 @@ class Live:
     def status(self) -> Dict[str, Any]:
         """Ports, links, faults and counters, as `fcvi-ctl status --json` has them (docs/live.md)."""
         return json.loads(self.control("status", "--json"))
+
+    def rules(self) -> List[Dict[str, Any]]:
+        """Each rule, how often it matched and fired, as `fcvi-ctl fault list --json` has them."""
+        return json.loads(self.control("fault", "list", "--json"))
 
     def add_faults(self, *rules: str) -> None:
         """Rules, each "action=drop message=FCVI_SEND_RQST nth=2" or in braces; frames sent from then on follow them."""

@@ -1,6 +1,6 @@
 """The fixture fcvi_fabric: a fabric of its own for each test. Of a test that fails, its capture, ladder and report are left.
 
-Loaded where the package fcvi is installed (entry point pytest11), else by `pytest -p fcvi.pytest_plugin`. Files go to
+pytest finds it by its entry point (pytest11), where the package fcvi is. Files go to
 --fcvi-output (default: fcvi-failures), in a folder with the test's name; the report of the failure shows the ladder and
 names the files. `@pytest.mark.fcvi(seed=7, in_order=False)` sets what Fabric() takes.
 """
