@@ -92,6 +92,14 @@ def test_mistakes_are_told(change, message):
     assert bytes(frame) == before
 
 
+def test_an_iu_of_several_frames_is_one_object(fcvi_fabric):
+    client, server = connected(fcvi_fabric)
+    server.post_receive()
+    fcvi_fabric.run_until(client.send(bytes(range(250)) * 20))
+    (message,) = fcvi_fabric.ius("FCVI_SEND_RQST")
+    assert message.payload == bytes(range(250)) * 20 and len(fcvi_fabric.frames("FCVI_SEND_RQST")) == 3
+
+
 # --- faults
 
 
@@ -194,8 +202,9 @@ def test_connect_tells_why(fcvi_fabric):
     client = fcvi_fabric.add_port("alice").vi()
     fcvi_fabric.add_port("bob")
     fcvi_fabric.run_until_ready()
-    with pytest.raises(fcvi.CallFailed, match="NoMatch"):
+    with pytest.raises(fcvi.CallFailed, match="NoMatch") as failed:
         client.connect("bob", "nobody", timeout=5)
+    assert failed.value.result == "NoMatch"
 
 
 # --- lives

@@ -178,6 +178,33 @@ TEST(Sim, payload_has_no_fill_bytes) {
   EXPECT_EQ(Frame::from_bytes(frame.bytes()).payload(), bytes_of("hello"));
 }
 
+// An IU of several frames is one object; it is not sent as one.
+TEST(Sim, ius_are_whole) {
+  Pair pair;
+  pair.server.post_receive();
+  Bytes data(5000);
+  for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::uint8_t>(i % 251);
+  pair.fabric.run_until(pair.client.send(data));
+  EXPECT_EQ(pair.fabric.frames("FCVI_SEND_RQST").size(), 3u);
+  const std::vector<Frame> ius = pair.fabric.ius("FCVI_SEND_RQST");
+  ASSERT_EQ(ius.size(), 1u);
+  EXPECT_EQ(ius[0].payload(), data);
+  EXPECT_EQ(ius[0].get("fcvi_tot_len"), 5000u);
+  EXPECT_EQ(pair.fabric.ius("FCVI_CONNECT_RQST").size(), 1u);
+  EXPECT_THROW(pair.fabric.add_peer("peer").send(ius[0]), Error);
+}
+
+// A limit that time never reaches is none.
+TEST(Sim, times_do_not_overflow) {
+  Fabric fabric;
+  fabric.run(1s);
+  EXPECT_FALSE(fabric.run_until([] { return false; }, Duration::max()));
+  EXPECT_EQ(fabric.now(), 1s);
+  EXPECT_THROW(fabric.run(Duration::max()), Error);
+  fabric.run(1s);
+  EXPECT_EQ(fabric.now(), 2s);
+}
+
 // A wrong name tells the nearest right one.
 TEST(Sim, wrong_names_name_the_nearest) {
   Fabric fabric;
@@ -271,6 +298,20 @@ TEST(Sim, replace_puts_another_frame) {
   pair.client.send(bytes_of("text"));
   pair.fabric.run_until(receive);
   EXPECT_EQ(receive.data(), bytes_of("changed"));
+}
+
+// One with a wrong CRC is discarded by its receiver.
+TEST(Sim, replace_with_a_wrong_crc) {
+  Pair pair(Reliability::unreliable_delivery);
+  pair.fabric.add_fault([](const Frame& frame) {
+    Frame other = frame;
+    other.crc_error = frame.is("FCVI_SEND_RQST");
+    return Action::replace(other);
+  });
+  const Work receive = pair.server.post_receive();
+  pair.client.send(bytes_of("text"));
+  pair.fabric.run(1ms);
+  EXPECT_FALSE(receive.done());
 }
 
 // What a predicate throws comes out of the call that ran, and the fabric can be used on.

@@ -1,13 +1,16 @@
 // Fabric and Fault: time, frames, pictures.
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "tools/fcvi_sim/capture/draw.hpp"
 #include "tools/fcvi_sim/report/report.hpp"
 #include "tools/sim_api/state.hpp"
+#include "wire/fc_header.hpp"
 
 namespace fcvi::sim {
 namespace {
@@ -71,6 +74,8 @@ bool Fabric::step() {
 
 void Fabric::run(Duration time) {
   const auto state = state_;
+  constexpr Duration most = std::chrono::hours(24 * 365 * 100);
+  if (time > most) throw Error("a run is at most 100 years");
   const runtime::TimeNs end = state->scheduler->now() + time.count();
   state->run_until({}, time);
   state->scheduler->run_until(end);
@@ -133,6 +138,25 @@ std::vector<Frame> Fabric::frames(std::string_view message) const {
   for (const Frame& frame : state_->log)
     if (frame.is(message)) some.push_back(frame);
   return some;
+}
+
+// By S_ID, D_ID, OX_ID, SEQ_ID and the end of the Exchange that sends.
+std::vector<Frame> Fabric::ius(std::string_view message) const {
+  std::map<std::array<std::uint64_t, 5>, Frame> open;
+  std::vector<Frame> whole;
+  for (const Frame& frame : state_->log) {
+    const wire::FcHeader header = *wire::FcHeader::parse(frame.bytes());
+    const std::array<std::uint64_t, 5> key{header.s_id.value, header.d_id.value, header.ox_id.value,
+                                           header.seq_id.value, header.has(wire::f_ctl::exchange_responder) ? 1u : 0u};
+    if (frame.begins_sequence)
+      open.insert_or_assign(key, frame);
+    else if (const auto begun = open.find(key); begun != open.end())
+      begun->second.append(frame);
+    if (!header.has(wire::f_ctl::end_sequence)) continue;
+    auto ended = open.extract(key);
+    if (!ended.empty() && (message.empty() || ended.mapped().is(message))) whole.push_back(std::move(ended.mapped()));
+  }
+  return whole;
 }
 
 Frame Fabric::expect(std::string_view message, Duration timeout) {

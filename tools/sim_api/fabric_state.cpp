@@ -26,6 +26,7 @@ bool is_of_service(const fc2::Frame& frame) {
 void replace(const fc2::FaultAction& action, fc2::FaultyDirection& direction, fc2::Channel& channel,
              fc2::FramePtr frame) {
   frame->size_bytes = action.size_bytes;
+  frame->crc_error = action.crc_error;
   for (const fc2::FramePatch& patch : action.patches) fc2::rewrite(*frame, patch);
   direction.pass(channel, std::move(frame));
 }
@@ -261,7 +262,11 @@ bool FabricState::to_fault(const Action& action, fc2::FaultAction& to) {
     case Action::Kind::replace: break;
   }
   const Bytes& bytes = action.frame()->bytes();
-  to = {.apply = replace, .size_bytes = static_cast<std::uint16_t>(bytes.size()), .patches = patches_of(bytes)};
+  if (bytes.size() > fc2::max_frame_bytes) throw Error("an IU of several frames does not go in place of one");
+  to = {.apply = replace,
+        .size_bytes = static_cast<std::uint16_t>(bytes.size()),
+        .crc_error = action.frame()->crc_error,
+        .patches = patches_of(bytes)};
   return true;
 }
 
@@ -344,7 +349,8 @@ bool FabricState::run_until(const std::function<bool()>& condition, Duration lim
   if (limit.count() < 0) throw Error("time does not go back");
   const Restored now_running(running, true);
   sent_since_run.clear();
-  const runtime::TimeNs end = scheduler->now() + limit.count();
+  const runtime::TimeNs left = runtime::never - scheduler->now();
+  const runtime::TimeNs end = limit.count() >= left ? runtime::never : scheduler->now() + limit.count();
   settle();
   if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
   while (!condition || !condition())

@@ -316,6 +316,16 @@ Frame& Frame::set_payload(const Bytes& payload) {
   return *this;
 }
 
+void Frame::append(const Frame& next) {
+  const Bytes before = payload(), more = next.payload();
+  wire::FcHeader header = header_of(bytes_);
+  header.f_ctl = header_of(next.bytes_).f_ctl & ~f_ctl::fill_bytes_mask;
+  bytes_.resize(header_bytes + device_header_bytes(bytes_) + before.size());
+  bytes_.insert(bytes_.end(), more.begin(), more.end());
+  header.write(bytes_);
+  if (fault.empty()) fault = next.fault;
+}
+
 std::string Frame::to_string() const { return wire::describe(bytes_); }
 
 Frame Frame::reply(std::string_view name, std::uint32_t handle) const {

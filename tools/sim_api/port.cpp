@@ -65,6 +65,7 @@ void Peer::log_in(std::string_view name) {
 
 void Peer::send(Frame frame) {
   usable(*state_);
+  if (frame.bytes().size() > fc2::max_frame_bytes) throw Error("an IU of several frames is not sent as one");
   if (frame.get("s_id") == 0) frame.set("s_id", n_port_id());
   constexpr std::uint16_t none = 0xFFFF;
   if (frame.get("ox_id") == none) {

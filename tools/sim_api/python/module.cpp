@@ -113,7 +113,18 @@ constexpr double minute = 60;
 void define_errors(py::module_& module) {
   py::register_exception<Error>(module, "Error", PyExc_ValueError);
   py::register_exception<NotMet>(module, "NotMet", PyExc_AssertionError);
-  py::register_exception<CallFailed>(module, "CallFailed", PyExc_RuntimeError);
+  // With its result as an attribute.
+  static PyObject* const call_failed = PyErr_NewException("fcvi._fcvi.CallFailed", PyExc_RuntimeError, nullptr);
+  module.attr("CallFailed") = py::reinterpret_borrow<py::object>(call_failed);
+  py::register_exception_translator([](std::exception_ptr thrown) {
+    try {
+      std::rethrow_exception(std::move(thrown));
+    } catch (const CallFailed& failed) {
+      py::object error = py::reinterpret_borrow<py::object>(call_failed)(failed.what());
+      error.attr("result") = failed.result();
+      PyErr_SetObject(call_failed, error.ptr());
+    }
+  });
 }
 
 void define_frame(py::module_& module) {
@@ -370,6 +381,8 @@ void define_run(py::class_<Fabric> defined) {
           "Asks predicate(frame) of each frame once, when it is sent. It returns None or False (it passes), True (it "
           "is lost), a Frame\n(which arrives in its place) or an Action, and changes nothing itself. What it raises "
           "comes out of the call that runs.")
+      .def("ius", &Fabric::ius, py::arg("message") = "",
+           "All IUs whose last frame was sent, each as if it had been one frame, however long.")
       .def("frames", &Fabric::frames, py::arg("message") = "",
            "All frames, each once, as they were sent; of one message only, where it is named.")
       .def(

@@ -109,7 +109,10 @@ class Frame {
   bool begins_sequence = true;
 
  private:
+  friend class Fabric;
   Frame() = default;
+  /// The same IU goes on in that frame.
+  void append(const Frame& next);
   Bytes bytes_;
 };
 
@@ -329,7 +332,7 @@ class Fabric {
   Port add_port(std::string name, const PortOptions& options = {});
   Peer add_peer(std::string name, const PortOptions& options = {});
 
-  // --- virtual time
+  // --- virtual time; a limit that is never reached is none
   /// Since the fabric was made.
   [[nodiscard]] Duration now() const;
   /// The next event, whenever it is. False: there is none.
@@ -349,6 +352,9 @@ class Fabric {
   Fault add_fault(Predicate predicate, std::string note = "fault");
   /// All frames, each once, as they were sent by ports and services; of one message only, where it is named.
   [[nodiscard]] std::vector<Frame> frames(std::string_view message = {}) const;
+  /// All IUs whose last frame was sent, each as if it had been one frame, however long: header, Device_Header, whole
+  /// payload. Faults did not befall them yet.
+  [[nodiscard]] std::vector<Frame> ius(std::string_view message = {}) const;
   /// Runs until a frame with that name is sent; one that was sent since the last run, as posts do, counts. NotMet:
   /// none is.
   Frame expect(std::string_view message, Duration timeout = std::chrono::seconds(1));
