@@ -1,7 +1,9 @@
-# What `cmake --install` puts where, as three components that are also the Debian packages:
+# What `cmake --install` puts where, as five components that are also the Debian packages:
 #   runtime      libvipl.so.1, fcvi-fabricd, what their users read       libvipl1
 #   development  vipl.h, link names, pkg-config, CMake package, man 3    libvipl-dev
 #   tools        the other programs and their pages                      fcvi-tools
+#   simulation   libfcvi-sim.so.0 (its header and link name: development) libfcvi-sim0
+#   python       the module fcvi, for Debian's python3                   python3-fcvi
 # The tree may be moved after it was installed: programs find the library, pkg-config and CMake the prefix, from where
 # they are themselves. Targets and pages that are not there yet are left out.
 include_guard(GLOBAL)
@@ -32,6 +34,29 @@ install(TARGETS vipl EXPORT fcvi-targets
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime NAMELINK_COMPONENT development
   INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(FILES "${PROJECT_SOURCE_DIR}/vipl/vipl.h" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development)
+
+# ---- simulated fabrics for tests: fcvi/sim.hpp
+if(TARGET fcvi_sim_shared)
+  add_library(fcvi::sim ALIAS fcvi_sim_shared)
+  install(TARGETS fcvi_sim_shared EXPORT fcvi-targets
+    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT simulation NAMELINK_COMPONENT development
+    INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+  install(FILES "${PROJECT_SOURCE_DIR}/tools/sim_api/include/fcvi/sim.hpp" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/fcvi"
+    COMPONENT development)
+endif()
+
+# ---- Python: where Debian's python3 looks, with the entry point of the pytest plugin
+if(TARGET fcvi_python)
+  set(FCVI_DIST_PACKAGES "lib/python3/dist-packages")
+  file(GLOB FCVI_PYTHON_FILES CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tools/sim_api/python/fcvi/*.py"
+    "${PROJECT_SOURCE_DIR}/tools/sim_api/python/fcvi/*.pyi" "${PROJECT_SOURCE_DIR}/tools/sim_api/python/fcvi/py.typed")
+  install(TARGETS fcvi_python LIBRARY DESTINATION "${FCVI_DIST_PACKAGES}/fcvi" COMPONENT python)
+  install(FILES ${FCVI_PYTHON_FILES} DESTINATION "${FCVI_DIST_PACKAGES}/fcvi" COMPONENT python)
+  set(FCVI_DIST_INFO "${PROJECT_BINARY_DIR}/python/fcvi-${PROJECT_VERSION}.dist-info")
+  file(WRITE "${FCVI_DIST_INFO}/METADATA" "Metadata-Version: 2.1\nName: fcvi\nVersion: ${PROJECT_VERSION}\n")
+  file(WRITE "${FCVI_DIST_INFO}/entry_points.txt" "[pytest11]\nfcvi.pytest_plugin = fcvi.pytest_plugin\n")
+  install(DIRECTORY "${FCVI_DIST_INFO}" DESTINATION "${FCVI_DIST_PACKAGES}" COMPONENT python)
+endif()
 
 # Makefiles written for another vendor's library say -lgnivipl (shared list of variants); it is the same library.
 set(FCVI_ALIAS "${PROJECT_BINARY_DIR}/lib/libgnivipl.so")

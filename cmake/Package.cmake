@@ -1,4 +1,4 @@
-# `cpack -G DEB` in the build folder: libvipl1, libvipl-dev and fcvi-tools, one for each component of Install.cmake.
+# `cpack -G DEB` in the build folder: libvipl1, libvipl-dev, fcvi-tools, libfcvi-sim0 and python3-fcvi, one for each component of Install.cmake.
 include_guard(GLOBAL)
 
 set(CPACK_PACKAGE_NAME fcvi)
@@ -10,7 +10,10 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_SOURCE_GENERATOR "")
 set(CPACK_GENERATOR DEB)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
-set(CPACK_COMPONENTS_ALL runtime development tools)
+set(CPACK_COMPONENTS_ALL runtime development tools simulation)
+if(TARGET fcvi_python)
+  list(APPEND CPACK_COMPONENTS_ALL python)
+endif()
 set(CPACK_PRE_BUILD_SCRIPTS "${PROJECT_SOURCE_DIR}/cmake/DebianTree.cmake")
 
 set(CPACK_DEBIAN_PACKAGE_MAINTAINER "fcvi project <fcvi@fcvi.invalid>" CACHE STRING "who answers for the packages")
@@ -30,6 +33,15 @@ function(fcvi_debian_package component name section depends summary text)
   set(CPACK_DEBIAN_${upper}_DESCRIPTION "${summary}\n${FCVI_ABOUT}\n.\n${text}" PARENT_SCOPE)
 endfunction()
 
+# The module is for one version of Python.
+if(TARGET fcvi_python)
+  execute_process(COMMAND "${FCVI_PYTHON_EXECUTABLE}" -c "import sys; print('%d.%d %d.%d' % (*sys.version_info[:2], 3, sys.version_info[1] + 1))"
+    OUTPUT_VARIABLE FCVI_PYTHON_VERSIONS OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  separate_arguments(FCVI_PYTHON_VERSIONS)
+  list(GET FCVI_PYTHON_VERSIONS 0 FCVI_THIS_PYTHON)
+  list(GET FCVI_PYTHON_VERSIONS 1 FCVI_NEXT_PYTHON)
+endif()
+
 set(FCVI_ABOUT "The Virtual Interface Architecture lets programs send, receive and do
 remote direct memory access without the kernel in between. This provider
 carries it over Fibre Channel FC-VI (ISO/IEC 14165-331) on an emulated
@@ -38,7 +50,7 @@ set(FCVI_SAME_LIBRARY "libvipl1 (= ${PROJECT_VERSION})")   # the versions of one
 fcvi_debian_package(runtime libvipl1 libs "" "Virtual Interface Provider Library"
   "This package has the library and the service of the local fabric, which is
 started on demand.")
-fcvi_debian_package(development libvipl-dev libdevel "${FCVI_SAME_LIBRARY}"
+fcvi_debian_package(development libvipl-dev libdevel "${FCVI_SAME_LIBRARY}, libfcvi-sim0 (= ${PROJECT_VERSION})"
   "Virtual Interface Provider Library, development files"
   "This package has the header, the link names, manual pages of the calls and
 example programs.")
@@ -47,10 +59,20 @@ fcvi_debian_package(tools fcvi-tools net "${FCVI_SAME_LIBRARY}"
   "This package has the fabric simulator and the programs that copy files,
 test the connection between nodes and measure its speed, and the Wireshark
 plugin for FC-VI.")
+fcvi_debian_package(simulation libfcvi-sim0 libs "" "Simulated Fibre Channel fabrics for tests"
+  "This package has the library that tests in C++ build fabrics, ports and
+faults with, in virtual time.")
+fcvi_debian_package(python python3-fcvi python "python3 (>= ${FCVI_THIS_PYTHON}), python3 (<< ${FCVI_NEXT_PYTHON})"
+  "Simulated Fibre Channel fabrics for tests, Python module"
+  "This package has the module with which tests in Python build fabrics, ports
+and faults, in virtual time, and a plugin for pytest.")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS "wireshark | tshark (>= 4.0)")
+
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-pytest")
 
 # New libraries are found without a reboot.
 file(WRITE "${PROJECT_BINARY_DIR}/triggers" "activate-noawait ldconfig\n")
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA "${PROJECT_BINARY_DIR}/triggers")
+set(CPACK_DEBIAN_SIMULATION_PACKAGE_CONTROL_EXTRA "${PROJECT_BINARY_DIR}/triggers")
 
 include(CPack)

@@ -59,6 +59,18 @@ class Consumers(unittest.TestCase):
         self.good(build / "consumer")
         self.good(build / "consumer_cxx")
 
+    def test_find_package_of_the_simulator(self):
+        """The example of docs/python.md, built as somebody's own project."""
+        project, build = self.work / "simulated", self.work / "build"
+        project.mkdir()
+        shutil.copy(self.prefix / "share/doc/fcvi/examples/simulated_fabric.cpp", project)
+        (project / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.16)\nproject(x CXX)\nset(CMAKE_CXX_STANDARD 20)\nfind_package(fcvi REQUIRED)\n"
+            "add_executable(it simulated_fabric.cpp)\ntarget_link_libraries(it PRIVATE fcvi::sim)\n", encoding="utf-8")
+        self.good(CMAKE, "-S", project, "-B", build, f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        self.good(CMAKE, "--build", build)
+        self.assertIn("as expected", self.good(build / "it"))
+
     def test_find_package_of_a_version_that_is_not_there(self):
         project = self.copy_project("cmake")
         (project / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.16)\nproject(x C)\nfind_package(fcvi 99 REQUIRED)\n",

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""cpack -G DEB makes three packages that hold what they should, depend on what they need, and please lintian.
+"""cpack -G DEB makes packages that hold what they should, depend on what they need, and please lintian.
 
 usage: packages_test.py BUILD
 """
@@ -15,6 +15,7 @@ from pathlib import Path
 
 BUILD = Path(sys.argv.pop(1))
 SKIPPED = 77
+HAS_PYTHON = bool(list((BUILD / "python/fcvi").glob("_fcvi*.so")))
 # What the programs of CPack and our choices bring about, with the reason why it stays.
 TOLERATED = {
     "maintscript-calls-ldconfig",  # CPack writes it beside the trigger
@@ -44,7 +45,8 @@ class Packages(unittest.TestCase):
         return {row[5].removeprefix("./").split(" -> ")[0]: row[0] for row in rows if not row[0].startswith("d")}
 
     def test_names_and_versions(self):
-        self.assertEqual(set(self.files), {"libvipl1", "libvipl-dev", "fcvi-tools"})
+        python = {"python3-fcvi"} if HAS_PYTHON else set()
+        self.assertEqual(set(self.files), {"libvipl1", "libvipl-dev", "fcvi-tools", "libfcvi-sim0"} | python)
         for package in self.files:
             self.assertEqual(self.field(package, "Package"), package)
             self.assertRegex(self.field(package, "Version"), r"^\d+\.\d+\.\d+$")
@@ -82,6 +84,23 @@ class Packages(unittest.TestCase):
         if (BUILD / "tools/wireshark/fcvi.lua").exists():
             plugins = [name for name in content if name.endswith("/wireshark/plugins/fcvi.lua")]
             self.assertEqual([content[name] for name in plugins], ["-rw-r--r--"])
+
+    def test_simulation_package(self):
+        self.assertIn("usr/lib/libfcvi-sim.so.0", self.content("libfcvi-sim0"))
+        self.assertIn("usr/include/fcvi/sim.hpp", self.content("libvipl-dev"))
+        self.assertIn("libfcvi-sim0 (=", self.field("libvipl-dev", "Depends"))
+
+    @unittest.skipUnless(HAS_PYTHON, "the Python module is not built")
+    def test_python_package(self):
+        """The module of the package is imported, and pytest finds its plugin."""
+        self.assertRegex(self.field("python3-fcvi", "Depends"), r"python3 \(<< 3\.\d+\).*python3 \(>= 3\.\d+\)|"
+                                                                r"python3 \(>= 3\.\d+\).*python3 \(<< 3\.\d+\)")
+        with tempfile.TemporaryDirectory() as folder:
+            run("dpkg-deb", "-x", self.files["python3-fcvi"], folder)
+            place = f"PYTHONPATH={folder}/usr/lib/python3/dist-packages"
+            name = "import fcvi, fcvi.live; print(fcvi.Frame('ABTS').message)"
+            self.assertEqual(run("env", place, "/usr/bin/python3", "-B", "-c", name), "ABTS\n")
+            self.assertIn("--fcvi-output", run("env", place, "/usr/bin/python3", "-B", "-m", "pytest", "--help"))
 
     def test_every_package_says_its_licence(self):
         for package in self.files:

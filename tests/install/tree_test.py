@@ -31,7 +31,7 @@ def expected():
     development = [r"include/vipl\.h", r"lib/libvipl\.so", r"lib/libgnivipl\.so", r"lib/pkgconfig/vipl\.pc",
                    r"lib/cmake/fcvi/fcvi-config\.cmake", r"lib/cmake/fcvi/fcvi-config-version\.cmake",
                    r"lib/cmake/fcvi/fcvi-targets\.cmake", r"lib/cmake/fcvi/fcvi-targets-\w+\.cmake",
-                   r"share/doc/fcvi/examples/[\w.]+"]
+                   r"include/fcvi/sim\.hpp", r"lib/libfcvi-sim\.so", r"share/doc/fcvi/examples/[\w.]+"]
     development += [rf"share/man/man3/{call}\.3" for call in CALLS]
     tools = []
     for program in sorted(filter(built, PROGRAMS)):
@@ -46,7 +46,11 @@ def expected():
     for example in ("vipl.example.yaml", "hosts.example"):
         if (SOURCE / "vipl" / example).exists():
             runtime.append(rf"share/doc/fcvi/{example}")
-    return {"runtime": runtime, "development": development, "tools": tools}
+    simulation = [r"lib/libfcvi-sim\.so\.0"]
+    module, metadata = r"lib/python3/dist-packages/fcvi", r"lib/python3/dist-packages/fcvi-[\d.]+dist-info"
+    python = [rf"{module}/(\w+\.py|_fcvi\.pyi|py\.typed)", rf"{module}/_fcvi\.\S+\.so", rf"{metadata}/(METADATA|entry_points\.txt)"]
+    return {"runtime": runtime, "development": development, "tools": tools, "simulation": simulation,
+            "python": python if list((BUILD / "python/fcvi").glob("_fcvi*.so")) else []}
 
 
 class Tree(unittest.TestCase):
