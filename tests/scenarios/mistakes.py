@@ -78,6 +78,6 @@ def update(program, corpus):
 
 if __name__ == "__main__":
     if "--update" in sys.argv:
-        sys.exit(update(sys.argv[1], sys.argv[2]))
+        sys.exit(update(os.path.abspath(sys.argv[1]), sys.argv[2]))
     Mistakes.program, Mistakes.corpus = os.path.abspath(sys.argv[1]), sys.argv[2]
     unittest.main(argv=sys.argv[:1], verbosity=2)
