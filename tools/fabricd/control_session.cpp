@@ -78,8 +78,8 @@ void ControlSession::carry_out(std::string_view request) {
   };
   if (request == control_word::status) return answer(to_json(service().status()));
   if (request == control_word::stop) {
-    service().stop("asked to");
-    return pump();
+    done_ = true;  // the end of the connection is the answer: then all files are written
+    return service().stop("asked to");
   }
   if (request == control_word::fault_list) return answer(boost::json::serialize(to_array(service().faults().states())));
   if (is(control_word::fault_add)) return add_faults(request);
