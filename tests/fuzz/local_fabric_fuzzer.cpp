@@ -119,7 +119,7 @@ void flood_service(const Directory& directory, const Input& input) {
   write_all(flood.get(), input);
   hang_up(flood.get());
   read_until(
-      flood.get(), [](const Input&) { return false; }, turn);  // until the service closes it
+      flood.get(), [&](const Input&) { return io.stopped(); }, turn);  // until the service closes it, or has ended
   if (::access(directory.get().socket_path().c_str(), F_OK) != 0) return;
   {
     const runtime::CoreSection section(service.core());
