@@ -90,7 +90,7 @@ class Crossbar::Inside {
 
 Crossbar::Crossbar(NPort& port, runtime::CoreGuard& guard, std::shared_ptr<FrameStream> stream,
                    runtime::drivers::Doorbell& doorbell)
-    : port_(port), guard_(guard), stream_(std::move(stream)), board_(doorbell) {
+    : port_(port), guard_(guard), stream_(std::move(stream)), doorbell_(doorbell), board_(doorbell) {
   guard_.add_memory_input(*this);
   OutputListener& listener = *this;
   stream_->set_listener(&listener);
@@ -233,7 +233,9 @@ void Crossbar::write(Path& path, FramePtr frame) {
 }
 
 void Crossbar::ring(Path& path) {
-  if (!path.bell.ring()) [[likely]]
+  const bool woken = path.bell.ring();
+  doorbell_.set_peer_core(path.bell.core());
+  if (!woken) [[likely]]
     return;
   path.unheard = 0;
   start_ticking();

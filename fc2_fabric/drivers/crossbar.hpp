@@ -148,6 +148,7 @@ class Crossbar final : public FrameOutput,
   std::vector<std::unique_ptr<Path>> paths_;
   boost::unordered_flat_map<std::uint32_t, Path*> by_peer_;
   boost::unordered_flat_map<unsigned, Path*> by_note_;
+  runtime::drivers::Doorbell& doorbell_;
   mutable NoteBoard board_;
   Path* last_used_ = nullptr;
   mutable std::size_t next_to_read_ = 0;

@@ -1,8 +1,9 @@
 // How other processes wake this one when they have written to memory that it shares with them.
 //
 // Two words, each in memory of its own. `attention` is written by the owner alone: whether some thread of the owner
-// looks at its memory, or all sleep. Others cannot write it, so that none of them can keep the rest from waking the
-// owner. `rung` is counted up by whoever rings, and is the word on which the owner sleeps.
+// looks at its memory, or all sleep; and beside it, on which core the one that looks does so. Others cannot write it, so
+// that none of them can keep the rest from waking the owner. `rung` is counted up by whoever rings, and is the word on
+// which the owner sleeps.
 //
 //   owner                                        who has written something
 //     rung = fall_asleep()                         publish it
@@ -53,6 +54,15 @@ class Doorbell {
   void ring_self();
   [[nodiscard]] const std::atomic<std::uint32_t>& word() const { return *reinterpret_cast<Word*>(rung_.data()); }
 
+  /// Any thread of the owner that begins to look at its memory: the core on which it does, -1 for none.
+  void look_from(int core) {
+    Core& place = core_of(attention_);
+    if (place.load(std::memory_order_relaxed) != core + 1) place.store(core + 1, std::memory_order_relaxed);
+  }
+  /// Any thread: that of the process which was written to last, as its PeerDoorbell told.
+  [[nodiscard]] int peer_core() const { return peer_core_.load(std::memory_order_relaxed); }
+  void set_peer_core(int core) { peer_core_.store(core, std::memory_order_relaxed); }
+
   /// The notes `group * notes_of_a_group` and so on are the caller's. Nothing: all are given.
   [[nodiscard]] std::optional<unsigned> take_group();
   void give_back_group(unsigned group) { groups_taken_[group] = false; }
@@ -65,13 +75,17 @@ class Doorbell {
   friend class PeerDoorbell;
   using Word = std::atomic<std::uint32_t>;
   using Notes = std::atomic<std::uint64_t>;
+  using Core = std::atomic<std::int32_t>;  // one more than its number, so that new memory says none
   // Of attention; the rest counts the sleeps.
   static constexpr std::uint32_t asleep = 1, wants_notes = 2, one_sleep = 4;
-  static constexpr std::size_t notes_offset = 64;
+  static constexpr std::size_t notes_offset = 64, core_offset = sizeof(Word);
   static_assert(notes_offset + group_count * sizeof(Notes) <= size_bytes);
 
   Doorbell(SharedMemory attention, SharedMemory rung) : attention_(std::move(attention)), rung_(std::move(rung)) {}
   [[nodiscard]] Word& attention() { return *reinterpret_cast<Word*>(attention_.data()); }
+  [[nodiscard]] static Core& core_of(const SharedMemory& attention) {
+    return *reinterpret_cast<Core*>(attention.data() + core_offset);
+  }
   [[nodiscard]] static Notes& notes(const SharedMemory& rung, unsigned group) {
     return reinterpret_cast<Notes*>(rung.data() + notes_offset)[group];
   }
@@ -79,6 +93,7 @@ class Doorbell {
   SharedMemory attention_, rung_;
   bool groups_taken_[group_count] = {};
   unsigned wanting_ = 0;
+  std::atomic<int> peer_core_{-1};
 };
 
 /// Another process's.
@@ -96,6 +111,11 @@ class PeerDoorbell {
     full_fence();
     const std::uint32_t attention = this->attention(std::memory_order_relaxed);
     return (attention & (Doorbell::asleep | Doorbell::wants_notes)) != 0 && ring(attention);
+  }
+  /// On which core the owner looked last, -1 when it never did. Any value, where the owner lies.
+  [[nodiscard]] int core() const {
+    const std::int32_t place = Doorbell::core_of(attention_).load(std::memory_order_relaxed);
+    return place > 0 ? place - 1 : -1;
   }
   /// It was woken, and still is in the same sleep.
   [[nodiscard]] bool unanswered() const { return rung_for_ != 0 && attention(std::memory_order_relaxed) == rung_for_; }

@@ -490,6 +490,19 @@ TEST_F(CrossbarTest, service_holds_what_goes_by_it_alone) {
   EXPECT_FALSE(hold(far.id, false));
 }
 
+// Who writes learns on which core the far end looks, of the one that it wrote to last.
+TEST_F(CrossbarTest, writer_learns_on_which_core_the_far_end_looks) {
+  FarEnd& first = make_open_path(0x020200);
+  FarEnd& second = make_open_path(0x020300);
+  ASSERT_TRUE(until_direct(2));
+  first.doorbell->look_from(3);
+  second.doorbell->look_from(5);
+  send(first.id, 1);
+  EXPECT_EQ(machine.doorbell->peer_core(), 3);
+  send(second.id, 1);
+  EXPECT_EQ(machine.doorbell->peer_core(), 5);
+}
+
 // Class 2 (FC-FS): each frame is answered before others may follow, so that the far end is woken for each; class 3
 // wakes it for a Sequence's last frame, and once in a number of frames.
 TEST_F(CrossbarTest, far_end_is_woken_for_each_frame_of_class_2) {

@@ -43,6 +43,20 @@ TEST(Doorbell, every_peer_rings) {
   EXPECT_EQ(rung(*bell), 2U);
 }
 
+// Who rings learns on which core the owner looks, and never more than that it does not know.
+TEST(Doorbell, peers_see_where_the_owner_looks) {
+  const auto bell = Doorbell::make();
+  const PeerDoorbell peer = PeerDoorbell::map(bell->descriptors());
+  EXPECT_EQ(peer.core(), -1);
+  EXPECT_EQ(bell->peer_core(), -1);
+  for (const int core : {0, 1, 1023, -1}) {
+    bell->look_from(core);
+    EXPECT_EQ(peer.core(), core);
+    bell->set_peer_core(core);
+    EXPECT_EQ(bell->peer_core(), core);
+  }
+}
+
 // Descriptors that are no doorbell are refused.
 TEST(Doorbell, other_memory_is_no_doorbell) {
   const auto bell = Doorbell::make();

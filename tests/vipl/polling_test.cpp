@@ -12,7 +12,16 @@ using namespace vipl;
 
 namespace {
 constexpr TimeNs us = runtime::microsecond;
-constexpr auto undisturbed = [] { return std::uint64_t{0}; };  // nobody took the core
+
+/// What a thread asks the system. By itself nobody takes its core.
+struct System {
+  [[nodiscard]] TimeNs now() const { return time; }
+  [[nodiscard]] std::uint64_t times_preempted() const { return preempted; }
+  Place place(TimeNs) { return std::exchange(next_place, next_place == Place::Moved ? Place::Apart : next_place); }
+  TimeNs time = runtime::second;
+  std::uint64_t preempted = 0;
+  Place next_place = Place::Apart;
+};
 
 /// Time is what the test says; nobody serves but who calls.
 class HandRuntime final : public Runtime {
@@ -87,15 +96,17 @@ class Polling : public testing::Test {
 /// A wait: polls every 0.2 us find nothing, until what comes `after` so long. Returns how many naps were taken, and how
 /// long it polled before the first.
 int wait_for(Patience& patience, TimeNs& now, TimeNs after, TimeNs* polled = nullptr) {
+  System system;
   const TimeNs begin = now, end = now + after;
   int naps = 0;
   for (; now < end; now += us / 5)
-    if (patience.poll_was_empty(now, undisturbed)) {
+    if (patience.poll_was_empty(now, system)) {
       if (++naps == 1 && polled != nullptr) *polled = now - begin;
       now = std::min(end, now + Patience::nap);
       patience.napped(now);
     }
-  patience.found([&] { return now; }, undisturbed);
+  system.time = now;
+  patience.found(system);
   now += 10 * us;  // the program's own work
   return naps;
 }
@@ -109,15 +120,17 @@ void wait_until_spinning(Patience& patience, TimeNs& now, std::uint32_t at_most)
 
 TEST(Patience, poll_now_and_then_never_sleeps) {
   Patience patience;
+  System system;
   for (TimeNs now = runtime::second; now < 2 * runtime::second; now += Patience::longest_gap + 1)
-    EXPECT_FALSE(patience.poll_was_empty(now, undisturbed));
+    EXPECT_FALSE(patience.poll_was_empty(now, system));
 }
 
 // As one that waits would: whoever brings something gets the core at once.
 TEST(Patience, polls_in_a_row_sleep_at_the_second) {
   Patience patience;
-  EXPECT_FALSE(patience.poll_was_empty(runtime::second, undisturbed));
-  EXPECT_TRUE(patience.poll_was_empty(runtime::second + us, undisturbed));
+  System system;
+  EXPECT_FALSE(patience.poll_was_empty(runtime::second, system));
+  EXPECT_TRUE(patience.poll_was_empty(runtime::second + us, system));
 }
 
 TEST(Patience, what_comes_soon_is_spun_for) {
@@ -147,34 +160,40 @@ TEST(Patience, what_comes_late_is_slept_for) {
 // Others had the core meanwhile and brought it: on this core spinning only kept them from it.
 TEST(Patience, what_others_brought_on_this_core_is_not_spun_for) {
   Patience patience;
+  System system;
   TimeNs now = runtime::second;
   wait_until_spinning(patience, now, Patience::first_rest);
-  EXPECT_FALSE(patience.poll_was_empty(now, undisturbed));
-  EXPECT_FALSE(patience.poll_was_empty(now += us, undisturbed));
+  EXPECT_FALSE(patience.poll_was_empty(now, system));
+  EXPECT_FALSE(patience.poll_was_empty(now += us, system));
   now += Patience::others_ran + us;  // off the core
-  patience.found([&] { return now; }, undisturbed);
-  EXPECT_FALSE(patience.poll_was_empty(now += 10 * us, undisturbed));
-  EXPECT_TRUE(patience.poll_was_empty(now += us, undisturbed));
+  system.time = now;
+  patience.found(system);
+  EXPECT_FALSE(patience.poll_was_empty(now += 10 * us, system));
+  EXPECT_TRUE(patience.poll_was_empty(now += us, system));
 }
 
 // So short that the gap does not show it: others took the core all the same, to bring what was waited for.
 TEST(Patience, what_others_brought_in_no_time_on_this_core_is_not_spun_for) {
   Patience patience;
+  System system;
   TimeNs now = runtime::second;
   wait_until_spinning(patience, now, Patience::first_rest);
-  EXPECT_FALSE(patience.poll_was_empty(now, undisturbed));
-  EXPECT_FALSE(patience.poll_was_empty(now += us, undisturbed));
-  patience.found([&] { return now += us; }, [] { return std::uint64_t{1}; });
-  EXPECT_FALSE(patience.poll_was_empty(now += 10 * us, undisturbed));
-  EXPECT_TRUE(patience.poll_was_empty(now += us, undisturbed));
+  EXPECT_FALSE(patience.poll_was_empty(now, system));
+  EXPECT_FALSE(patience.poll_was_empty(now += us, system));
+  system.time = now += us;
+  system.preempted = 1;
+  patience.found(system);
+  EXPECT_FALSE(patience.poll_was_empty(now += 10 * us, system));
+  EXPECT_TRUE(patience.poll_was_empty(now += us, system));
 }
 
 // Spinning or not: a program that computes and polls once in a while is left alone.
 TEST(Patience, poll_now_and_then_after_a_spin_never_sleeps) {
   Patience patience;
+  System system;
   TimeNs now = runtime::second;
   wait_until_spinning(patience, now, Patience::first_rest);
-  for (int i = 0; i < 1000; ++i) EXPECT_FALSE(patience.poll_was_empty(now += Patience::longest_gap + 1, undisturbed));
+  for (int i = 0; i < 1000; ++i) EXPECT_FALSE(patience.poll_was_empty(now += Patience::longest_gap + 1, system));
 }
 
 // --- Engine::poll --------------------------------------------------------------------------------------------------
@@ -336,7 +355,7 @@ TEST_F(Polling, emptyQueueBesides_rests) {
 // A thread that polls memory spins from its first wait on, as long as it is told; without that it naps until it has
 // waited often enough.
 TEST(Patience, spins_at_once_where_it_is_told_to) {
-  for (const TimeNs longest : {Patience::long_spin, 70 * us}) {
+  for (const TimeNs longest : {WaitSpin::default_longest, 70 * us}) {
     Patience told, untold;
     told.spin_at_once(longest);
     TimeNs now = runtime::second, polled = 0;
@@ -357,52 +376,87 @@ TEST(Patience, spins_at_once_less_and_less_in_vain) {
   for (int wait = 0; wait < 200; ++wait) {
     patience.spin_at_once();
     TimeNs polled = 0;
-    wait_for(patience, now, 10 * Patience::long_spin, &polled);
-    spins += polled > Patience::long_spin / 2 ? 1 : 0;
+    wait_for(patience, now, 10 * WaitSpin::default_longest, &polled);
+    spins += polled > WaitSpin::default_longest / 2 ? 1 : 0;
   }
-  EXPECT_GE(spins, 2);
-  EXPECT_LE(spins, 5);
+  EXPECT_EQ(spins, 8) << "the first, and after 1, 2, 4 ... 64 others";
 }
 
-// What a thread that spins at once meets in a wait: how often others took its core, and for how long it was away.
-struct Loss {
-  std::uint64_t times = 0;
-  TimeNs away = 0;
-};
+/// A wait whose first two polls are `now` and a little later. Gives which of them naps, or 0; ends `now` where it found
+/// something.
+int nap_of_wait(Patience& patience, System& system, TimeNs& now) {
+  int nap = 0;
+  for (int poll = 1; poll <= 2 && nap == 0; ++poll, now += us / 5)
+    if (patience.poll_was_empty(now, system)) {
+      nap = poll;
+      patience.napped(now += us);
+    }
+  system.time = now;
+  patience.found(system);
+  return nap;
+}
 
-// Waits until it naps, `most` at most; the wait i meets loss_of(i). Gives how many it spun through.
-template <class LossOf>
-unsigned spins_through(unsigned most, LossOf loss_of) {
+// Others take its core, however often and for however long: it has its turn with its peer, and both get much done then.
+TEST(Patience, spins_at_once_whoever_takes_the_core) {
   Patience patience;
   patience.spin_at_once();
-  std::uint64_t taken = 0;
-  TimeNs now = runtime::second;
-  const auto preempted = [&] { return taken; };
-  for (unsigned i = 0; i < most; ++i) {
-    if (patience.poll_was_empty(now, preempted) || patience.poll_was_empty(now += us, preempted)) return i;
-    const Loss loss = loss_of(i);
-    taken += loss.times;
-    now += loss.away + us;
-    patience.found([&] { return now; }, preempted);
-    now += 10 * us;
+  System system;
+  for (TimeNs now = runtime::second; now < 2 * runtime::second; now += 4 * runtime::millisecond) {
+    ASSERT_EQ(nap_of_wait(patience, system, now), 0);
+    system.preempted += 3;
   }
-  return most;
 }
 
-// Others take the core now and then, as the library's own threads do: it spins on. In every second wait: they need it.
-TEST(Patience, spins_at_once_until_others_take_the_core_in_every_second_wait) {
-  constexpr unsigned look = Patience::waits_of_a_look, many = 100 * look;
-  EXPECT_EQ(spins_through(many, [](unsigned) { return Loss{}; }), many);
-  EXPECT_EQ(spins_through(many, [](unsigned i) { return Loss{i % 3 == 0 ? 1u : 0u, 0}; }), many);
-  EXPECT_EQ(spins_through(many, [](unsigned i) { return Loss{i % 2, 0}; }), look);
+// The peer runs while this thread sleeps: so it does, from its second poll in a row on, and then from the first.
+TEST(Patience, on_the_core_of_its_peer_it_naps) {
+  Patience patience;
+  patience.spin_at_once();
+  System system;
+  system.next_place = Place::Shared;
+  TimeNs now = runtime::second;
+  EXPECT_EQ(nap_of_wait(patience, system, now), 2);
+  EXPECT_EQ(nap_of_wait(patience, system, now), 1);
+  EXPECT_EQ(nap_of_wait(patience, system, now), 1);
+  now += Patience::longest_gap + us;  // other work of the program
+  EXPECT_EQ(nap_of_wait(patience, system, now), 2);
+  system.next_place = Place::Apart;  // the peer has left
+  EXPECT_EQ(nap_of_wait(patience, system, now), 0);
 }
 
-// So with gaps in which it did not run, however they came about.
-TEST(Patience, spins_at_once_until_it_is_away_in_every_second_wait) {
-  constexpr unsigned look = Patience::waits_of_a_look, many = 100 * look;
-  constexpr TimeNs away = Patience::others_ran + us;
-  EXPECT_EQ(spins_through(many, [](unsigned i) { return Loss{0, i % 3 == 0 ? away : 0}; }), many);
-  EXPECT_EQ(spins_through(many, [](unsigned i) { return Loss{0, i % 2 == 0 ? away : 0}; }), look);
+// Elsewhere it tries anew, whatever it has learned before.
+TEST(Patience, on_another_core_it_spins_anew) {
+  Patience patience;
+  patience.spin_at_once();
+  System system;
+  TimeNs now = runtime::second;
+  for (int i = 0; i < 100; ++i) wait_for(patience, now, 10 * WaitSpin::default_longest);  // in vain
+  EXPECT_NE(nap_of_wait(patience, system, now), 0);
+  system.next_place = Place::Moved;
+  EXPECT_EQ(nap_of_wait(patience, system, now), 0);
+}
+
+// --- moves -----------------------------------------------------------------------------------------------------------
+
+// In vain they become rare: 2, 4, 8 ms and so on apart, at last a second.
+TEST(Moves, in_vain_become_rare) {
+  Moves moves;
+  int begun = 0;
+  const TimeNs begin = runtime::second;
+  for (TimeNs now = begin; now < begin + 20 * runtime::second; now += 50 * us) begun += moves.may_begin(now) ? 1 : 0;
+  EXPECT_GE(begun, 25);
+  EXPECT_LE(begun, 32);
+}
+
+// A move that kept its thread apart for long is followed by the next at once.
+TEST(Moves, after_a_long_time_apart_begin_anew) {
+  Moves moves;
+  TimeNs now = runtime::second;
+  for (const TimeNs end = now + 10 * runtime::second; now < end; now += 50 * us)
+    static_cast<void>(moves.may_begin(now));
+  now += 3 * runtime::second;
+  EXPECT_TRUE(moves.may_begin(now));
+  EXPECT_FALSE(moves.may_begin(now + Moves::first_rest - 1));
+  EXPECT_TRUE(moves.may_begin(now + Moves::first_rest));
 }
 
 // After a try in vain it leaves out 1 wait, then 2, then 4, never more than `longest_rest`; a success begins anew.
@@ -410,7 +464,7 @@ TEST(WaitSpin, tries_in_vain_become_rare) {
   WaitSpin spin;
   const auto left_out = [&] {
     std::uint32_t waits = 0;
-    while (!spin.may_begin()) ++waits;
+    while (!spin.may_begin(Place::Apart)) ++waits;
     return waits;
   };
   EXPECT_EQ(left_out(), 0u);
@@ -428,6 +482,17 @@ TEST(WaitSpin, tries_in_vain_become_rare) {
   EXPECT_EQ(left_out(), 0u);
   spin.in_vain();
   EXPECT_EQ(left_out(), 1u);
+}
+
+// On the core of the process that it waits for it spins never; on a new core at once.
+TEST(WaitSpin, goes_by_the_place) {
+  WaitSpin spin;
+  EXPECT_FALSE(spin.may_begin(Place::Shared));
+  EXPECT_TRUE(spin.may_begin(Place::Apart));
+  for (int i = 0; i < 20; ++i) spin.in_vain();
+  EXPECT_FALSE(spin.may_begin(Place::Apart));
+  EXPECT_TRUE(spin.may_begin(Place::Moved));
+  EXPECT_TRUE(spin.may_begin(Place::Apart));
 }
 
 class Spinning : public Polling {
@@ -459,7 +524,7 @@ TEST_F(Spinning, wait_spins_as_long_as_configured) {
   runtime.wait_spin_of_thread.longest = 30 * us;
   EXPECT_EQ(spun(runtime::never, Taken::NotDone), 30 * us);
   runtime.wait_spin_of_thread.found();
-  EXPECT_TRUE(runtime.wait_spin_of_thread.may_begin() || runtime.wait_spin_of_thread.may_begin());
+  EXPECT_TRUE(runtime.wait_spin_of_thread.may_begin(Place::Moved));
   EXPECT_EQ(spun(runtime.time + 5 * us, Taken::NotDone), 5 * us);
 }
 // Not where the thread has one core alone, or it is configured so.

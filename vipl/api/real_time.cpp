@@ -13,6 +13,7 @@
 #include <optional>
 #include <thread>
 
+#include "runtime/drivers/processor.hpp"
 #include "vipl/configuration/configuration.hpp"
 #include "vipl/engine/cancellation.hpp"
 #include "vipl/engine/futex.hpp"
@@ -73,6 +74,7 @@ class RealTime final : public Runtime {
     return of_this_thread.longest != 0 && has_cores() ? &of_this_thread : nullptr;
   }
   TimeNs poll_spin() override { return has_cores() ? poll_spin_.load(std::memory_order_relaxed) : 0; }
+  [[nodiscard]] Place place(TimeNs now) override;
   [[nodiscard]] std::uint64_t times_preempted() const override {
     rusage usage{};
     getrusage(RUSAGE_THREAD, &usage);
@@ -105,7 +107,7 @@ class RealTime final : public Runtime {
   std::uint32_t last_epoch_ = 0;
   TimeNs nap_round_ = Patience::nap / 2;
   std::atomic<bool> ends_naps_{false};
-  std::atomic<TimeNs> wait_spin_{WaitSpin::default_longest}, poll_spin_{Patience::long_spin};
+  std::atomic<TimeNs> wait_spin_{WaitSpin::default_longest}, poll_spin_{WaitSpin::default_longest};
   std::unique_ptr<runtime::drivers::Doorbell> doorbell_;  // with the engine's lock
   std::optional<Watch> watch_;                            // from the first memory input on
 };
@@ -122,6 +124,18 @@ runtime::drivers::Doorbell* RealTime::doorbell() {
   watch_.emplace(*engine_, *doorbell_);
   engine_->set_memory_handler([this] { start_thread([this] { watch_->run(); }); });
   return doorbell_.get();
+}
+
+// Two that wait for one another in turn are no load that the system would spread over its cores: it leaves them where
+// they are, and each waits for the other's time slice, or for its sleep.
+Place RealTime::place(TimeNs now) {
+  thread_local Moves moves;
+  const int core = runtime::drivers::current_core();
+  doorbell_->look_from(core);
+  if (core < 0 || doorbell_->peer_core() != core) return Place::Apart;
+  if (!moves.may_begin(now) || !runtime::drivers::leave_core(core)) return Place::Shared;
+  doorbell_->look_from(runtime::drivers::current_core());
+  return Place::Moved;
 }
 
 // The first napping thread starts it; it continues while any thread naps.

@@ -105,7 +105,7 @@ struct Configuration {
       30 * runtime::second;  // fcvi-fabricd, where we start it, ends after so long unused
   /// Between processes, where messages come by memory: how long a call that waits, and one that polls, spins at most
   /// before it sleeps. 0: not at all; a poller as it does for other input.
-  runtime::TimeNs wait_spin = 50 * runtime::microsecond, poll_spin = 200 * runtime::microsecond;
+  runtime::TimeNs wait_spin = 50 * runtime::microsecond, poll_spin = 50 * runtime::microsecond;
 
   /// The NIC with this name or alias, compared byte by byte; nullptr: there is none.
   [[nodiscard]] const NicConfiguration* find(std::string_view device_name) const;

@@ -5,15 +5,20 @@
 #include <utility>
 
 #include "runtime/scheduler.hpp"
+#include "vipl/engine/runtime.hpp"
 
 namespace vipl {
-using runtime::TimeNs;
 
 /// How a thread that waits spins before it sleeps, where its messages come by memory and the machine has more than one
 /// core: the sleep and the wake-up cost more than most waits last. A try in vain is repeated after twice as many waits.
+/// On the core of the process that it waits for it does not spin: that would only keep the other from running. That
+/// other processes take the core now and then is no reason to sleep: whoever spins has its turn with its peer at once,
+/// and both get much done in it.
 class WaitSpin {
  public:
-  [[nodiscard]] bool may_begin() {
+  [[nodiscard]] bool may_begin(Place place) {
+    if (place == Place::Moved) left_ = 0;  // what it has learned was of the other core
+    if (place == Place::Shared) return false;
     if (left_ == 0) return true;
     --left_;
     return false;
@@ -31,19 +36,35 @@ class WaitSpin {
   std::uint32_t left_ = 0, rest_ = 1;
 };
 
+/// When a thread may move to another core, because it shares its own with the process that it talks to. Where the other
+/// cores are busy it gains nothing, and the system brings the two together again: so the soonest next move is put off
+/// twice as long each time, from `first_rest` to `longest_rest`, until none was wanted for a while.
+class Moves {
+ public:
+  [[nodiscard]] bool may_begin(TimeNs now) {
+    if (now < not_before_) return false;
+    rest_ = now - not_before_ < longest_rest ? std::min(2 * rest_, longest_rest) : first_rest;
+    not_before_ = now + rest_;
+    return true;
+  }
+  static constexpr TimeNs first_rest = runtime::millisecond, longest_rest = runtime::second;
+
+ private:
+  TimeNs not_before_ = 0, rest_ = first_rest;
+};
+
 /// One for each thread. Its data comes from other processes, which may need its core. So a thread that polls without a
 /// pause sleeps between its polls, for a short time or until a completion, as a waiting thread does: then it is about
 /// as fast. If cores are free it is faster without sleep: it tries that now and then, and continues as long as
 /// completions come within `spin`. A thread that does other work between its polls never sleeps here. The class uses no
-/// clock and no thread: the caller passes the time, and sleeps.
+/// clock and no thread: the caller passes the time, and sleeps. `System` is a Runtime, or a test's: now(),
+/// times_preempted(), place().
 class Patience {
  public:
-  /// Messages come by memory and the machine has more than one core: it spins from the first wait on, and longer, for a
-  /// peer that slept needs time to wake up.
-  void spin_at_once(TimeNs longest = long_spin) {
-    at_once_longest_ = longest;
-    if (std::exchange(at_once_, true)) return;
-    left_ = 0;
+  /// Messages come by memory and the machine has more than one core: it spins from the first wait on, as WaitSpin says.
+  void spin_at_once(TimeNs longest = WaitSpin::default_longest) {
+    at_once_ = true;
+    of_memory_.longest = longest;
   }
   /// Whether a poll at `now` that finds nothing should read the sockets. Before a nap it does not: the library's
   /// thread was woken for the input and reads it. After a nap in vain, and where there was no nap, it does not rely
@@ -51,17 +72,17 @@ class Patience {
   [[nodiscard]] bool reads_input(TimeNs now) const {
     return spinning_ || in_vain_ || (waiting_ && now - last_ > longest_gap);
   }
-  /// A poll that began at `now` found nothing. True: take a nap. `preempted()`: how often others took this thread's
-  /// core from it.
-  template <class Preempted>
-  [[nodiscard]] bool poll_was_empty(TimeNs now, Preempted preempted) {
+  /// A poll that began at `now` found nothing. True: take a nap.
+  template <class System>
+  [[nodiscard]] bool poll_was_empty(TimeNs now, System& system) {
     const TimeNs gap = now - last_;
     last_ = now;
     if (!waiting_) {
-      begin(now, preempted);
-      return false;
+      begin(now, system);
+      // It napped in the wait before and polls on without a pause: it would nap at its second poll.
+      return at_once_ && !spinning_ && napped_before_ && gap <= longest_gap;
     }
-    if (spinning_ && (now - first_ >= (at_once_ ? at_once_longest_ : spin) || lost_its_core(gap))) give_up_spinning();
+    if (spinning_ && (now - first_ >= (at_once_ ? of_memory_.longest : spin) || lost_its_core(gap))) give_up_spinning();
     return !spinning_ && gap <= longest_gap;
   }
   /// Whether a nap may be in vain because nothing completes during it: the thread polls several queues in turn, and a
@@ -75,12 +96,15 @@ class Patience {
     return untaken && stays_ < longest_stay && now < roams_until_ && now < looks_until_;
   }
   /// A poll found something: the next empty one begins a new wait.
-  template <class Clock, class Preempted>
-  void found(Clock clock, Preempted preempted) {
+  template <class System>
+  void found(System& system) {
     if (!waiting_) return;
+    napped_before_ = in_vain_;
     waiting_ = in_vain_ = false;
+    if (!spinning_) return;
+    if (at_once_) return of_memory_.found();
     // Other processes brought it on this core, or had to take it to do so.
-    if (spinning_ && (lost_its_core(clock() - last_) || shares_its_core(preempted))) give_up_spinning();
+    if (lost_its_core(system.now() - last_) || system.times_preempted() != preempted_) give_up_spinning();
   }
   void napped(TimeNs after) {
     last_ = after;
@@ -91,8 +115,6 @@ class Patience {
   static constexpr TimeNs longest_gap = 3 * runtime::microsecond;
   /// Completions come within this time if the cores that they need are free; a try in vain costs no more.
   static constexpr TimeNs spin = 50 * runtime::microsecond;
-  static constexpr TimeNs long_spin = 200 * runtime::microsecond;
-  static constexpr std::uint32_t waits_of_a_look = 16, losses_of_a_shared_core = waits_of_a_look / 2;
   /// A thread counts as polling several queues for this time after its latest change of queues.
   static constexpr TimeNs roaming = 20 * runtime::millisecond;
   /// So many polls of one queue in a row mean that the thread waits there.
@@ -113,53 +135,37 @@ class Patience {
   static constexpr std::uint32_t trusted = 64;
 
  private:
-  template <class Preempted>
-  void begin(TimeNs now, Preempted preempted) {
+  template <class System>
+  void begin(TimeNs now, System& system) {
     waiting_ = true;
     first_ = now;
-    if (spinning_ && ++kept_ == trusted)
+    if (at_once_)
+      spinning_ = of_memory_.may_begin(system.place(now));
+    else if (spinning_ && ++kept_ == trusted)
       rest_ = first_rest;
     else if (!spinning_ && (left_ == 0 || --left_ == 0))
-      begin_spinning(preempted);
+      begin_spinning(system.times_preempted());
   }
-  template <class Preempted>
-  void begin_spinning(Preempted preempted) {
+  void begin_spinning(std::uint64_t preempted) {
     spinning_ = true;
-    unlooked_ = losses_ = 0;
-    preempted_ = preempted();
+    preempted_ = preempted;
   }
-  /// Others ran for so long as `gap`. Where it spins from the start on that is only counted: the library's own threads
-  /// run for a moment once in a millisecond, and a virtual machine's processor is taken away now and then.
-  bool lost_its_core(TimeNs gap) {
-    if (gap <= others_ran) return false;
-    ++losses_;
-    return !at_once_;
-  }
-  /// Others took the core. Where it spins from the start on, it looks now and then: who shares its core with what it
-  /// waits for loses it in nearly each wait.
-  template <class Preempted>
-  bool shares_its_core(Preempted preempted) {
-    if (at_once_ && ++unlooked_ < waits_of_a_look) return false;
-    const std::uint64_t times = preempted() - preempted_;
-    const bool shared = times >= (at_once_ ? losses_of_a_shared_core : 1) || losses_ >= losses_of_a_shared_core;
-    preempted_ += times;
-    unlooked_ = losses_ = 0;
-    return shared;
-  }
+  [[nodiscard]] bool lost_its_core(TimeNs gap) const { return !at_once_ && gap > others_ran; }
   void give_up_spinning() {
     spinning_ = false;
+    if (at_once_) return of_memory_.in_vain();
     kept_ = 0;
     left_ = rest_;
     rest_ = std::min(2 * rest_, longest_rest);
   }
 
-  TimeNs first_ = 0, last_ = 0, roams_until_ = 0, looks_until_ = 0, at_once_longest_ = long_spin;
+  TimeNs first_ = 0, last_ = 0, roams_until_ = 0, looks_until_ = 0;
   const void* queue_ = nullptr;
   std::uint32_t completed_ = 0, stays_ = 0;
   std::uint64_t preempted_ = 0;
   std::uint32_t rest_ = first_rest, left_ = first_rest, kept_ = 0;
-  bool waiting_ = false, spinning_ = false, in_vain_ = false, at_once_ = false;
-  std::uint32_t unlooked_ = 0, losses_ = 0;
+  bool waiting_ = false, spinning_ = false, in_vain_ = false, napped_before_ = false, at_once_ = false;
+  WaitSpin of_memory_;
 };
 
 }  // namespace vipl

@@ -19,6 +19,13 @@ using runtime::TimeNs;
 class Patience;
 class WaitSpin;
 
+/// Where a thread stands that waits for another process, by memory.
+enum class Place : std::uint8_t {
+  Apart,   // on another core than that process, as far as is known
+  Shared,  // on the same: that process runs while this thread sleeps
+  Moved,   // it was on the same, and has just left it
+};
+
 /// Any thread may call any of these, with the engine's lock or without, except set_alarm() and wait().
 class Runtime {
  public:
@@ -45,6 +52,8 @@ class Runtime {
   virtual WaitSpin* wait_spin() { return nullptr; }
   /// How long a thread that polls memory spins from its first empty poll on; 0: as it does for other input.
   virtual TimeNs poll_spin() { return 0; }
+  /// Where the calling thread begins a wait, at `now`. May move it to another core on which it may run.
+  [[nodiscard]] virtual Place place(TimeNs /*now*/) { return Place::Apart; }
   /// How often the system gave the calling thread's core to others.
   [[nodiscard]] virtual std::uint64_t times_preempted() const { return 0; }
   /// As wait(), for about as long as a poll may last.

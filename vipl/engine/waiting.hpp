@@ -14,7 +14,7 @@ template <class Take>
 Taken spin_before_sleep(Engine& engine, TimeNs deadline, Take take) {
   Runtime& runtime = engine.runtime();
   WaitSpin* const spin = engine.has_memory_inputs() ? runtime.wait_spin() : nullptr;
-  if (spin == nullptr || !spin->may_begin()) return Taken::NotDone;
+  if (spin == nullptr || !spin->may_begin(runtime.place(runtime.now()))) return Taken::NotDone;
   const TimeNs end = std::min(deadline, runtime.now() + spin->longest);
   Taken taken = Taken::NotDone;
   for (TimeNs now = runtime.now(); now < end; now = runtime.now()) {
@@ -54,8 +54,7 @@ Taken wait_while_not_done(Engine& engine, EventCount& arrivals, TimeNs deadline,
 /// What a poll that found nothing does before it returns; meanwhile `take` finds something, or NotDone.
 template <class Take>
 Taken rest_after_empty_poll(Engine& engine, Patience& patience, TimeNs now, bool elsewhere, Take take) {
-  const auto preempted = [&engine] { return engine.runtime().times_preempted(); };
-  if (!patience.poll_was_empty(now, preempted) || elsewhere) return Taken::NotDone;
+  if (!patience.poll_was_empty(now, engine.runtime()) || elsewhere) return Taken::NotDone;
   EventCount& completions = engine.completions();
   const std::uint32_t key = completions.prepare();
   engine.expect_completion();
@@ -86,9 +85,7 @@ Taken poll_once(Engine& engine, const void* queue, Take take) {
       taken = rest_after_empty_poll(engine, *patience, now, elsewhere, take);
   }
   const bool found = taken == Taken::Success || taken == Taken::Error;  // an empty queue is none to find something in
-  Runtime& runtime = engine.runtime();
-  if (found && patience != nullptr)
-    patience->found([&] { return runtime.now(); }, [&] { return runtime.times_preempted(); });
+  if (found && patience != nullptr) patience->found(engine.runtime());
   return taken;
 }
 
