@@ -1,9 +1,9 @@
 // How other processes wake this one when they have written to memory that it shares with them.
 //
 // Two words, each in memory of its own. `attention` is written by the owner alone: whether some thread of the owner
-// looks at its memory, or all sleep; and beside it, on which core the one that looks does so. Others cannot write it, so
-// that none of them can keep the rest from waking the owner. `rung` is counted up by whoever rings, and is the word on
-// which the owner sleeps.
+// looks at its memory, or all sleep; and beside it, on which core the one that looks does so. Others cannot write it,
+// so that none of them can keep the rest from waking the owner. `rung` is counted up by whoever rings, and is the word
+// on which the owner sleeps.
 //
 //   owner                                        who has written something
 //     rung = fall_asleep()                         publish it

@@ -28,7 +28,7 @@ class HandRuntime final : public Runtime {
  public:
   [[nodiscard]] TimeNs now() const override { return time; }
   bool wait(EventCount&, std::uint32_t, TimeNs) override { return false; }
-  void nap(EventCount&, std::uint32_t) override {
+  void nap(EventCount&, std::uint32_t, TimeNs) override {
     ++naps;
     time += Patience::nap;
     if (meanwhile) meanwhile();

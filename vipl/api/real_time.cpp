@@ -80,7 +80,7 @@ class RealTime final : public Runtime {
     getrusage(RUSAGE_THREAD, &usage);
     return static_cast<std::uint64_t>(usage.ru_nivcsw);
   }
-  void nap(EventCount& point, std::uint32_t key) override;
+  void nap(EventCount& point, std::uint32_t key, TimeNs now) override;
   void start_thread(std::function<void()> body) override {
     const AllSignalsBlocked for_the_thread;
     std::thread([body = std::move(body)] {
@@ -104,7 +104,7 @@ class RealTime final : public Runtime {
   Engine* engine_ = nullptr;
   boost::asio::steady_timer nap_timer_{io_};  // the thread's own
   int quiet_rounds_ = 0;                      // of it, without a napping thread
-  std::uint32_t last_epoch_ = 0;
+  std::uint32_t completed_ = 0;               // up to its last round
   TimeNs nap_round_ = Patience::nap / 2;
   std::atomic<bool> ends_naps_{false};
   std::atomic<TimeNs> wait_spin_{WaitSpin::default_longest}, poll_spin_{WaitSpin::default_longest};
@@ -139,10 +139,10 @@ Place RealTime::place(TimeNs now) {
 }
 
 // The first napping thread starts it; it continues while any thread naps.
-void RealTime::nap(EventCount& point, std::uint32_t key) {
+void RealTime::nap(EventCount& point, std::uint32_t key, TimeNs now) {
   if (!ends_naps_.load(std::memory_order_relaxed) && !ends_naps_.exchange(true))
     boost::asio::post(io_, [this] { quiet_rounds_ = 0, end_naps_later(); });
-  wait(point, key, now() + Patience::longest_nap);
+  wait(point, key, now + Patience::longest_nap);
 }
 
 void RealTime::end_naps_later() {
@@ -153,8 +153,8 @@ void RealTime::end_naps_later() {
     EventCount& point = engine_->completions();
     quiet_rounds_ = point.has_waiters() ? 0 : quiet_rounds_ + 1;
     // Something completed since the last round: that ended all naps of before.
-    const std::uint32_t epoch = point.epoch().load();
-    const bool quiet = std::exchange(last_epoch_, epoch) == epoch;
+    const std::uint32_t completed = engine_->completed_count();
+    const bool quiet = std::exchange(completed_, completed) == completed;
     nap_round_ = quiet ? Patience::nap / 2 : std::min(2 * nap_round_, Patience::longest_round);
     if (quiet) engine_->end_naps();
     if (quiet_rounds_ < rounds_to_end) return end_naps_later();

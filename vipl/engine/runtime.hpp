@@ -56,8 +56,8 @@ class Runtime {
   [[nodiscard]] virtual Place place(TimeNs /*now*/) { return Place::Apart; }
   /// How often the system gave the calling thread's core to others.
   [[nodiscard]] virtual std::uint64_t times_preempted() const { return 0; }
-  /// As wait(), for about as long as a poll may last.
-  virtual void nap(EventCount&, std::uint32_t) {}
+  /// As wait(), for about as long as a poll may last that began at `now`.
+  virtual void nap(EventCount&, std::uint32_t, TimeNs /*now*/) {}
 
   /// A thread that is never joined.
   virtual void start_thread(std::function<void()> body) = 0;

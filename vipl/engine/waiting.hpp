@@ -59,7 +59,7 @@ Taken rest_after_empty_poll(Engine& engine, Patience& patience, TimeNs now, bool
   const std::uint32_t key = completions.prepare();
   engine.expect_completion();
   Taken taken = take();
-  if (taken == Taken::NotDone) engine.runtime().nap(completions, key);
+  if (taken == Taken::NotDone) engine.runtime().nap(completions, key, now);
   completions.finish();
   if (taken == Taken::NotDone) taken = take();
   patience.napped(engine.runtime().now());

@@ -1,12 +1,15 @@
 #include "vipl/engine/watch.hpp"
 
+#include <algorithm>
+
 #include "vipl/engine/futex.hpp"
 
 namespace vipl {
 namespace {
 
-/// Between a program's last call that polls and the time from which the library's thread looks.
-constexpr TimeNs tick = runtime::millisecond;
+/// Between a program's last call that polls and the time from which the library's thread looks: the first, and the
+/// longest, when it was there in vain again and again. Each takes the core from the program for some 15 us.
+constexpr TimeNs first_tick = runtime::millisecond, longest_tick = 4 * runtime::millisecond;
 /// Of a call's sleep, before the library's thread ends its ticks.
 constexpr int ticks_to_park = 20;
 
@@ -71,13 +74,17 @@ void Watch::kick() {
 // --- the library's thread ----------------------------------------------------------------------------------------
 
 void Watch::run() {
+  TimeNs tick = first_tick;
   for (int sleeps = 0;;) {
     futex_wait(kick_, kick_.load(), monotonic_now() + tick);
+    tick = std::min(2 * tick, longest_tick);
     if (sleeper_.load() != Sleeper::Nobody) {
       if (++sleeps < ticks_to_park) continue;
       park();
+      tick = first_tick;
     } else if (!engine_.take_looked()) {
       watch_in_thread();
+      tick = first_tick;
     }
     sleeps = 0;
   }
