@@ -13,8 +13,10 @@
 
 namespace fc2::drivers {
 
+constexpr std::size_t cache_line_bytes = 64;
+
 /// One cache line that tells of the next frame: header and, of a short message, most of its data come with it.
-struct alignas(64) RingSlot {
+struct alignas(cache_line_bytes) RingSlot {
   std::atomic<std::uint32_t> turn;  // the number of the frame that stands here, counted from 1
   std::uint16_t size_bytes;
   std::uint8_t sof, eof;
@@ -23,10 +25,10 @@ struct alignas(64) RingSlot {
 
 /// Counts begin at 0 and wrap.
 struct RingHeader {
-  alignas(64) std::atomic<std::uint32_t> given_back;  // by the reader: slots
-  std::atomic<std::uint32_t> open;                    // by the reader: not 0 from when it reads on
-  alignas(64) std::atomic<std::uint32_t> wants_room;  // by the writer: not 0 while it waits for slots
-  std::atomic<std::uint32_t> ended;                   // by the writer: not 0 when it has written its last frame
+  alignas(cache_line_bytes) std::atomic<std::uint32_t> given_back;  // by the reader: slots
+  std::atomic<std::uint32_t> open;                                  // by the reader: not 0 from when it reads on
+  alignas(cache_line_bytes) std::atomic<std::uint32_t> wants_room;  // by the writer: not 0 while it waits for slots
+  std::atomic<std::uint32_t> ended;  // by the writer: not 0 when it has written its last frame
 };
 
 struct RingView {
@@ -112,7 +114,10 @@ class RingReader {
   [[nodiscard]] bool is_over() const { return ring_.header->ended.load(std::memory_order_acquire) != 0 && !ready(); }
 
  private:
-  [[nodiscard]] RingSlot& slot() const { return ring_.slots[read_ & (ring_.slot_count - 1)]; }
+  [[nodiscard]] RingSlot& slot(std::uint32_t ahead = 0) const {
+    return ring_.slots[(read_ + ahead) & (ring_.slot_count - 1)];
+  }
+  void fetch_next() const;
 
   RingView ring_;
   std::uint32_t read_ = 0, released_ = 0;
