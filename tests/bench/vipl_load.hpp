@@ -15,11 +15,14 @@
 namespace bench {
 
 inline constexpr std::uint64_t warm_up_messages = 500;
+/// The receiver answers every so many messages, and the sender is never more than so many ahead of it: Ethernet without
+/// flow control loses what a slower receiver has no room for, and Reliable Delivery ends with the first lost frame.
+inline constexpr std::uint64_t messages_of_an_answer = 64, most_ahead = 4 * messages_of_an_answer;
 
 /// A NIC of this process on an interface, and a VI with buffers.
 class LoadedVi {
  public:
-  static constexpr std::size_t slots = 1024, buffers = 32;
+  static constexpr std::size_t slots = 1024, buffers = 32, answers = 8;
   LoadedVi(const char* interface, const char* node) {
     const std::string file =
         std::filesystem::temp_directory_path() / ("fcvi-bench-" + std::to_string(::getpid()) + ".yaml");
@@ -42,6 +45,12 @@ class LoadedVi {
     descriptor->DS[0].Local.Length = message_bytes;
     return descriptor;
   }
+  /// One of those without data.
+  VIP_DESCRIPTOR* answer(std::uint64_t number) {
+    VIP_DESCRIPTOR* descriptor = &descriptors_[slots + number % answers];
+    std::memset(descriptor, 0, sizeof *descriptor);
+    return descriptor;
+  }
   void name(VIP_NET_ADDRESS& address, const char* node) {
     address.HostAddressLen = 16;
     char copy[64];
@@ -58,11 +67,11 @@ class LoadedVi {
  private:
   bool prepare() {
     void* room = nullptr;
-    const std::size_t bytes = slots * sizeof(VIP_DESCRIPTOR) + buffers * message_bytes;
+    const std::size_t bytes = (slots + answers) * sizeof(VIP_DESCRIPTOR) + buffers * message_bytes;
     if (::posix_memalign(&room, VIP_DESCRIPTOR_ALIGNMENT, bytes) != 0) return false;
     std::memset(room, 1, bytes);
     descriptors_ = static_cast<VIP_DESCRIPTOR*>(room);
-    data_ = static_cast<char*>(room) + slots * sizeof(VIP_DESCRIPTOR);
+    data_ = static_cast<char*>(room) + (slots + answers) * sizeof(VIP_DESCRIPTOR);
     VIP_MEM_ATTRIBUTES plain{};
     VIP_VI_ATTRIBUTES wanted{};
     wanted.ReliabilityLevel = VIP_SERVICE_RELIABLE_DELIVERY;
@@ -94,11 +103,16 @@ inline void receive_messages(const char* interface) {
   if (VipConnectWait(here.nic, &own.net, 60'000, &theirs.net, &attributes, &connection) != VIP_SUCCESS ||
       VipConnectAccept(connection, here.vi) != VIP_SUCCESS)
     return;
-  VIP_DESCRIPTOR* done = nullptr;
-  while (VipRecvWait(here.vi, VIP_INFINITE, &done) == VIP_SUCCESS && (done->CS.Status & VIP_STATUS_ERROR_MASK) == 0) {
+  VIP_DESCRIPTOR *done = nullptr, *answered = nullptr;
+  for (std::uint64_t count = 1;
+       VipRecvWait(here.vi, VIP_INFINITE, &done) == VIP_SUCCESS && (done->CS.Status & VIP_STATUS_ERROR_MASK) == 0;
+       ++count) {
     done->CS.Status = 0;
     done->CS.Length = message_bytes;
     VipPostRecv(here.vi, done, here.memory);
+    if (count % messages_of_an_answer != 0) continue;
+    VipPostSend(here.vi, here.answer(count / messages_of_an_answer), here.memory);
+    while (VipSendDone(here.vi, &answered) == VIP_SUCCESS) {}
   }
 }
 
@@ -111,6 +125,7 @@ class MessageSender {
     here_.name(theirs.net, "bench-right");
     VIP_VI_ATTRIBUTES attributes;
     for (int tries = 0; tries < 100 && !connected_; ++tries) {  // the other one may not be there yet
+      for (std::uint64_t i = 0; i < LoadedVi::answers; ++i) VipPostRecv(here_.vi, here_.answer(i), here_.memory);
       connected_ = VipConnectRequest(here_.vi, &own.net, &theirs.net, 10'000, &attributes) == VIP_SUCCESS;
       if (!connected_) VipDisconnect(here_.vi);
       if (!connected_) ::usleep(100'000);
@@ -122,14 +137,14 @@ class MessageSender {
   MessageSender(const MessageSender&) = delete;
   MessageSender& operator=(const MessageSender&) = delete;
   [[nodiscard]] bool connected() const { return connected_; }
-  /// All were taken by the other end.
+  /// All are on the wire.
   bool send(std::uint64_t messages) {
     std::uint64_t posted = 0;
     for (std::uint64_t done = 0; done < messages; ++done) {
-      for (; posted < messages && posted - done < window; ++posted)
+      for (; posted < messages && posted - done < window && may_send(); ++posted, ++sent_)
         VipPostSend(here_.vi, here_.descriptor(posted % LoadedVi::slots), here_.memory);
       VIP_DESCRIPTOR* descriptor = nullptr;
-      if (VipSendWait(here_.vi, VIP_INFINITE, &descriptor) != VIP_SUCCESS ||
+      if (posted == done || VipSendWait(here_.vi, VIP_INFINITE, &descriptor) != VIP_SUCCESS ||
           (descriptor->CS.Status & VIP_STATUS_ERROR_MASK) != 0)
         return false;
     }
@@ -137,6 +152,20 @@ class MessageSender {
   }
 
  private:
+  /// Waits until the receiver is near enough. False: the connection has ended.
+  bool may_send() {
+    while (sent_ - answered_ * messages_of_an_answer >= most_ahead) {
+      VIP_DESCRIPTOR* descriptor = nullptr;
+      if (VipRecvWait(here_.vi, VIP_INFINITE, &descriptor) != VIP_SUCCESS ||
+          (descriptor->CS.Status & VIP_STATUS_ERROR_MASK) != 0)
+        return false;
+      ++answered_;
+      VipPostRecv(here_.vi, here_.answer(answered_ - 1), here_.memory);
+    }
+    return true;
+  }
+
+  std::uint64_t sent_ = 0, answered_ = 0;
   static constexpr std::uint64_t window = 32;
   LoadedVi here_;
   bool connected_ = false;
