@@ -407,6 +407,18 @@ TEST(Patience, spins_at_once_whoever_takes_the_core) {
   }
 }
 
+// Nothing came, and others ran meanwhile: they need the core more than a spin that is to last long.
+TEST(Patience, long_spin_ends_where_others_take_the_core) {
+  Patience patience;
+  patience.spin_at_once(10 * runtime::millisecond);
+  System system;
+  TimeNs now = runtime::second;
+  EXPECT_FALSE(patience.poll_was_empty(now, system));
+  EXPECT_FALSE(patience.poll_was_empty(now += us, system));
+  EXPECT_FALSE(patience.poll_was_empty(now += Patience::others_ran + us, system));  // other work, perhaps
+  EXPECT_TRUE(patience.poll_was_empty(now += us, system));
+}
+
 // The peer runs while this thread sleeps: so it does, from its second poll in a row on, and then from the first.
 TEST(Patience, on_the_core_of_its_peer_it_naps) {
   Patience patience;

@@ -12,8 +12,8 @@ namespace vipl {
 /// How a thread that waits spins before it sleeps, where its messages come by memory and the machine has more than one
 /// core: the sleep and the wake-up cost more than most waits last. A try in vain is repeated after twice as many waits.
 /// On the core of the process that it waits for it does not spin: that would only keep the other from running. That
-/// other processes take the core now and then is no reason to sleep: whoever spins has its turn with its peer at once,
-/// and both get much done in it.
+/// other processes take the core now and then is no reason against it: whoever spins has its turn with its peer at
+/// once, and both get much done in it.
 class WaitSpin {
  public:
   [[nodiscard]] bool may_begin(Place place) {
@@ -82,7 +82,7 @@ class Patience {
       // It napped in the wait before and polls on without a pause: it would nap at its second poll.
       return at_once_ && !spinning_ && napped_before_ && gap <= longest_gap;
     }
-    if (spinning_ && (now - first_ >= (at_once_ ? of_memory_.longest : spin) || lost_its_core(gap))) give_up_spinning();
+    if (spinning_ && (now - first_ >= (at_once_ ? of_memory_.longest : spin) || gap > others_ran)) give_up_spinning();
     return !spinning_ && gap <= longest_gap;
   }
   /// Whether a nap may be in vain because nothing completes during it: the thread polls several queues in turn, and a
@@ -104,7 +104,7 @@ class Patience {
     if (!spinning_) return;
     if (at_once_) return of_memory_.found();
     // Other processes brought it on this core, or had to take it to do so.
-    if (lost_its_core(system.now() - last_) || system.times_preempted() != preempted_) give_up_spinning();
+    if (system.now() - last_ > others_ran || system.times_preempted() != preempted_) give_up_spinning();
   }
   void napped(TimeNs after) {
     last_ = after;
@@ -150,7 +150,6 @@ class Patience {
     spinning_ = true;
     preempted_ = preempted;
   }
-  [[nodiscard]] bool lost_its_core(TimeNs gap) const { return !at_once_ && gap > others_ran; }
   void give_up_spinning() {
     spinning_ = false;
     if (at_once_) return of_memory_.in_vain();
