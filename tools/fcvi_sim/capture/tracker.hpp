@@ -1,5 +1,5 @@
 // Follows FC-VI through a capture: connections, Exchanges, messages, and what a receiver can see to be wrong. The
-// rules are those of the Wireshark plugin (tools/wireshark/track.lua, docs/wireshark.md); tests/wireshark holds both
+// rules are those of the Wireshark plugin (tools/wireshark/track*.lua, docs/wireshark.md); tests/wireshark holds both
 // to one corpus.
 #pragma once
 #include <boost/unordered/unordered_flat_map.hpp>

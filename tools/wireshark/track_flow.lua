@@ -1,0 +1,131 @@
+-- ---- tracking: the numbers of a Sequence, in one view --------------------------------------------------------------------
+local flows = {}
+
+do
+  local band = bit32.band
+
+  -- `flow`: {messages or answers of one kind}; expects the next SEQ_CNT and relative offset.
+  local function follow(flow, h, record, headless)
+    local in_order = state.in_order ~= false
+    if not flow.count then
+      if headless then
+        flow.broken = true
+      elseif in_order and h.seq_cnt ~= 0 and not h.responder then
+        note(record, "seq_cnt_gap", ("expected 0, got %d"):format(h.seq_cnt))
+        flow.broken = true
+      elseif in_order and h.parameter ~= 0 then
+        note(record, "offset_gap", ("expected 0, got %.0f"):format(h.parameter))
+        flow.broken = true
+      end
+    elseif in_order then
+      local wanted = band(flow.count + 1, 0xFFFF)
+      if h.seq_cnt ~= wanted then
+        note(record, "seq_cnt_gap", ("expected %d, got %d"):format(wanted, h.seq_cnt))
+        flow.broken = true
+      elseif h.parameter ~= flow.offset then
+        note(record, "offset_gap", ("expected %.0f, got %.0f"):format(flow.offset, h.parameter))
+        flow.broken = true
+      elseif flow.in_sequence and h.seq_id ~= flow.seq_id then
+        note(record, "wrong_seq_id", ("%02Xh, without End_Sequence of %02Xh"):format(h.seq_id, flow.seq_id))
+      end
+    end
+    flow.count, flow.offset = h.seq_cnt, h.parameter + h.payload
+    flow.seq_id, flow.in_sequence = h.seq_id, not h.ends_sequence
+    flow.bytes = (flow.bytes or 0) + h.payload
+    flow.time = record.time
+    local frames = flow.frames
+    if not frames then
+      frames = {}
+      flow.frames = frames
+    end
+    frames[#frames + 1] = record.number
+  end
+
+  -- Data of `total` bytes: end, length, whether it is whole. `is_end`: this frame ends request or response.
+  local function measure(flow, h, record, total, is_end)
+    local last = h.parameter + h.payload
+    if last > total then
+      note(record, "beyond_length", ("%.0f of %.0f bytes"):format(last, total))
+    elseif is_end and last ~= total then
+      note(record, "wrong_payload_length", ("the message ends after %.0f of %.0f bytes"):format(last, total))
+    elseif not is_end and last == total and state.in_order ~= false then
+      note(record, "wrong_f_ctl", "the last bytes of the message, but it goes on")
+    end
+    if is_end then flow.ended = true end
+    if flow.ended and flow.bytes >= total and not flow.complete then
+      flow.complete = true
+      flow.completed_in = record.number
+    end
+  end
+
+  -- ---- requests
+  local function next_of(endpoint_to, view)
+    local next_message = endpoint_to.views[view]
+    if not next_message then
+      -- Of a connection that was set up in the capture the first message is 1 (FC-VI 5.9.6).
+      next_message = {id = not endpoint_to.connection.implied and 1 or nil}
+      endpoint_to.views[view] = next_message
+    end
+    return next_message
+  end
+
+  local function distance(from, to)
+    local steps = (to - from) % 4294967296
+    return steps < 2147483648 and steps or steps - 4294967296
+  end
+
+  -- A message begins in a view: after which one.
+  local function begin_in_view(message, h, view, record)
+    local awaited = next_of(message.to, view)
+    local before = awaited.message
+    if state.in_order ~= false then
+      local steps = awaited.id and distance(awaited.id, message.id) or 0
+      if steps ~= 0 then
+        note(record, "message_order", ("expected %.0f, got %.0f"):format(awaited.id, message.id))
+      end
+      if before and not before.complete and not before.broken and steps >= 0 then
+        note(record, "message_incomplete", ("message %.0f had %.0f of %.0f bytes"):format(before.id, before.bytes or 0,
+          before.total))
+      end
+      if steps >= 0 then
+        awaited.id = (message.id + 1) % 4294967296
+      end
+    elseif before and not before.complete and record.time - before.time > state.r_a_tov then
+      note(record, "message_incomplete", ("message %.0f had %.0f of %.0f bytes after R_A_TOV"):format(before.id,
+        before.bytes or 0, before.total))
+      before.complete = true  -- said once
+    end
+    local headless = not awaited.message and message.to.connection.implied and not message.begun
+    local flow = {id = message.id, total = message.total, time = record.time, headless = headless}
+    -- Out of order an incomplete message stays the one that is waited for.
+    if state.in_order ~= false or not before or before.complete then awaited.message = flow end
+    return flow
+  end
+
+  function flows.request(message, h, view, record)
+    local flow = message.flows[view]
+    if not flow then
+      flow = begin_in_view(message, h, view, record)
+      message.flows[view] = flow
+    end
+    follow(flow, h, record, flow.headless)
+    record.flow = flow
+    if message.iu.payload ~= "message_data" then
+      flow.complete = true
+      return
+    end
+    measure(flow, h, record, message.total, h.ends_sequence and (h.last_sequence or h.gives_initiative))
+  end
+
+  function flows.response(message, h, view, record)
+    message.answer_flows = message.answer_flows or {}
+    local flow = message.answer_flows[view]
+    if not flow then
+      flow = {id = message.id, total = message.total}
+      message.answer_flows[view] = flow
+    end
+    follow(flow, h, record)
+    record.flow = flow
+    if not words.has(h, "RESP_ERR") then measure(flow, h, record, message.total, h.last_sequence and h.ends_sequence) end
+  end
+end

@@ -1,0 +1,93 @@
+-- ---- tracking: what is known of ports, connections and Exchanges ----------------------------------------------------------
+-- Wireshark shows frames in any order, but reads them in the capture's order once: then a record of each frame is made,
+-- from which everything else is shown. A capture of both ends of a link has most frames twice, as sent and as received.
+-- What a frame does to a connection counts once; what can be missing or out of order (SEQ_CNT, offsets, message numbers)
+-- is followed for each view by itself: "s" frames that were sent, "r" received, "u" where the capture does not tell.
+-- These parts have it: track_flow.lua (the numbers of a Sequence), track_message.lua, track_setup.lua, track_login.lua, and
+-- track.lua, the entrance.
+local track = {}  -- what the parts behind them call; statistics.lua adds what it wants to hear of
+local state = {}  -- of the capture that is open
+local known = {}
+
+do
+  local default_r_a_tov = 10  -- seconds, where no FLOGI tells
+
+  function known.reset()
+    state.records, state.exchanges, state.ports, state.logins, state.connections, state.setups = {}, {}, {}, {}, {}, {}
+    state.seen, state.seen_before, state.seen_count = {}, {}, 0
+    state.in_order, state.r_a_tov = nil, default_r_a_tov
+  end
+
+  local function exchanges_of(originator)
+    local list = state.exchanges[originator]
+    if not list then
+      list = {}
+      state.exchanges[originator] = list
+    end
+    return list
+  end
+
+  -- The Exchange of a frame; its responder is part of the key, since OX_IDs count for each pair of ports.
+  function known.exchange_key(h)
+    if h.responder then return exchanges_of(h.d_id), h.s_id * 65536 + h.ox_id end
+    return exchanges_of(h.s_id), h.d_id * 65536 + h.ox_id
+  end
+
+  function known.pair_of(a, b)
+    if a < b then return a * 16777216 + b end
+    return b * 16777216 + a
+  end
+  -- The login of the two ports is in the capture: what they say afterwards is known from its beginning.
+  function known.is_whole(h) return state.logins[known.pair_of(h.s_id, h.d_id)] ~= nil end
+
+  function known.endpoint(port, handle)
+    local handles = state.ports[port]
+    return handles and handles[handle]
+  end
+  function known.add_endpoint(port, handle, connection)
+    local handles = state.ports[port]
+    if not handles then
+      handles = {}
+      state.ports[port] = handles
+    end
+    -- `messages`: those sent to it, by number; `views`: which of them comes next.
+    local made = {port = port, handle = handle, connection = connection, messages = {}, views = {}, open = 0}
+    handles[handle] = made
+    return made
+  end
+
+  function known.new_connection(record)
+    local connection = {index = #state.connections + 1, first = record.number}
+    state.connections[connection.index] = connection
+    return connection
+  end
+
+  function known.join(one, other)
+    one.peer, other.peer = other, one
+  end
+
+  -- An endpoint of which the capture has no set-up. Its other end is learnt from answers.
+  function known.implied_endpoint(port, handle, record)
+    local connection = known.new_connection(record)
+    connection.implied = true
+    return known.add_endpoint(port, handle, connection)
+  end
+
+  -- Of an implied connection the other end becomes known.
+  function known.learn_peer(one, port, handle, record)
+    local other = known.endpoint(port, handle)
+    if not other then
+      other = known.add_endpoint(port, handle, one.connection)
+    elseif other.peer then
+      return
+    else
+      other.connection = one.connection
+    end
+    known.join(one, other)
+    record.connection = one.connection
+  end
+
+  function known.set_level(connection, level)
+    if not connection.level then connection.level = level end
+  end
+end
