@@ -161,13 +161,18 @@ static std::string_view with_in_it(std::string_view word, const std::vector<std:
   return best;
 }
 
+/// The standard's names begin so, and are often said without it.
+static std::string_view without_fcvi(std::string_view name) {
+  return name.starts_with("FCVI_") || name.starts_with("fcvi_") ? name.substr(5) : name;
+}
+
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& known) {
   constexpr std::size_t longest = 64;  // nobody mistypes more
   if (word.size() > longest) return {};
   std::string_view best;
   std::size_t best_distance = std::max<std::size_t>(word.size() / 3, 1) + 1;  // a third of the word may differ
   for (const std::string_view candidate : known) {
-    const std::size_t distance = edit_distance(word, candidate);
+    const std::size_t distance = std::min(edit_distance(word, candidate), edit_distance(word, without_fcvi(candidate)));
     if (distance >= best_distance) continue;
     best_distance = distance;
     best = candidate;

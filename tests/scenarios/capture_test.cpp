@@ -14,6 +14,7 @@ namespace scenarios {
 namespace {
 using testing::AllOf;
 using testing::Contains;
+using testing::ContainsRegex;
 using testing::Each;
 using testing::HasSubstr;
 using testing::IsSubsetOf;
@@ -123,6 +124,8 @@ TEST_F(Captures, faults_are_shown_where_they_happened) {
   const std::string drawn = decode_ladder(capture);
   EXPECT_THAT(drawn, HasSubstr("x─────"));
   EXPECT_THAT(drawn, HasSubstr("  lost\n"));
+  const std::string delayed = decode(simulate(support::source_dir() + "/tools/scenarios/fc-vi/figure-A.2-case-2.yaml"));
+  EXPECT_THAT(delayed, ContainsRegex(" \\| same as [0-9]+ # fault: delayed by"));
 }
 
 TEST_F(Captures, follow_shows_one_connection_with_its_set_up) {
@@ -184,6 +187,11 @@ TEST_F(Captures, bad_choices_are_refused) {
   const std::pair<std::vector<std::string>, const char*> bad[] = {
       {{"--filter", "mesage: PLOGI"}, "message"},
       {{"--filter", "message: PLOGY"}, "PLOGI"},
+      {{"--filter", "message: SEND_RQTS"}, "FCVI_SEND_RQST"},
+      {{"--filter", "ox_id: 0x1A2B"}, "unknown key \"ox_id\" in filter; did you mean \"fields: {ox_id: ...}\"?"},
+      {{"--filter", "handel: 7"}, "did you mean \"fields: {fcvi_handle: ...}\"?"},
+      {{"--filter", "fields: {handel: 7}"}, "did you mean \"fcvi_handle\"?"},
+      {{"--filter", "connection: 3"}, "did you mean --follow connection N?"},
       {{"--filter", "fields: {ox_id: 0x10000}"}, "ox_id"},
       {{"--filter", "{message"}, "--filter"},
       {{"--follow", "stream", "1"}, "expected connection, exchange or message"},

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "settings/reader.hpp"
+#include "tools/faults/frame_fields.hpp"
 #include "tools/fcvi_sim/capture/selection.hpp"
 #include "tools/fcvi_sim/scenario/match_loader.hpp"
 #include "wire/text.hpp"
@@ -10,6 +11,20 @@ namespace {
 using settings::Tree;
 
 constexpr const char* option_name = "--filter";
+constexpr std::string_view followed[] = {"connection", "exchange"};
+
+/// Throws where a key is one that stands elsewhere: within `fields`, or after --follow.
+void check_place(const Tree& tree) {
+  const std::vector<std::string_view> keys(std::begin(match_keys), std::end(match_keys));
+  for (const auto& [key, value] : tree.entries) {
+    if (!settings::nearest(key, keys).empty()) continue;
+    const std::string found = value.where + ": unknown key \"" + key + "\" in filter; did you mean ";
+    if (std::ranges::find(followed, key) != std::end(followed))
+      throw settings::BadInput{found + "--follow " + key + " N?"};
+    if (const std::string_view field = settings::nearest(key, faults::field_names()); !field.empty())
+      throw settings::BadInput{found + "\"fields: {" + std::string(field) + ": ...}\"?"};
+  }
+}
 
 }  // namespace
 
@@ -38,6 +53,7 @@ std::string Filter::set(const std::string& text) {
   faults::Rule rule;
   rule.match.received = true;
   try {
+    check_place(*tree);
     const settings::MapReader map(*tree, "filter", {std::begin(match_keys), std::end(match_keys)});
     load_contents(map, rule.match);
     load_passage(map, rule.match);

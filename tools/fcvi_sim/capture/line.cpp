@@ -52,9 +52,10 @@ std::string behind_bar(const Seen& seen) {
   if (seen.record)
     for (const Note& note : seen.record->notes) parts.push_back("! " + std::string(to_string(note.violation)));
   for (std::string& part : peculiarities(seen)) parts.push_back(std::move(part));
-  for (const std::string& comment : seen.packet.comments) parts.push_back("# " + printable(comment));
   std::string text;
   for (const std::string& part : parts) text.append(text.empty() ? " | " : ", ").append(part);
+  for (const std::string& comment : seen.packet.comments)
+    text.append(text.empty() ? " | # " : " # ").append(printable(comment));
   return text;
 }
 
