@@ -288,6 +288,34 @@ class ReportPage(unittest.TestCase):
         page.keys("PLOGI", Keys.ENTER)
         self.assertIn("filtered out", page.text("#matches"))
 
+    def test_help_begins_at_its_top_on_a_phone(self):
+        """It is longer than the screen, and its button, which has the focus, is at its end."""
+        with chromium.Page(self.lost, phone=True) as page:
+            page.keys("?")
+            self.assertTrue(page.run("const help = document.getElementById('help'); return help.open && help.scrollHeight > help.clientHeight"))
+            self.assertEqual(page.run("return document.getElementById('help').scrollTop"), 0)
+
+    def test_tables_of_the_summary_fit_a_phone(self):
+        """No column is cut."""
+        with chromium.Page(self.lost, phone=True) as page:
+            cut = page.run("return [...document.querySelectorAll('#summary .scroll')].filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.innerText)")
+            self.assertEqual(cut, [])
+
+    def test_count_of_what_held(self):
+        """One row of several conditions fails by one of them: the numbers of failed and held conditions make the whole."""
+        path, page = self.lost.with_name("some_failed.html"), self.page
+        scenario = (SOURCE / "tools/scenarios/fc-vi/figure-C.3-lost-connect-rqst.yaml").read_text(encoding="utf-8")
+        text = scenario.replace("message: BA_ACC, from: server, exchange: 1", "message: BA_ACC, from: server, exchange: 2")
+        self.assertNotEqual(text, scenario)
+        path.with_suffix(".yaml").write_text(text, encoding="utf-8")
+        status = subprocess.run([SIMULATOR, "run", path.with_suffix(".yaml"), "--report", path], stdout=subprocess.DEVNULL, check=False).returncode
+        self.assertEqual(status, 1)
+        page.open(path)
+        self.view("summary")
+        self.assertIn("1 of 21 failed", page.text("#summary h2 .dim"))
+        self.assertRegex(page.text("#summary details summary"), r"^20 that held, in 18 rows and 2 in those that failed$")
+        self.assertNotIn("still waiting", page.run("return document.getElementById('summary').textContent"))
+
     def test_list_of_ports_fits_a_phone(self):
         """Open, in the ladder and in the plots, it is on the screen of a phone, and nothing scrolls sideways."""
         with chromium.Page(self.many, phone=True, dark=True) as page:

@@ -177,8 +177,9 @@ void Checker::transfers(const std::string& name, const WorkloadSpec& spec, const
 void Checker::workload(const WorkloadSpec& spec, const WorkloadResult& got) {
   const std::string name = "workload " + spec.name;
   calls(name, spec, got);
-  expect(got.client_ended, name + ": client program", "an end", "still waiting");
-  expect(got.server_ended, name + ": server program", "an end", "still waiting");
+  const auto end_of = [](bool ended) { return ended ? "an end" : "still waiting"; };
+  expect(got.client_ended, name + ": client program", "an end", end_of(got.client_ended));
+  expect(got.server_ended, name + ": server program", "an end", end_of(got.server_ended));
   if (got.client_ended)
     expect(got.client_state == spec.expect.client_state, name + ": client state", to_string(spec.expect.client_state),
            to_string(got.client_state));

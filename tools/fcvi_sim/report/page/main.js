@@ -19,10 +19,11 @@ function cardsHtml() {
     card(count(violations), "frames against the standard", "is:violation", true) + `</div>`;
 }
 
-/// Some rows judge several conditions: the numbers of the head count those.
+/// Some rows judge several conditions, of which one may have failed: the numbers of the head count conditions.
 function heldWords(held) {
-  const conditions = held.reduce((sum, verdict) => sum + verdict.conditions, 0);
-  return `${count(conditions)} that held${conditions === held.length ? "" : `, in ${count(held.length)} rows`}`;
+  const conditions = held.reduce((sum, verdict) => sum + verdict.conditions, 0), all = head.checked - head.failed;
+  const rows = all === held.length ? "" : `, in ${count(held.length)} rows`;
+  return `${count(all)} that held${rows}${all > conditions ? ` and ${count(all - conditions)} in those that failed` : ""}`;
 }
 
 function verdictsHtml() {
@@ -81,8 +82,8 @@ function messagesHtml() {
   }
   const most = Math.max(...[...tally.values()].map((entry) => entry.frames), 1);
   const rows = [...tally].sort((a, b) => b[1].frames - a[1].frames).slice(0, 60).map(([name, entry]) => `<tr><td><button class="link" data-query="name:${html(name)}">${html(name)}</button></td><td class="n">${count(entry.sequences)}</td><td class="n">${count(entry.frames)}</td><td class="n">${bytesText(entry.bytes)}</td>` +
-    `<td style="min-width:70px;width:30%"><span class="meter k${entry.kind}" style="width:${Math.max(1, 100 * entry.frames / most)}%;background:currentColor"></span></td></tr>`);
-  return `<div class="panel"><h2>Messages</h2><div class="scroll"><table><thead><tr><th>name</th><th class="n">sequences</th><th class="n">frames</th><th class="n">bytes</th><th></th></tr></thead><tbody>${rows.join("")}</tbody></table></div></div>`;
+    `<td class="meter-cell"><span class="meter k${entry.kind}" style="width:${Math.max(1, 100 * entry.frames / most)}%;background:currentColor"></span></td></tr>`);
+  return `<div class="panel"><h2>Messages</h2><div class="scroll"><table><thead><tr><th>name</th><th class="n">sequences</th><th class="n">frames</th><th class="n">bytes</th><th class="meter-cell"></th></tr></thead><tbody>${rows.join("")}</tbody></table></div></div>`;
 }
 
 function connectionsHtml() {
@@ -177,7 +178,11 @@ function setTheme(name) {
 darkSystem.addEventListener("change", () => setTheme(theme));
 const nextTheme = () => setTheme(themes[(themes.indexOf(theme) + 1) % themes.length]);
 byId("theme").addEventListener("click", nextTheme);
-byId("help-button").addEventListener("click", () => byId("help").showModal());
+function showHelp() {
+  byId("help").showModal();
+  byId("help").scrollTop = 0;  // its button, which has the focus, is at the end
+}
+byId("help-button").addEventListener("click", showHelp);
 
 function nextRemark() { showView("ladder"); jump(1, isUnusual); }
 function partner() {
@@ -196,7 +201,7 @@ const keys = {
   "1": () => showView("summary"), "2": () => { showView("ladder"); list.focus(); }, "3": () => showView("states"), "4": () => { showView("plots"); plotsBox.focus(); },
   f: () => { showView("ladder"); byId("filter").select(); }, "/": () => { showView("ladder"); byId("search").select(); },
   n: () => ladder.search && jump(1, ladder.search), N: () => ladder.search && jump(-1, ladder.search), a: partner, "!": nextRemark,
-  "+": () => zoom(1), "=": () => zoom(1), "-": () => zoom(-1), d: () => setFold(!ladder.foldsLong), p: openPorts, t: nextTheme, "?": () => byId("help").showModal(),
+  "+": () => zoom(1), "=": () => zoom(1), "-": () => zoom(-1), d: () => setFold(!ladder.foldsLong), p: openPorts, t: nextTheme, "?": showHelp,
   Escape: () => { if (isOpen()) closeDetail(); },
 };
 document.addEventListener("keydown", (event) => {
