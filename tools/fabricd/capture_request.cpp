@@ -24,6 +24,7 @@ bool read_option(CaptureRequest& request, std::string_view line) {
   const std::string_view key = line.substr(0, line.find('='));
   const std::string_view value = line.substr(std::min(key.size() + 1, line.size()));
   if (key == "both-ends") return request.choice.both_ends = true;
+  if (key == "from-first") return request.from_first = true;
   if (key == "count") return read_number(value, request.count);
   if (key == "last") return read_number(value, request.last.emplace());
   if (key != "port" || value.empty()) return false;
@@ -37,6 +38,7 @@ std::string CaptureRequest::to_text() const {
   if (choice.both_ends) text += "\nboth-ends";
   if (count != 0) text += fmt::format("\ncount={}", count);
   if (last) text += fmt::format("\nlast={}", *last);
+  if (from_first) text += "\nfrom-first";
   for (const std::string& port : choice.ports) text += "\nport=" + port;
   return text;
 }

@@ -17,6 +17,7 @@ struct CaptureRequest {
   CaptureChoice choice;
   std::uint64_t count = 0;              // ends by itself after so many frames; 0: when it is asked to
   std::optional<runtime::TimeNs> last;  // not from now on: what is kept of the time until now
+  bool from_first = false;              // from now on, and all that is kept: it waited for the service
 
   /// The body of a Request record: the word, and a line for each option. Names of ports have no line feeds.
   [[nodiscard]] std::string to_text() const;

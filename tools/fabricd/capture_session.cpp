@@ -35,7 +35,7 @@ FrameHistory::Number first_of_latest(const CaptureRequest& request, const Record
 }
 
 FrameHistory::Number first_of(const CaptureRequest& request, const Recorder& recorder, runtime::TimeNs now) {
-  if (!request.last) return recorder.history().end();
+  if (!request.last) return request.from_first ? recorder.history().first() : recorder.history().end();
   const FrameHistory::Number begin = recorder.history().first_since(now - std::min(*request.last, now));
   return request.count == 0 ? begin : first_of_latest(request, recorder, begin);
 }
@@ -53,6 +53,7 @@ CaptureSession::CaptureSession(SessionHost& service, std::shared_ptr<FrameStream
   writer_.describe(recorder_.names());
   recorder_.add(*this);
   tapping_ = true;
+  if (next_ != recorder_.history().end()) frames_came();
   pump();
 }
 

@@ -305,11 +305,12 @@ std::string find_ports(const fc2::drivers::RuntimeDirectory& directory, const Ca
   return (request.last ? "there is no such port: " : "there is no such port now: ") + answer;
 }
 
-// A capture of what is to come may be the first to come.
-bool reach_service(ControlClient& client, const fc2::drivers::RuntimeDirectory& directory, bool waits) {
+// A capture of what is to come may be the first to come: then it has also what passed until it was there.
+bool reach_service(ControlClient& client, const fc2::drivers::RuntimeDirectory& directory, CaptureRequest& request) {
   client.be_interruptible();
   if (client.connect(directory)) return true;
-  if (!waits || !client.nobody_listens()) return false;
+  if (request.last || !client.nobody_listens()) return false;
+  request.from_first = true;
   std::fprintf(stderr, "no fcvi-fabricd runs for %s yet; waiting for the first program, Ctrl-C ends it\n",
                directory.path().c_str());
   return client.connect_when_there(directory);
@@ -324,12 +325,11 @@ ExitStatus cut_short(CaptureTarget& target, const std::string& why) {
 }  // namespace
 
 // The file is tried before the service begins to take memory from between ports.
-ExitStatus capture_to(const fc2::drivers::RuntimeDirectory& directory, const CaptureRequest& request,
-                      const std::string& path) {
+ExitStatus capture_to(const fc2::drivers::RuntimeDirectory& directory, CaptureRequest request, const std::string& path) {
   ControlClient client;
   CaptureTarget target(path, client);
   if (!target.error().empty()) return complain(target.error()), bad_input;
-  if (!reach_service(client, directory, !request.last)) return complain(client.error());
+  if (!reach_service(client, directory, request)) return complain(client.error());
   const std::string missing_ports = find_ports(directory, request);
   if (!missing_ports.empty()) complain(missing_ports);
   if (!missing_ports.empty() && request.last) return failure;

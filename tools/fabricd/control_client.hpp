@@ -69,11 +69,11 @@ ExitStatus print_status(const fc2::drivers::RuntimeDirectory& directory, bool as
 bool started_on_demand(const fc2::drivers::RuntimeDirectory& directory);
 /// Waits until the service has ended.
 ExitStatus stop_service(const fc2::drivers::RuntimeDirectory& directory);
-/// Of what is now it waits for a service where none runs; what was needs one.
+/// Of what is now it waits for a service where none runs, and then has what passed from its start on; what was needs
+/// one.
 /// Until SIGINT, SIGTERM or SIGHUP, or as the request says; the second signal ends it without the service and without
 /// its reader. `path`: a file, or "-" for standard output. A summary goes to standard error. `failure`: something of
 /// what passed is missing behind what was written; `bad_input`: the file cannot be created, nothing was asked for.
-ExitStatus capture_to(const fc2::drivers::RuntimeDirectory& directory, const CaptureRequest& request,
-                      const std::string& path);
+ExitStatus capture_to(const fc2::drivers::RuntimeDirectory& directory, CaptureRequest request, const std::string& path);
 
 }  // namespace fabricd
