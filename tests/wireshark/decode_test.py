@@ -288,6 +288,35 @@ class Decoding(unittest.TestCase):
                                ('fcvi.connection.discriminator == "\\"service\\""', 9), ("fcvi.violation", 0)):
             self.assertEqual(len(self.rows(talk, ["frame.number"], display=display)), count, display)
 
+    # In the middle of a message, where nothing else is asked for: in one pass or two, of a request and of an answer.
+    def test_filters_on_frames_in_the_middle(self):
+        talk = Conversation().connect().message("m", 20000).read("r", 20000)
+        middle = {str(at + 1) for at, name in enumerate(talk.frames) if re.fullmatch(r"(m|r\.resp)\.\d+", name)}
+        self.assertEqual(len(middle), 40)
+        for display in ("fcvi", "fcvi.handle", "fcvi.msg_id == 1 || fcvi.msg_id == 2", "fcvi.connection == 1",
+                        "fcvi.message.bytes > 0", "fcvi.message.frames", "fcvi.iu", "fcvi.data", "fcvi.connection.window"):
+            for passes in ((), ("-2",)):
+                with self.subTest(display=display, passes=passes):
+                    found = self.text(talk, *passes, "-Y", display).splitlines()
+                    self.assertLessEqual(middle, {line.split()[0] for line in found})
+
+    # Frames in the middle of a message, which are read in less time than others, in either view: as the others are.
+    def test_fields_of_frames_in_the_middle(self):
+        talk = Conversation(RELIABLE).connect().message("m", 20000)
+        frames = [Frame(**{**frame.__dict__, "outbound": outbound}) for frame in talk.list() for outbound in (True, False)]
+        rows = self.rows(frames, ["fcvi.message.bytes", "fcvi.message.frames", "fcvi.same_frame", "fcvi.connection", "fcvi.violation",
+                                  "fcvi.tot_len", "_ws.col.Info"])
+        at = list(talk.frames).index("m.0")
+        for i in range(20):
+            sent, received = rows[2 * (at + i)], rows[2 * (at + i) + 1]
+            self.assertEqual(sent["fcvi.same_frame"], [])
+            self.assertEqual(received["fcvi.same_frame"], [str(2 * (at + i) + 1)])
+            for row in (sent, received):
+                self.assertEqual(row["fcvi.message.bytes"], [str(min(1024 * (i + 1), 20000))])
+                self.assertEqual(row["fcvi.message.frames"], [str(i + 1)])
+                self.assertEqual((row["fcvi.connection"], row["fcvi.violation"], row["fcvi.tot_len"]), (["1"], [], ["20000"]))
+                self.assertEqual(row["_ws.col.Info"], [f"FCVI_SEND_RQST msg 1 [{1024 * i}+{min(1024, 20000 - 1024 * i)} of 19.5 KiB]"])
+
     def test_statistics(self):
         talk = Conversation().connect().drop("resp2", "resp3").connect(True, "again.", CONNECTION_ID + 1)
         talk.message("m", 3000).message("n", 10).read("r", 100).disconnect(response_status=0x480000)

@@ -39,7 +39,7 @@ def main() -> int:
         text = [as_lua(name, maker, violations) for name, (maker, violations) in conversations.items()]
         cases.write_text("return {\n" + "".join(text) + "}\n", encoding="utf-8")
         statuses = [subprocess.run([interpreter, HERE / "stand_in.lua", sys.argv[1], cases], check=False, env=environment).returncode
-                    for environment in (dict(os.environ), dict(os.environ, FCVI_FLOATS="1"))]
+                    for environment in (dict(os.environ), dict(os.environ, FCVI_FLOATS="1"), dict(os.environ, FCVI_UNSEEN="1"))]
     return 1 if any(statuses) else 0
 
 

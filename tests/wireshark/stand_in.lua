@@ -1,6 +1,7 @@
 -- A stand-in for what Wireshark offers to plugins, for interpreters of other versions of Lua than tshark here has.
 -- usage: lua stand_in.lua PLUGIN CASES: CASES returns {name, wanted, frames = {{bytes, direction, seconds, crc_error = boolean,
--- comment = string, missing = number}...}} for each conversation, frames of link type 224. $FCVI_FLOATS: numbers are of the kind "float", as a C function may hand them over.
+-- comment = string, missing = number}...}} for each conversation, frames of link type 224. $FCVI_FLOATS: numbers are of the kind "float", as
+-- a C function may hand them over. $FCVI_UNSEEN: no tree is shown or asked for.
 local plugin, cases = arg[1], dofile(arg[2])
 local floats = os.getenv("FCVI_FLOATS")
 local function number(value) return floats and math.type(value) == "integer" and value + 0.0 or value end
@@ -77,8 +78,9 @@ dofile(plugin)
 local failures = 0
 for _, case in ipairs(cases) do
   protocols.fcvi.init()
-  local seen, tree = {}, {len = 1}
+  local seen, tree = {}, {visible = os.getenv("FCVI_UNSEEN") == nil}
   function tree:add() return tree end
+  function tree:referenced() return tree.visible end
   tree.set_generated, tree.append_text = tree.add, tree.add
   function tree:add_proto_expert_info(filter)
     seen[filter:gsub("fcvi%.", "")] = true

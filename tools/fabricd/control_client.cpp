@@ -325,7 +325,8 @@ ExitStatus cut_short(CaptureTarget& target, const std::string& why) {
 }  // namespace
 
 // The file is tried before the service begins to take memory from between ports.
-ExitStatus capture_to(const fc2::drivers::RuntimeDirectory& directory, CaptureRequest request, const std::string& path) {
+ExitStatus capture_to(const fc2::drivers::RuntimeDirectory& directory, CaptureRequest request,
+                      const std::string& path) {
   ControlClient client;
   CaptureTarget target(path, client);
   if (!target.error().empty()) return complain(target.error()), bad_input;

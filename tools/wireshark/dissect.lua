@@ -4,29 +4,20 @@ local dissect = {}
 do
   local band = bit32.band
 
-  -- Where a tree is made but not shown (tshark without -V), it has only the fields that somebody asked for. Of any other
-  -- Wireshark hands back the item above. Which those are stays the same during a pass: they are not added again, which
-  -- would take most of the time. nil: a tree is shown, or there is a window, where each frame may be asked for others.
-  local unasked
-  local unasked_in = {}
-  local function wanted(field) return not (unasked and unasked[field]) end
+  -- The fields that somebody asked for (-Y, -e, a column), where a tree is made but not shown: no others are added, which would
+  -- take most of the time. nil: all.
+  local asked
+  local function wanted(field) return not asked or asked[field] end
 
   local function put(tree, field, tvb, at, bytes)
-    if unasked and unasked[field] then return tree end
-    local node = tree:add(field, tvb(at, bytes))
-    if unasked and node.len ~= bytes then unasked[field] = true end
-    return node
+    if asked and not asked[field] then return tree end
+    return tree:add(field, tvb(at, bytes))
   end
 
   -- What is not on the wire: such an item has no bytes.
   local function generated(tree, field, value)
-    if unasked and unasked[field] then return tree end
-    local node = tree:add(field, value)
-    if unasked and node.len ~= 0 then
-      unasked[field] = true
-      return node
-    end
-    return node:set_generated()
+    if asked and not asked[field] then return tree end
+    return tree:add(field, value):set_generated()
   end
 
   -- Fields of a layout; bytes beyond what was captured are left out.
@@ -55,7 +46,7 @@ do
 
   local function add_flags(tree, h, at)
     local node = put(tree, F.flags, h.tvb, at, 1)
-    if not unasked then
+    if not asked then
       local set = flag_words(h)
       if set ~= "" then node:append_text(" (" .. set .. ")") end
     end
@@ -69,7 +60,7 @@ do
       put(node, F.immediate_data, h.tvb, at, 4)
     else
       local status = put(node, F.status, h.tvb, at, 4)
-      if not unasked then status:append_text(": " .. words.reason(h.fcvi_parameter)) end
+      if not asked then status:append_text(": " .. words.reason(h.fcvi_parameter)) end
       add_items(status, h.tvb(at, 4):tvb(), 0, wire.messages.status.fields)
     end
   end
@@ -185,11 +176,7 @@ do
     local flow, message = record.flow, record.message
     if not flow or h.iu.payload ~= "message_data" then return end
     local node = wanted(F.message) and tree:add(F.message):set_generated() or tree
-    if not unasked then
-      node:append_text((" %.0f of %s"):format(message.id, words.bytes(flow.total)))
-    elseif node.len ~= 0 then
-      unasked[F.message] = true
-    end
+    if not asked then node:append_text((" %.0f of %s"):format(message.id, words.bytes(flow.total))) end
     generated(node, F["message.frames"], #flow.frames)
     generated(node, F["message.bytes"], flow.bytes)
     generated(node, F["message.complete"], flow.complete == true)
@@ -212,85 +199,73 @@ do
     end
   end
 
-  -- Numbers of 32 bits are beyond "%d" where the C type `long` has 32 bits; "%.0f" takes thrice the time.
-  local function part_format(h) return h.parameter < 2147483648 and "%s [%d+%d%s" or "%s [%.0f+%d%s" end
+  -- The words of the Info column without the part that a frame is of its message.
+  local function words_of(h, record)
+    local message = record.message
+    if message and not record.answers and message.words then return message.words end
+    local fields = words.fields(h, record.payload)
+    local text = fields == "" and h.iu.name or h.iu.name .. " " .. fields
+    if message and not record.answers then message.words = text end
+    return text
+  end
+
+  -- Numbers as text: the same offsets come again and again, and to format one takes longer than all else here.
+  local numerals, numeral_count = {}, 0
+  local function numeral(value)
+    local text = numerals[value]
+    if text then return text end
+    if numeral_count == 65536 then numerals, numeral_count = {}, 0 end
+    text = ("%.0f"):format(value)
+    numerals[value], numeral_count = text, numeral_count + 1
+    return text
+  end
+
+  -- `size`: " of 64 KiB]"
+  local function part(text, size, parameter, payload)
+    return text .. " [" .. numeral(parameter) .. "+" .. numeral(payload) .. size
+  end
+  local function size_text(total) return " of " .. words.bytes(total) .. "]" end
 
   -- The words of the Info column; of a message of several frames also which part this is.
   local function info(h, record)
     if not h.iu then return "FC-VI" .. (h.opcode and (", opcode %02Xh"):format(h.opcode) or ", truncated") end
     if not h.header then return h.iu.name .. ", truncated" end
-    local message = record.message
-    local text = message and not record.answers and message.words
-    if not text then
-      local fields = words.fields(h, record.payload)
-      text = fields == "" and h.iu.name or h.iu.name .. " " .. fields
-      if message and not record.answers then message.words = text end
-    end
-    if h.iu.payload == "message_data" and h.payload ~= h.last_word then
-      if not message or h.last_word ~= message.total then
-        return part_format(h):format(text, h.parameter, h.payload, " of " .. words.bytes(h.last_word) .. "]")
-      end
-      message.size = message.size or " of " .. words.bytes(message.total) .. "]"
-      return part_format(h):format(text, h.parameter, h.payload, message.size)
-    end
-    return text
+    local text, message = words_of(h, record), record.message
+    if h.iu.payload ~= "message_data" or h.payload == h.last_word then return text end
+    if not message or h.last_word ~= message.total then return part(text, size_text(h.last_word), h.parameter, h.payload) end
+    message.size = message.size or size_text(message.total)
+    return part(text, message.size, h.parameter, h.payload)
   end
 
-  local without_tree, is_shown = {}, {}
+  -- What is asked for stays the same during a pass of tshark; Wireshark may ask for others with each frame.
+  local asked_in
   local has_window = gui_enabled()
-  function dissect.reset() without_tree, is_shown, unasked_in = {}, {}, {[true] = {}, [false] = {}} end
+  function dissect.reset() asked_in = {} end
 
-  -- A frame in the middle of a message, of which nobody asked for anything that it can show. Most frames are such.
-  local in_middle = {F.iu, F.data, F.connection, F["connection.originator"], F["connection.responder"], F.message,
-    F["message.frames"], F["message.bytes"], F["message.complete"], F.flags, F.parameter, F.tot_len}
-  local of_set_up = {F["connection.discriminator"], F["connection.setup"], F["connection.window"], F["connection.level"]}
-  local function none_wanted(fields)
-    for _, field in ipairs(fields) do
-      if not unasked[field] then return false end
-    end
-    return true
-  end
-  local function is_unasked(message, h)
-    if h.payload == 0 or frame.has(h, h.iu.parameter_flag) then return false end
-    for _, item in ipairs(wire.messages.device_header.fields) do
-      if item.name ~= "tot_len_or_connection_id" and not unasked[item.field] then return false end
-    end
-    return none_wanted(in_middle) and none_wanted(flag_fields[h.opcode]) and message.to.connection.originator ~= nil and
-        none_wanted(of_set_up)
-  end
-  local function shows_nothing(h, record)
-    local message, flow = record.message, record.flow
-    if not message or not flow or record.notes or record.request or message.answered or record.same and wanted(F.same_frame) or
-        flow.completed_in == record.number or record.number == message.number then return false end
-    if message.unasked_in ~= unasked then
-      if not is_unasked(message, h) then return false end
-      message.unasked_in = unasked
-    end
-    return not record.open or record.open == 0 or not wanted(F["connection.open"])
+  local function what_is_asked(tree)
+    if tree.visible then return {all = true} end
+    if not tree:referenced(Dissector.get("fcvi")) then return {nothing = true} end
+    if has_window then return {all = true} end
+    local fields = {}
+    for _, field in pairs(F) do fields[field] = tree:referenced(field) end
+    return {fields = fields}
   end
 
-  -- `again`: the frame was read before.
-  function dissect.iu(h, pinfo, tree, record, again)
-    local text, columns = info(h, record), pinfo.cols
-    columns.protocol = "FC-VI"
-    columns.info = text
-    -- tshark makes trees for all frames of a pass or for none; Wireshark for the frame that is looked at.
-    if without_tree[again] and not record.notes then return end
-    if is_shown[again] == nil then is_shown[again] = has_window or tree.visible end
-    unasked = not is_shown[again] and unasked_in[again] or nil
-    if unasked and shows_nothing(h, record) then
-      if wanted(F["message.data"]) then reassembly.add(h, record) end
-      return
+  -- Sets `asked`. False: nothing is asked for. `visited`: this is the second pass.
+  local function asks(tree, visited)
+    local found = asked_in[visited]
+    if not found or has_window then
+      found = what_is_asked(tree)
+      asked_in[visited] = found
     end
+    asked = found.fields
+    return not found.nothing
+  end
+
+  local function add_tree(h, pinfo, tree, record, text)
     local node = tree:add(fcvi, h.tvb(h.at, h.captured))
-    if node.len == 0 and h.captured > 0 then
-      without_tree[again] = not has_window
-      if record.notes then add_notes(node, record) end
-      return
-    end
     if wanted(F["message.data"]) then reassembly.add(h, record) end
-    frame.parse_device_header(h)  -- of a frame that continues a message it was not needed before
-    if not unasked then node:append_text(", " .. text) end
+    if not asked then node:append_text(", " .. text) end
     if h.header then
       add_device_header(node, h)
       generated(node, F.iu, h.iu.name)
@@ -302,6 +277,27 @@ do
     add_links(node, record)
     add_message(node, h, record)
     add_notes(node, record)
+  end
+
+  -- `visited`: that of the frame (pinfo).
+  function dissect.iu(h, pinfo, tree, record, visited)
+    local text, columns = info(h, record), pinfo.cols
+    columns.protocol, columns.info = "FC-VI", text
+    if record.flow then record.flow.words = words_of(h, record) end
+    if asks(tree, visited) then
+      frame.parse_device_header(h)  -- of a frame that continues a message it was not needed before
+      add_tree(h, pinfo, tree, record, text)
+    elseif record.notes then
+      add_notes(tree:add(fcvi, h.tvb(h.at, h.captured)), record)
+    end
+  end
+
+  -- A frame that is expected next in a message, when it is read for the first time. False: more is to be shown.
+  function dissect.next_frame(pinfo, tree, flow, parameter, payload)
+    if has_window or asks(tree, false) then return false end
+    local columns = pinfo.cols
+    columns.protocol, columns.info = "FC-VI", part(flow.words, flow.message.size, parameter, payload)
+    return true
   end
 
   -- ABTS and the like of a FC-VI Exchange.

@@ -31,6 +31,12 @@ do
   -- One table for all frames, since none is kept: a new one for each would take much of the time.
   local shared = {}
 
+  -- A part of a Tvb as a string.
+  function frame.bytes(tvb, at, length)
+    raw_of = raw_of or tvb.raw
+    return raw_of(tvb, at, length)
+  end
+
   -- The frame that begins at `offset` and has `length` bytes on the wire, without CRC and delimiters; `captured` are there.
   -- nil: no frame header. Valid until the next call.
   function frame.parse(tvb, offset, length, captured)

@@ -12,12 +12,12 @@ do
         used + total <= fcvi.prefs.memory_limit * 1048576
   end
 
-  -- A frame with message data. Once for each frame, in the order of the capture: when it is first read in Wireshark, which
-  -- may show any frame later; in tshark when its tree is made, so that nothing is kept for nothing.
+  -- A frame with message data. In the order of the capture: when it is first read in Wireshark, which may show any frame
+  -- later; in tshark when its tree is made, so that nothing is kept for nothing.
   function reassembly.add(h, record)
     local message, flow = record.message, record.flow
-    if not message or message.view ~= nil and not message.kept or record.added or not flow or h.iu.payload ~= "message_data" or h.payload == h.last_word then return end
-    record.added = true
+    if not message or message.view ~= nil and not message.kept or not flow or h.iu.payload ~= "message_data" or
+        h.payload == h.last_word then return end
     if message.view == nil then  -- one copy is enough where both ends were captured
       message.view = record.flow
       message.kept = room_for(flow.total) and {}
@@ -29,14 +29,11 @@ do
       message.kept = false
       return
     end
-    kept[#kept + 1] = {at = h.parameter, data = h.tvb:raw(h.payload_at, h.payload_captured)}
+    kept[h.parameter] = frame.bytes(h.tvb, h.payload_at, h.payload_captured)
     if flow.completed_in ~= record.number then return end
-    table.sort(kept, function(a, b) return a.at < b.at end)
     local list, at = {}, 0
-    for _, part in ipairs(kept) do
-      if part.at == at then
-        list[#list + 1], at = part.data, at + #part.data
-      end
+    while kept[at] and #kept[at] > 0 do
+      list[#list + 1], at = kept[at], at + #kept[at]
     end
     message.kept = false
     if at == flow.total then message.data = table.concat(list) end

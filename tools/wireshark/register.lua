@@ -48,12 +48,16 @@ do
     return bad or is_bad(tvb, false, reported, captured), lost
   end
 
+  -- Whether nothing is told of a frame, and its EOF is that of a valid one. False where that is not known.
+  local function is_clean(tvb, is_bad, reported, captured)
+    return has_items and not drop_count() and not any_expert() and not is_bad(tvb, false, reported, captured)
+  end
+
   local function fc_frame(pinfo, tree, h, is_bad, tvb, reported, captured)
     local number = pinfo.number
     if is_fc_vi then
       local record = track.record(number)
-      local again = record ~= nil
-      if not again then
+      if not record then
         local bad, lost = fate_of(tvb, is_bad, reported, captured)
         if lost then
           record = track.read_lost(h, number, pinfo.rel_ts, bad)
@@ -63,12 +67,14 @@ do
         else
           record = track.read(h, number, pinfo.rel_ts, view_of[pinfo.p2p_dir] or "u")
         end
-        if has_window and record.message then reassembly.add(h, record) end
         if record.notes then statistics.violations(record) end
       else
         frame.parse_device_header(h)
+        record.time = record.time or pinfo.rel_ts
       end
-      dissect.iu(h, pinfo, tree, record, again)
+      local visited = pinfo.visited
+      if has_window and not visited and record.message then reassembly.add(h, record) end
+      dissect.iu(h, pinfo, tree, record, visited)
       return
     end
     local record = track.record(number)
@@ -80,6 +86,19 @@ do
     dissect.others(h, pinfo, tree)
   end
 
+  local headers = frame.header_bytes + wire.messages.device_header.size
+  -- The flow of which the frame may be the next one, and its headers.
+  local function expected(tvb, pinfo, at, length, is_whole)
+    if not is_whole or length <= headers then return nil end
+    local raw = frame.bytes(tvb, at, headers)
+    return track.expected(raw, view_of[pinfo.p2p_dir] or "u"), raw
+  end
+  -- Whether it is, and is shown by that.
+  local function next_frame(pinfo, tree, flow, raw, payload)
+    local parameter = track.read_next(flow, raw, pinfo.number, payload)
+    return parameter and dissect.next_frame(pinfo, tree, flow, parameter, payload)
+  end
+
   -- Wireshark would put the frames of a FC-VI Sequence together with their Device_Headers, and take the SEQ_CNTs of the
   -- next Sequence of the Exchange, which go on, for an overlap. So it does not for FC-VI's frames, whatever the preference.
   -- `original`: Wireshark's dissector; `before`, `behind`: bytes around the frame.
@@ -89,15 +108,18 @@ do
       if not captured_of then reported_of, captured_of = tvb.reported_len, tvb.len end
       local reported, captured = reported_of(tvb), captured_of(tvb)
       local length = reported - before - behind
-      local h = length > 0 and frame.parse(tvb, before, length, captured - before)
+      local flow, raw = expected(tvb, pinfo, before, length, captured == reported)
+      local h = not flow and length > 0 and frame.parse(tvb, before, length, captured - before)
       local outer = is_fc_vi
-      is_fc_vi, parsed = h and h.type == wire.type and band(h.r_ctl, 0xF0) == 0, false
-      local reassembles = is_fc_vi and fc_reassembles and (h.seq_cnt ~= 0 or not h.ends_sequence)
+      is_fc_vi, parsed = flow or h and h.type == wire.type and band(h.r_ctl, 0xF0) == 0, false
+      local reassembles = is_fc_vi and fc_reassembles and (flow or h.seq_cnt ~= 0 or not h.ends_sequence)
       if reassembles then set_preference("fc.reassemble", false) end
       local good, result = pcall(call, original, tvb, pinfo, tree)
       if reassembles then set_preference("fc.reassemble", true) end
-      if parsed then h = frame.parse(tvb, before, length, captured - before) end  -- a frame within the frame took its place
-      if h then fc_frame(pinfo, tree, h, is_bad, tvb, reported, captured) end
+      local is_shown = flow and is_clean(tvb, is_bad, reported, captured) and next_frame(pinfo, tree, flow, raw, length - headers)
+      -- A frame within the frame took its place.
+      if not is_shown and (flow or parsed) then h = frame.parse(tvb, before, length, captured - before) end
+      if not is_shown and h then fc_frame(pinfo, tree, h, is_bad, tvb, reported, captured) end
       is_fc_vi, parsed = outer, true
       if not good and not tostring(result):find("Malformed", 1, true) then error(result, 0) end
       return good and result or captured
@@ -110,17 +132,17 @@ do
   -- Behind the frame stand CRC and EOF.
   local function has_bad_crc(tvb, before)
     local behind = tvb:len() - 8
-    return crc.of(tvb:raw(before, behind - before)) ~= Struct.unpack("<I4", tvb:raw(behind, 4))
+    return crc.of(frame.bytes(tvb, before, behind - before)) ~= Struct.unpack("<I4", frame.bytes(tvb, behind, 4))
   end
   -- `with_crc`: look at it, too. `length`: bytes on the wire.
   local function is_bad_fcoe(tvb, with_crc, length, captured)
     if length ~= captured or length < fcoe_header + fcoe_trailer then return false end
-    return invalid_eof[tvb:raw(length - 4, 1)] == true or with_crc and has_bad_crc(tvb, fcoe_header)
+    return invalid_eof[frame.bytes(tvb, length - 4, 1)] == true or with_crc and has_bad_crc(tvb, fcoe_header)
   end
   -- EOFni, EOFdti and EOFrti differ from the valid ones in the second byte, EOFa is a set of its own.
   local function is_bad_fcsof(tvb, with_crc, length, captured)
     if length ~= captured or length < 12 then return false end
-    local eof = tvb:raw(length - 4, 4)
+    local eof = frame.bytes(tvb, length - 4, 4)
     local second = eof:byte(2)
     return second == 0x8A or second == 0xAA or eof:sub(3) == "\xF5\xF5" or with_crc and has_bad_crc(tvb, delimiter)
   end

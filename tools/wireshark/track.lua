@@ -10,13 +10,15 @@ do
   -- ---- frames that were seen before
   -- Copies of a frame are found by its headers. Of the most recent 32,768 to 65,536 frames.
   local most_seen = 32768
-  local function remember(raw, record)
-    state.seen[raw] = record
+  local function remember(raw, number, view)
+    state.views[number] = view
+    state.seen[raw] = number
     state.seen_count = state.seen_count + 1
     if state.seen_count == most_seen then
       state.seen, state.seen_before, state.seen_count = {}, state.seen, 0
     end
   end
+  local function seen_in(raw) return state.seen[raw] or state.seen_before[raw] end
 
   -- The same frame at another place: what is wrong with it is wrong here too, but for gaps, which each view has for
   -- itself.
@@ -33,12 +35,13 @@ do
         record.notes[i] = first.notes[i]
       end
     end
-    if first.views:find(view, 1, true) then
+    local views = state.views[first.number]
+    if views:find(view, 1, true) then
       -- At one more place on its way, or a frame that the fabric made two of: a capture does not tell.
       record.flow = message and first.flow
       return
     end
-    first.views = first.views .. view
+    state.views[first.number] = views .. view
     if not message or not first.flow then return end
     if first.answers then
       flows.response(message, h, view, record)
@@ -75,18 +78,16 @@ do
 
   -- A FC-VI frame, when it is read for the first time. `time`: seconds since the first frame.
   function track.read(h, number, time, view)
-    -- Eight entries: with a ninth each would take twice the memory, and there is one for each frame of the capture.
-    local record = {number = number, time = time, views = view, message = nil, flow = nil, own_notes = nil, open = nil,
-      same = nil}
+    local record = {number = number, time = time, message = nil, flow = nil, own_notes = nil, open = nil, same = nil}
     state.records[number] = record
     local message = continued(h)
     if not message then frame.parse_device_header(h) end
     local raw = h.raw
-    local first = state.seen[raw] or state.seen_before[raw]
+    local first = seen_in(raw)
     if first then
-      copy(first, h, record, view)
+      copy(track.record(first), h, record, view)
     else
-      remember(raw, record)
+      remember(raw, number, view)
       if message then
         continue(message, h, record, view)
       else
@@ -94,12 +95,37 @@ do
         track.counted(h, record)
       end
     end
+    if record.message then
+      flows.expect_next(record, h, view, exchange_key(h))
+    else
+      known.expect_nothing()  -- set-ups and Disconnects change what messages may do
+    end
     return record
+  end
+
+  track.expected = flows.expected
+  -- A frame that is expected next in a message, when it is read for the first time: its relative offset, nil if it is none.
+  function track.read_next(flow, raw, number, payload)
+    local view, first = flow.view, seen_in(raw)
+    local views = first and state.views[first]
+    if state.records[number] or views and views:find(view, 1, true) then return nil end
+    local parameter = flows.take_next(flow, raw, number, payload)
+    if not parameter then return nil end
+    state.records[number] = flow
+    local open = flow.message.to.open
+    if open > 0 and not flow.is_answer then state.open[number] = open end
+    if first then
+      state.same[number], state.views[first] = first, views .. view
+    else
+      remember(raw, number, view)
+    end
+    return parameter
   end
 
   -- A frame that no port takes: it is shown, and nothing follows from it.
   function track.ignore(number, time)
-    local record = {number = number, time = time, views = ""}
+    local record = {number = number, time = time}
+    known.expect_nothing()
     state.records[number] = record
     return record
   end
@@ -110,9 +136,9 @@ do
     local record = track.ignore(number, time)
     frame.parse_device_header(h)
     if is_bad then return record end
-    local first = state.seen[h.raw] or state.seen_before[h.raw]
+    local first = seen_in(h.raw)
     if first then
-      record.same = first.number  -- it was shown before it was lost
+      record.same = first  -- it was shown before it was lost
     elseif checks.header(h, {}) then
       local name = h.iu.name
       if name == "FCVI_CONNECT_RQST" or name == "FCVI_DISCONNECT_RQST" then
@@ -131,6 +157,7 @@ do
   function track.frames_missing()
     state.exchanges, state.setups, state.logins = {}, {}, {}
     state.seen, state.seen_before, state.seen_count = {}, {}, 0
+    known.expect_nothing()
     for _, connection in ipairs(state.connections) do
       connection.implied, connection.level, connection.window = true, nil, nil
     end
@@ -142,7 +169,17 @@ do
     end
   end
 
-  function track.record(number) return state.records[number] end
+  -- What is known of a frame that was read. Of one in the middle of a message it is made when it is asked for, without time.
+  function track.record(number)
+    local found = state.records[number]
+    if not found or found.number then return found end
+    local record = {number = number, message = found.message, flow = found, open = state.open[number], same = state.same[number],
+      own_notes = 0}
+    if found.is_answer then
+      record.answers, record.request, record.request_time = found.message, found.message.number, found.message.time
+    end
+    return record
+  end
   function track.connections() return state.connections end
 
   function track.reset() known.reset() end

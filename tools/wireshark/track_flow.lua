@@ -29,7 +29,7 @@ do
         note(record, "wrong_seq_id", ("%02Xh, without End_Sequence of %02Xh"):format(h.seq_id, flow.seq_id))
       end
     end
-    flow.count, flow.offset = h.seq_cnt, h.parameter + h.payload
+    flow.count, flow.offset, flow.prefix = h.seq_cnt, h.parameter + h.payload, nil
     flow.seq_id, flow.in_sequence = h.seq_id, not h.ends_sequence
     flow.bytes = (flow.bytes or 0) + h.payload
     flow.time = record.time
@@ -39,6 +39,46 @@ do
       flow.frames = frames
     end
     frames[#frames + 1] = record.number
+  end
+
+  -- ---- the next frame of a Sequence
+  -- Most frames of a capture are in the middle of a message: one that is expected next, and whose headers are those of the
+  -- frame before it but for SEQ_CNT and relative offset. If nothing was wrong with that one, nothing is with this.
+  local sub, byte = string.sub, string.byte
+  local headers = frame.header_bytes + wire.messages.device_header.size
+  local prefix_bytes = 14  -- of the header up to SEQ_CNT
+
+  -- `list`, `key`: where the Exchange is.
+  function flows.expect_next(record, h, view, list, key)
+    local flow = record.flow
+    if not flow or record.notes or flow.ended or h.ends_sequence or h.is_cut or h.payload == 0 or h.header == nil or
+        h.iu.payload ~= "message_data" or state.in_order == false or band(h.f_ctl, wire.fill_bytes_mask) ~= 0 or
+        flow.count ~= h.seq_cnt or flow.offset ~= h.parameter + h.payload then return end
+    flow.prefix, flow.header = sub(h.raw, 1, prefix_bytes), sub(h.raw, frame.header_bytes + 1, headers)
+    flow.message, flow.view, flow.is_answer, flow.ox_id = record.message, view, record.answers ~= nil, h.ox_id
+    flow.list, flow.key, flow.exchange = list, key, list[key]
+    state.expected[view][flow.prefix] = flow
+  end
+
+  -- The flow of which a frame with this header may be the next one. `raw`: frame header and Device_Header.
+  function flows.expected(raw, view)
+    local prefix = sub(raw, 1, prefix_bytes)
+    local flow = state.expected[view][prefix]
+    return flow and flow.prefix == prefix and flow
+  end
+
+  -- Takes the frame for the next one of the flow, if it is: then its relative offset, else nil.
+  function flows.take_next(flow, raw, number, payload)
+    local c1, c2, o1, o2, _, _, p1, p2, p3, p4 = byte(raw, prefix_bytes + 1, frame.header_bytes)
+    local seq_cnt, parameter = c1 * 256 + c2, ((p1 * 256 + p2) * 256 + p3) * 256 + p4
+    local behind = parameter + payload
+    if parameter ~= flow.offset or seq_cnt ~= (flow.count + 1) % 65536 or o1 * 256 + o2 ~= flow.ox_id or
+        behind >= flow.total or flow.list[flow.key] ~= flow.exchange or
+        sub(raw, frame.header_bytes + 1, headers) ~= flow.header then return nil end
+    flow.count, flow.offset, flow.bytes = seq_cnt, behind, flow.bytes + payload
+    local frames = flow.frames
+    frames[#frames + 1] = number
+    return parameter
   end
 
   -- Data of `total` bytes: end, length, whether it is whole. `is_end`: this frame ends request or response.

@@ -53,6 +53,7 @@ do
   end
 
   function track.read_other(h, number)
+    known.expect_nothing()
     if h.r_ctl == 0x22 or h.r_ctl == 0x23 then return extended_link_service(h) end
     return track.read_link_service(h, number)
   end

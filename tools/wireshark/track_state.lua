@@ -12,9 +12,15 @@ local known = {}
 do
   local default_r_a_tov = 10  -- seconds, where no FLOGI tells
 
+  -- Of each view: flows by the first bytes of the header that their next frame has.
+  function known.expect_nothing() state.expected = {s = {}, r = {}, u = {}} end
+
   function known.reset()
     state.records, state.exchanges, state.ports, state.logins, state.connections, state.setups = {}, {}, {}, {}, {}, {}
     state.seen, state.seen_before, state.seen_count = {}, {}, 0
+    -- By number, of frames in the middle of a message, of which no more is kept than their flow; `views` of all frames.
+    state.open, state.same, state.views = {}, {}, {}
+    known.expect_nothing()
     state.in_order, state.r_a_tov = nil, default_r_a_tov
   end
 
