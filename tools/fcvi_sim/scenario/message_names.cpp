@@ -14,13 +14,19 @@ void add_named_codes(std::vector<std::string_view>& names, unsigned last) {
     if (const auto name = to_string(static_cast<Code>(code)); name != wire::text::unknown) names.push_back(name);
 }
 
-}  // namespace
-
-std::vector<std::string_view> known_message_names() {
+std::vector<std::string_view> all_message_names() {
   std::vector<std::string_view> names{"ABTS", "BA_ACC", "BA_RJT", "ACK_1", "ACK_0", "P_RJT", "F_RJT", "P_BSY", "F_BSY"};
   for (const wire::fcvi::IuInfo& row : wire::fcvi::iu_table) names.push_back(row.name);
   add_named_codes<wire::els::Command>(names, 0xFF);
   add_named_codes<wire::ct::Command>(names, 0xFFFF);
+  return names;
+}
+
+}  // namespace
+
+// 65,792 codes are asked for it, and a scenario names several messages.
+std::vector<std::string_view> known_message_names() {
+  static const std::vector<std::string_view> names = all_message_names();
   return names;
 }
 
