@@ -4,7 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -28,8 +30,8 @@ bool FileSink::is_written_directly(const std::string& path) {
 }
 
 FileSink::~FileSink() {
-  if (file_ == nullptr) return;
-  std::fclose(file_);
+  if (descriptor_ < 0) return;
+  ::close(descriptor_);
   if (!temporary_path_.empty()) std::remove(temporary_path_.c_str());
 }
 
@@ -38,31 +40,61 @@ void FileSink::fail(const char* what) {
 }
 
 // Two that write one file have a name each; whoever is complete last wins.
-std::FILE* FileSink::create_temporary() {
+int FileSink::create_temporary() {
   for (int i = 0; i < most_names; ++i) {
     temporary_path_ = target_ + "." + std::to_string(::getpid()) + "." + std::to_string(i) + ".part";
     const int descriptor = ::open(temporary_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor >= 0) return ::fdopen(descriptor, "wb");
+    if (descriptor >= 0) return descriptor;
     if (errno != EEXIST) break;
   }
   temporary_path_.clear();
-  return nullptr;
+  return -1;
 }
 
 bool FileSink::open(std::string path) {
   path_ = std::move(path);
   target_ = target_of(path_);
-  file_ = is_written_directly(path_) ? std::fopen(path_.c_str(), "wbe") : create_temporary();
-  if (file_ == nullptr) fail("create");
-  return file_ != nullptr;
+  const bool direct = is_written_directly(path_);
+  descriptor_ = direct ? ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : create_temporary();
+  if (descriptor_ < 0) fail("create");
+  buffer_bytes_ = direct ? direct_buffer_bytes : file_buffer_bytes;
+  buffer_ = std::make_unique_for_overwrite<std::uint8_t[]>(buffer_bytes_);
+  return descriptor_ >= 0;
 }
 
 void FileSink::write(std::span<const std::uint8_t> bytes) {
-  if (error_.empty() && std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) fail("write");
+  if (bytes.data() == buffer_.get() + used_bytes_) {  // in its room
+    used_bytes_ += bytes.size();
+    return;
+  }
+  while (!bytes.empty()) {
+    if (used_bytes_ == buffer_bytes_) write_out();
+    const std::size_t size = std::min(bytes.size(), buffer_bytes_ - used_bytes_);
+    std::memcpy(buffer_.get() + used_bytes_, bytes.data(), size);
+    used_bytes_ += size;
+    bytes = bytes.subspan(size);
+  }
+}
+
+std::span<std::uint8_t> FileSink::room(std::size_t size_bytes) {
+  if (size_bytes > buffer_bytes_) return {};
+  if (size_bytes > buffer_bytes_ - used_bytes_) write_out();
+  return {buffer_.get() + used_bytes_, buffer_bytes_ - used_bytes_};
+}
+
+// After an error nothing more is written.
+void FileSink::write_out() {
+  for (std::size_t done = 0; done < used_bytes_ && error_.empty();) {
+    const ssize_t size = ::write(descriptor_, buffer_.get() + done, used_bytes_ - done);
+    if (size > 0) done += static_cast<std::size_t>(size);
+    if (size < 0 && errno != EINTR) fail("write");
+  }
+  used_bytes_ = 0;
 }
 
 bool FileSink::commit() {
-  if (std::fclose(std::exchange(file_, nullptr)) != 0) fail("write");
+  write_out();
+  if (::close(std::exchange(descriptor_, -1)) != 0) fail("write");
   if (temporary_path_.empty()) return error_.empty();
   if (error_.empty() && std::rename(temporary_path_.c_str(), target_.c_str()) != 0) fail("put in place");
   if (!error_.empty()) std::remove(temporary_path_.c_str());

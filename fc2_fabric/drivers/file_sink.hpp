@@ -1,7 +1,9 @@
 // A capture file. It is written under a temporary name, one of its own, and renamed when complete, so that it is never
-// half-written; of a symbolic link so is what it leads to. A device or a FIFO is written to at once.
+// half-written; of a symbolic link so is what it leads to. A device or a FIFO is written to at once. Much goes to the
+// system with each call: a call takes as long as a frame does.
 #pragma once
-#include <cstdio>
+#include <cstdint>
+#include <memory>
 #include <string>
 
 #include "fc2_fabric/frame/capture.hpp"
@@ -20,15 +22,20 @@ class FileSink final : public ByteSink {
   /// False and error() set if the file cannot be created. Waits for the reader of a FIFO.
   bool open(std::string path);
   void write(std::span<const std::uint8_t> bytes) override;
+  std::span<std::uint8_t> room(std::size_t size_bytes) override;
   /// Flushes and renames the file. False and error() set if anything was not written.
   bool commit();
   [[nodiscard]] const std::string& error() const { return error_; }
 
  private:
+  static constexpr std::size_t file_buffer_bytes = 1u << 20, direct_buffer_bytes = 4096;  // a reader waits for those
   void fail(const char* what);
-  std::FILE* create_temporary();
+  int create_temporary();
+  void write_out();
   std::string path_, target_, temporary_path_, error_;  // temporary_path_: empty if it is written at once
-  std::FILE* file_ = nullptr;
+  int descriptor_ = -1;
+  std::unique_ptr<std::uint8_t[]> buffer_;
+  std::size_t buffer_bytes_ = 0, used_bytes_ = 0;
 };
 
 }  // namespace fc2::drivers

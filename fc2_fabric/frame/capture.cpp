@@ -1,6 +1,10 @@
 #include "fc2_fabric/frame/capture.hpp"
 
 #include <algorithm>
+#include <array>
+#include <boost/endian/conversion.hpp>
+#include <cassert>
+#include <utility>
 
 #include "wire/ethernet.hpp"
 #include "wire/fc_header.hpp"
@@ -15,82 +19,109 @@ namespace option = wire::pcapng::option;
 
 // pcapng blocks are in the writer's byte order; ours is little-endian everywhere, so that files are equal everywhere.
 
+// Its length is known beforehand, so that each byte is written once, where it stays.
 class Capture::BlockWriter {
  public:
-  BlockWriter(std::vector<std::uint8_t>& bytes, pcapng::Block type) : bytes_(bytes) {
-    bytes_.clear();
-    put(static_cast<std::uint32_t>(type), 4);
-    put(0, 4);  // length, set by finish()
+  static constexpr std::size_t least_bytes = 12, option_head_bytes = 4;
+  [[nodiscard]] static constexpr std::size_t padded(std::size_t size) { return (size + 3) & ~std::size_t{3}; }
+  [[nodiscard]] static constexpr std::size_t option_bytes(std::size_t size) { return option_head_bytes + padded(size); }
+  [[nodiscard]] static constexpr std::size_t comment_bytes(std::string_view text) {
+    return text.empty() ? 0 : option_bytes(text.size());
   }
-  void put(std::uint64_t value, int size) {
-    for (int i = 0; i < size; ++i) bytes_.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
+
+  BlockWriter(std::span<std::uint8_t> place, pcapng::Block type) : place_(place) {
+    put(static_cast<std::uint32_t>(type));
+    put(static_cast<std::uint32_t>(place.size()));
   }
-  void put_padded(std::span<const std::uint8_t> data) {
-    bytes_.insert(bytes_.end(), data.begin(), data.end());
+  template <class Number>
+  void put(Number value) {
+    boost::endian::endian_store<Number, sizeof value, boost::endian::order::little>(place_.data() + done_, value);
+    done_ += sizeof value;
+  }
+  void put(std::span<const std::uint8_t> data) { std::ranges::copy(data, take(data.size()).begin()); }
+  /// Bytes that the caller writes.
+  [[nodiscard]] std::span<std::uint8_t> take(std::size_t size) {
+    return place_.subspan(std::exchange(done_, done_ + size), size);
+  }
+  void pad() {
+    while (done_ % 4 != 0) place_[done_++] = 0;
+  }
+  void option(std::uint16_t code, std::span<const std::uint8_t> value) {
+    put(code);
+    put(static_cast<std::uint16_t>(value.size()));
+    put(value);
     pad();
   }
-  void pad() { bytes_.resize((bytes_.size() + 3) & ~std::size_t{3}); }
-  void option(std::uint16_t code, std::span<const std::uint8_t> value) {
-    put(code, 2);
-    put(value.size(), 2);
-    put_padded(value);
+  void option(std::uint16_t code, std::string_view text) {
+    option(code, std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
   }
-  void option_number(std::uint16_t code, std::uint64_t value, int size) {
-    put(code, 2);
-    put(static_cast<std::uint64_t>(size), 2);
-    put(value, size);
+  template <class Number>
+  void option_number(std::uint16_t code, Number value) {
+    put(code);
+    put(static_cast<std::uint16_t>(sizeof value));
+    put(value);
     pad();
   }
   void option_comment(std::string_view text) {
-    if (!text.empty()) option(option::comment, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+    if (!text.empty()) option(option::comment, text);
   }
-  void begin_packet(std::uint32_t interface_id, TimeNs at, std::size_t kept, std::size_t size) {
-    put(interface_id, 4);
-    put(static_cast<std::uint64_t>(at) >> 32, 4);
-    put(static_cast<std::uint64_t>(at) & 0xFFFFFFFF, 4);
-    put(kept, 4);
-    put(size, 4);
+  void end_of_options() {
+    put(option::end_of_options);
+    put(std::uint16_t{0});
   }
-  void end_packet(bool outbound, std::uint64_t missing) {
-    option_number(option::epb_flags, outbound ? pcapng::outbound : pcapng::inbound, 4);
-    if (missing != 0) option_number(option::epb_dropcount, missing, 8);
-    option(option::end_of_options, {});
-    finish();
-  }
-  void finish() {
-    const auto length = static_cast<std::uint32_t>(bytes_.size() + 4);
-    put(length, 4);
-    for (std::size_t i = 0; i < 4; ++i) bytes_[4 + i] = static_cast<std::uint8_t>(length >> (8 * i));
+  [[nodiscard]] std::span<const std::uint8_t> finish() {
+    put(static_cast<std::uint32_t>(place_.size()));
+    assert(done_ == place_.size());
+    return place_;
   }
 
  private:
-  std::vector<std::uint8_t>& bytes_;
+  std::span<std::uint8_t> place_;
+  std::size_t done_ = 0;
 };
 
+/// An enhanced packet block, but for its bytes.
+struct Capture::Packet {
+  std::uint32_t interface_id = 0;
+  TimeNs at = 0;
+  std::size_t kept_bytes = 0, size_bytes = 0;  // of the packet: what is there, and what was
+  bool outbound = false;
+  std::string_view comment;
+};
+
+std::span<std::uint8_t> Capture::room(std::size_t size_bytes) {
+  const std::span<std::uint8_t> lent = sink_.room(size_bytes);
+  if (!lent.empty()) return lent.first(size_bytes);
+  if (block_.size() < size_bytes) block_.resize(size_bytes);
+  return std::span(block_).first(size_bytes);
+}
+
 Capture::Capture(ByteSink& sink, std::string_view comment) : sink_(sink) {
-  BlockWriter block(block_, pcapng::Block::section_header);
-  block.put(pcapng::byte_order_magic, 4);
-  block.put(1, 2);
-  block.put(0, 2);
-  block.put(~std::uint64_t{0}, 8);  // section length: not told
+  constexpr std::size_t fixed_bytes = BlockWriter::least_bytes + 4 + 2 + 2 + 8,
+                        end_bytes = BlockWriter::option_head_bytes;
+  const std::size_t options = comment.empty() ? 0 : BlockWriter::comment_bytes(comment) + end_bytes;
+  BlockWriter block(room(fixed_bytes + options), pcapng::Block::section_header);
+  block.put(pcapng::byte_order_magic);
+  block.put(std::uint16_t{1});
+  block.put(std::uint16_t{0});
+  block.put(~std::uint64_t{0});  // section length: not told
   if (!comment.empty()) {
     block.option_comment(comment);
-    block.option(option::end_of_options, {});
+    block.end_of_options();
   }
-  block.finish();
-  sink_.write(block_);
+  sink_.write(block.finish());
 }
 
 std::uint32_t Capture::describe_interface(std::string_view name) {
-  BlockWriter block(block_, pcapng::Block::interface_description);
-  block.put(pcapng::linktype_ethernet, 2);
-  block.put(0, 2);
-  block.put(0, 4);  // no snap length
-  block.option(option::if_name, std::vector<std::uint8_t>(name.begin(), name.end()));
-  block.option_number(option::if_tsresol, pcapng::nanoseconds, 1);
-  block.option(option::end_of_options, {});
-  block.finish();
-  sink_.write(block_);
+  constexpr std::size_t fixed_bytes = BlockWriter::least_bytes + 2 + 2 + 4 + BlockWriter::option_bytes(1) + 4;
+  BlockWriter block(room(fixed_bytes + BlockWriter::option_bytes(name.size())), pcapng::Block::interface_description);
+  block.put(pcapng::linktype_ethernet);
+  block.put(std::uint16_t{0});
+  block.put(std::uint32_t{0});  // no snap length
+  block.option(option::if_name, name);
+  block.option_number(option::if_tsresol, pcapng::nanoseconds);
+  block.end_of_options();
+  sink_.write(block.finish());
   return interface_count_++;
 }
 
@@ -118,11 +149,9 @@ void Capture::write_frame(std::uint32_t interface_id, TimeNs at, const KeptFrame
   constexpr std::size_t before = wire::fcoe::overhead - wire::fcoe::trailer_size;
   const bool whole = frame.bytes.size() == frame.size_bytes;
   const std::size_t size = wire::fcoe::frame_size(frame.size_bytes), kept = whole ? size : before + frame.bytes.size();
-  BlockWriter block(block_, pcapng::Block::enhanced_packet);
-  block.begin_packet(interface_id, at, kept, size);
-  const std::size_t start = block_.size();
-  block_.resize(start + kept);
-  const auto place = std::span(block_).subspan(start);
+  const Packet packet{interface_id, at, kept, size, outbound, comment};
+  BlockWriter block = begin_packet(packet);
+  const auto place = block.take(kept);
   if (whole) {
     wire::fcoe::encapsulate(destination, source, frame.sof, frame.bytes, frame.eof, place);
     if (frame.crc_error) place[size - wire::fcoe::trailer_size] ^= 0xFF;
@@ -130,51 +159,72 @@ void Capture::write_frame(std::uint32_t interface_id, TimeNs at, const KeptFrame
     wire::fcoe::write_header(destination, source, frame.sof, place);
     std::copy(frame.bytes.begin(), frame.bytes.end(), place.begin() + before);
   }
-  finish_packet(block, outbound, comment);
+  finish_packet(block, packet);
 }
 
 void Capture::write_ethernet_frame(std::uint32_t interface_id, TimeNs at, std::span<const std::uint8_t> bytes,
                                    std::size_t size_bytes, bool outbound, std::string_view comment) {
-  BlockWriter block(block_, pcapng::Block::enhanced_packet);
-  block.begin_packet(interface_id, at, bytes.size(), size_bytes);
-  block_.insert(block_.end(), bytes.begin(), bytes.end());
-  finish_packet(block, outbound, comment);
+  const Packet packet{interface_id, at, bytes.size(), size_bytes, outbound, comment};
+  BlockWriter block = begin_packet(packet);
+  block.put(bytes);
+  finish_packet(block, packet);
 }
 
 void Capture::write_statistics(std::uint32_t interface_id, TimeNs at, std::uint64_t missing) {
-  BlockWriter block(block_, pcapng::Block::interface_statistics);
-  block.put(interface_id, 4);
-  block.put(static_cast<std::uint64_t>(at) >> 32, 4);
-  block.put(static_cast<std::uint64_t>(at) & 0xFFFFFFFF, 4);
-  block.option_number(option::isb_ifdrop, missing, 8);
-  block.option(option::end_of_options, {});
-  block.finish();
-  sink_.write(block_);
+  constexpr std::size_t size = BlockWriter::least_bytes + 4 + 8 + BlockWriter::option_bytes(8) + 4;
+  BlockWriter block(room(size), pcapng::Block::interface_statistics);
+  block.put(interface_id);
+  block.put(static_cast<std::uint32_t>(static_cast<std::uint64_t>(at) >> 32));
+  block.put(static_cast<std::uint32_t>(at));
+  block.option_number(option::isb_ifdrop, missing);
+  block.end_of_options();
+  sink_.write(block.finish());
 }
 
-void Capture::finish_packet(BlockWriter& block, bool outbound, std::string_view comment) {
+Capture::BlockWriter Capture::begin_packet(const Packet& packet) {
+  constexpr std::size_t fixed_bytes = BlockWriter::least_bytes + 4 + 8 + 4 + 4 + BlockWriter::option_bytes(4) + 4;
+  const std::size_t options =
+      BlockWriter::comment_bytes(packet.comment) + (missing_ != 0 ? BlockWriter::option_bytes(8) : 0);
+  BlockWriter block(room(fixed_bytes + BlockWriter::padded(packet.kept_bytes) + options),
+                    pcapng::Block::enhanced_packet);
+  block.put(packet.interface_id);
+  block.put(static_cast<std::uint32_t>(static_cast<std::uint64_t>(packet.at) >> 32));
+  block.put(static_cast<std::uint32_t>(packet.at));
+  block.put(static_cast<std::uint32_t>(packet.kept_bytes));
+  block.put(static_cast<std::uint32_t>(packet.size_bytes));
+  return block;
+}
+
+void Capture::finish_packet(BlockWriter& block, const Packet& packet) {
   block.pad();
-  block.option_comment(comment);
-  block.end_packet(outbound, std::exchange(missing_, 0));
-  sink_.write(block_);
+  block.option_comment(packet.comment);
+  block.option_number(option::epb_flags, packet.outbound ? pcapng::outbound : pcapng::inbound);
+  if (missing_ != 0) block.option_number(option::epb_dropcount, missing_);
+  block.end_of_options();
+  sink_.write(block.finish());
+  missing_ = 0;
   ++frame_count_;
 }
 
 void Capture::add_ethernet_frame(std::uint32_t interface_id, TimeNs at, const fcoe::EthernetFrame& frame,
                                  bool outbound) {
-  BlockWriter block(block_, pcapng::Block::enhanced_packet);
   const std::array<std::uint8_t, 4> tag{0x81, 0x00, static_cast<std::uint8_t>(frame.vlan >> 8),
                                         static_cast<std::uint8_t>(frame.vlan)};
   const bool tagged = frame.vlan != 0 && frame.has_header();
   const std::size_t size = frame.size_bytes + (tagged ? tag.size() : 0);
-  block.begin_packet(interface_id, at, size, size);
-  const std::size_t start = block_.size();
-  for (const wire::Bytes part : frame.parts()) block_.insert(block_.end(), part.begin(), part.end());
+  const Packet packet{interface_id, at, size, size, outbound, {}};
+  BlockWriter block = begin_packet(packet);
   // 802.1Q: between the addresses and the type. Which priority it has is not kept.
-  if (tagged)
-    block_.insert(block_.begin() + static_cast<std::ptrdiff_t>(start + 2 * sizeof(wire::MacAddress)), tag.begin(),
-                  tag.end());
-  finish_packet(block, outbound, {});
+  std::size_t before_tag = tagged ? 2 * sizeof(wire::MacAddress) : 0;
+  for (wire::Bytes part : frame.parts()) {
+    if (before_tag != 0 && part.size() >= before_tag) {
+      block.put(part.first(before_tag));
+      block.put(tag);
+      part = part.subspan(std::exchange(before_tag, 0));
+    }
+    block.put(part);
+  }
+  finish_packet(block, packet);
 }
 
 }  // namespace fc2

@@ -17,6 +17,8 @@ namespace fc2 {
 class ByteSink {
  public:
   virtual void write(std::span<const std::uint8_t> bytes) = 0;
+  /// A place for what write() is given next, which then need not copy it; empty: it has none. Valid until then.
+  virtual std::span<std::uint8_t> room(std::size_t /*size_bytes*/) { return {}; }
 
  protected:
   ~ByteSink() = default;
@@ -81,14 +83,17 @@ class Capture {
   void add_frame(std::uint32_t interface_id, TimeNs at, const Frame& frame, bool outbound);
   void add_ethernet_frame(std::uint32_t interface_id, TimeNs at, const fcoe::EthernetFrame& frame, bool outbound);
   class BlockWriter;
-  void finish_packet(BlockWriter& block, bool outbound, std::string_view comment);
+  struct Packet;
+  [[nodiscard]] BlockWriter begin_packet(const Packet& packet);
+  void finish_packet(BlockWriter& block, const Packet& packet);
+  [[nodiscard]] std::span<std::uint8_t> room(std::size_t size_bytes);
 
   ByteSink& sink_;
   std::vector<std::string> fault_notes_;
   std::deque<Interface> interfaces_;
   std::deque<EthernetInterface> ethernet_interfaces_;
   std::uint32_t interface_count_ = 0;  // of both kinds
-  std::vector<std::uint8_t> block_;    // reused: capacity grows to the largest block
+  std::vector<std::uint8_t> block_;    // where the sink has no room; grows to the largest block
   std::uint64_t frame_count_ = 0, missing_ = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -89,6 +90,32 @@ TEST(Capture, recorded_twice_is_identical) {
   record(first);
   record(second_run);
   EXPECT_EQ(first.bytes, second_run.bytes);
+}
+
+// A sink that lends room: the blocks that it has room for are written there, and the bytes are the same.
+TEST(Capture, recorded_in_lent_room_is_identical) {
+  struct LendingSink final : ByteSink {
+    explicit LendingSink(std::size_t most) : room_bytes(most) {}
+    std::span<std::uint8_t> room(std::size_t size) override {
+      place.assign(size <= room_bytes ? room_bytes : 0, 0xEE);
+      return place;
+    }
+    void write(std::span<const std::uint8_t> data) override {
+      lent += data.data() == place.data();
+      bytes.insert(bytes.end(), data.begin(), data.end());
+    }
+    std::size_t room_bytes;
+    std::vector<std::uint8_t> place, bytes;
+    int lent = 0;
+  } lending(4096), lending_little(150);
+  MemorySink own;
+  record(own);
+  record(lending);
+  record(lending_little);
+  EXPECT_EQ(lending.bytes, own.bytes);
+  EXPECT_EQ(lending.lent, 1 + 2 + 8);
+  EXPECT_EQ(lending_little.bytes, own.bytes);
+  EXPECT_EQ(lending_little.lent, 1 + 2);  // logins are larger
 }
 
 // A frame that a fault cut short is captured all the same.
@@ -179,6 +206,34 @@ TEST_F(FileSinkTest, symbolic_link_is_followed) {
   EXPECT_TRUE(sink.commit()) << sink.error();
   EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
   EXPECT_EQ(content(folder / "file"), "frames");
+}
+
+// Pieces of any size, in lent room and not, lie in the file as they were written, over the ends of the buffer.
+TEST_F(FileSinkTest, pieces_of_all_sizes_lie_one_after_another) {
+  drivers::FileSink sink;
+  ASSERT_TRUE(sink.open((folder / "file").string())) << sink.error();
+  std::string expected;
+  std::size_t size = 1;
+  for (int i = 0; expected.size() < (7u << 20); ++i, size = (size * 5 + 3) % 300'007) {
+    const std::string piece(size, static_cast<char>('a' + i % 26));
+    expected += piece;
+    const auto room = i % 3 == 0 ? std::span<std::uint8_t>() : sink.room(size);
+    if (!room.empty()) std::ranges::copy(piece, room.begin());
+    sink.write(room.empty() ? std::span<const std::uint8_t>(reinterpret_cast<const std::uint8_t*>(piece.data()), size)
+                            : room.first(size));
+  }
+  EXPECT_TRUE(sink.room(8u << 20).empty());  // more than the buffer
+  EXPECT_TRUE(sink.commit()) << sink.error();
+  EXPECT_TRUE(content(folder / "file") == expected);
+}
+
+// No room on the device: said at the end, and what is written after it is no second error.
+TEST_F(FileSinkTest, full_device_is_an_error) {
+  drivers::FileSink sink;
+  if (!sink.open("/dev/full")) GTEST_SKIP() << sink.error();
+  for (int i = 0; i < 100; ++i) sink.write(std::vector<std::uint8_t>(1000));
+  EXPECT_FALSE(sink.commit());
+  EXPECT_NE(sink.error().find("cannot write /dev/full: No space left on device"), std::string::npos) << sink.error();
 }
 
 // A device is written to and stays one.

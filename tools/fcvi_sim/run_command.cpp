@@ -96,6 +96,9 @@ class CaptureSink final : public fc2::ByteSink {
     file_.reset(std::tmpfile());
     return file_ != nullptr;
   }
+  std::span<std::uint8_t> room(std::size_t size_bytes) override {
+    return named_ != nullptr && !file_ ? named_->room(size_bytes) : std::span<std::uint8_t>();
+  }
   void write(std::span<const std::uint8_t> bytes) override {
     if (named_ != nullptr) named_->write(bytes);
     if (file_) good_ = std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) == bytes.size() && good_;
