@@ -51,6 +51,38 @@ std::vector<std::string> failures_of(const Scenario& scenario, RunResult* result
 }
 using Lines = std::vector<std::string>;
 
+// Frames that go on with a message are counted without a second look; a run that must look at each counts the same.
+// Three connections' messages lie between one another on one pair of ports, both ways, and one of them is set up again.
+TEST(Simulation, frames_that_only_count_are_counted_as_all_others) {
+  Scenario scenario = two_ports();
+  const TransferSpec send{.operation = Operation::Send, .data = {"", 60'000}, .message_bytes = 7'000};
+  for (const char* name : {"a", "b", "c"}) {
+    WorkloadSpec spec = workload(Level::ReliableReception);
+    spec.name = spec.discriminator = name;
+    spec.transfers = {send, send};
+    spec.transfers[1].initiator = Side::Server;
+    scenario.workloads.push_back(spec);
+  }
+  WorkloadSpec again = scenario.workloads[0];
+  again.name = again.discriminator = "again";
+  again.start = 30 * runtime::millisecond;
+  scenario.workloads.push_back(again);
+  ContentStore contents(scenario.seed);
+  Ladder ladder(scenario);
+  Simulation counting(scenario, contents, {}), looking(scenario, contents, {.ladder = &ladder});
+  const RunResult &counted = counting.run(), &seen = looking.run();
+  EXPECT_EQ(check_expectations(scenario, counted).failures, Lines{});
+  EXPECT_EQ(counted.frame_count, seen.frame_count);
+  EXPECT_EQ(counted.byte_count, seen.byte_count);
+  EXPECT_EQ(counted.iu_count, seen.iu_count);
+  EXPECT_EQ(counted.ius, seen.ius);
+  for (std::size_t i = 0; i < scenario.workloads.size(); ++i) {
+    EXPECT_EQ(counted.workloads[i].traffic.frames, seen.workloads[i].traffic.frames);
+    EXPECT_EQ(counted.workloads[i].traffic.ius, seen.workloads[i].traffic.ius);
+    EXPECT_GT(counted.workloads[i].traffic.frames, 60u);
+  }
+}
+
 // An owner that contradicts itself for a moment fails a run that is checked, and no other; a sound run does not fail.
 TEST(Simulation, owner_contradicts_itself_fails_a_checked_run) {
   Scenario scenario = two_ports();

@@ -5,11 +5,17 @@
 #include "fc2_fabric/frame/frame_header.hpp"
 #include "tools/fcvi_sim/run/wire_check.hpp"
 #include "wire/describe.hpp"
+#include "wire/fcvi/device_header.hpp"
 
 namespace sim {
 namespace {
 /// Sent by a service of the fabric: nobody's own frames are seen where they leave.
 bool is_service(wire::FcId id) { return id.value >= 0xFFFC00; }
+
+bool begins_sequence(const fc2::Frame& frame) { return frame.sof == wire::Sof::i3 || frame.sof == wire::Sof::i2; }
+
+/// R_CTL, D_ID, CS_CTL and S_ID.
+std::uint64_t addresses_of(const fc2::Frame& frame) { return wire::load_big<8>(frame.bytes.data()); }
 
 std::uint64_t payload_size(const wire::FcHeader& header, const fc2::Frame& frame) {
   const std::size_t beside = wire::FcHeader::size() + header.device_header_size() + header.fill_bytes();
@@ -19,26 +25,54 @@ std::uint64_t payload_size(const wire::FcHeader& header, const fc2::Frame& frame
 }  // namespace
 
 Observer::Observer(RunResult& result, const Scenario& scenario, Ladder* ladder)
-    : result_(result), scenario_(scenario), ladder_(ladder), f_port_replies_(scenario.ports.size()),
+    : result_(result), scenario_(scenario), ladder_(ladder),
+      counts_only_(ladder == nullptr && !scenario.expectations.wire), f_port_replies_(scenario.ports.size()),
       connections_(connection_points_of(scenario)) {}
 
 fc2::FrameTap& Observer::tap(std::size_t index, fc2::FrameTap* capture) {
   return taps_.emplace_back(*this, index, capture);
 }
 
+// A later frame of a message with the same addresses, of the same connection. Its port is the same, too: one N_Port_ID
+// has one port at a time, and another one logs in first.
+inline bool Observer::goes_on(const fc2::Frame& frame) const {
+  return addresses_of(frame) == stream_.addresses && stream_.traffic != nullptr && !begins_sequence(frame) &&
+         wire::type_of(frame.bytes) == wire::Type::fc_vi &&
+         wire::fcvi::handle_of(wire::Bytes(frame.bytes).subspan(wire::FcHeader::size())) == stream_.handle &&
+         frame.size_bytes >= wire::FcHeader::size() + sizeof(wire::FcviHandle);
+}
+
+inline bool Observer::count_later_frame(const fc2::Frame& frame) {
+  if (!goes_on(frame)) return false;
+  ++result_.frame_count;
+  result_.byte_count += frame.size_bytes;
+  ++stream_.traffic->frames;
+  return true;
+}
+
 void Observer::Tap::frame_passed(runtime::TimeNs at, const fc2::Frame& frame, bool outbound) {
-  if (capture_ != nullptr) capture_->frame_passed(at, frame, outbound);
+  if (capture_ != nullptr) [[unlikely]]
+    capture_->frame_passed(at, frame, outbound);
+  if (outbound && observer_.count_later_frame(frame)) return;
   if (frame.size_bytes < wire::FcHeader::size()) return;      // cut short by a fault
   if (!outbound && !is_service(fc2::s_id_of(frame))) return;  // seen where its sender's port is tapped
   observer_.frame_sent(at, port_, frame, outbound);
 }
 
+void Observer::begin_stream(const fc2::Frame& frame, const wire::FcHeader& header, Traffic& traffic) {
+  const bool control = header.r_ctl == wire::RCtl::unsolicited_control || header.r_ctl == wire::RCtl::solicited_control;
+  if (!counts_only_ || control) return;  // by those Connections learns whose later ones are
+  const auto data_field = wire::Bytes(frame.bytes).subspan(wire::FcHeader::size());
+  stream_ = {addresses_of(frame), wire::fcvi::handle_of(data_field), &traffic};
+}
+
 void Observer::frame_sent(runtime::TimeNs at, std::size_t port, const fc2::Frame& frame, bool outbound) {
+  stream_.traffic = nullptr;
   const wire::FcId s_id = fc2::s_id_of(frame);
   if (outbound && (s_id != last_sender_ || port != last_port_)) ports_[s_id.value] = port;
   if (outbound) last_sender_ = s_id, last_port_ = port;
   const wire::FcHeader header = fc2::header_of(frame);
-  const bool first = frame.sof == wire::Sof::i3 || frame.sof == wire::Sof::i2;
+  const bool first = begins_sequence(frame);
   const wire::Bytes data_field = frame.content().subspan(wire::FcHeader::size());
   ++result_.frame_count;
   result_.byte_count += frame.size_bytes;
@@ -54,6 +88,7 @@ void Observer::frame_sent(runtime::TimeNs at, std::size_t port, const fc2::Frame
     Traffic& traffic = result_.workloads[*connection].traffic;
     ++traffic.frames;
     if (first) ++traffic.ius;
+    begin_stream(frame, header, traffic);
   }
   if (ladder_ != nullptr) ladder_->frame({at, port, outbound, first, frame.eof != wire::Eof::n}, header, data_field);
 }

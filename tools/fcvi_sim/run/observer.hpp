@@ -40,6 +40,16 @@ class Observer {
     std::size_t port_;
     fc2::FrameTap* capture_;
   };
+  /// Of a message's later frames, which are nearly all: what tells whose they are, and to whom they count.
+  struct Stream {
+    std::uint64_t addresses = 0;  // R_CTL to S_ID, as they stand in the frame
+    wire::FcviHandle handle{};
+    Traffic* traffic = nullptr;  // nullptr: there is none
+  };
+  [[nodiscard]] bool goes_on(const fc2::Frame& frame) const;
+  /// False: it is none of those.
+  bool count_later_frame(const fc2::Frame& frame);
+  void begin_stream(const fc2::Frame& frame, const wire::FcHeader& header, Traffic& traffic);
   /// Pre: a header at least; if it is inbound, a service sent it.
   void frame_sent(runtime::TimeNs at, std::size_t port, const fc2::Frame& frame, bool outbound);
   void record(runtime::TimeNs at, std::size_t port, const fc2::Frame& frame);
@@ -55,6 +65,8 @@ class Observer {
   // What was entered there last: most frames follow one of the same port.
   wire::FcId last_sender_{};
   std::size_t last_port_ = static_cast<std::size_t>(-1);
+  const bool counts_only_;  // nobody wants to know more of a frame that begins nothing
+  Stream stream_;           // of the last frame
   std::deque<Tap> taps_;
   std::vector<std::uint64_t> f_port_replies_;  // by port
   faults::Connections connections_;            // by position among the workloads
