@@ -62,6 +62,50 @@ TEST(Random, same_seed_same_draws_another_seed_or_subsystem_others) {
   EXPECT_NE(Random(1, "ports").next(), Random(1, "data").next());
 }
 
+TEST(ContentStore, both_ends_of_a_transfer_get_what_was_made_once) {
+  // The same name, size and seed: the same bytes, and for the last ones not made anew. It keeps no more than it says.
+  const ContentStore store(7), other(8);
+  const DataSpec data{.path = "", .size_bytes = 1000};
+  const auto first = store.get(data, "w 0 0");
+  EXPECT_EQ(store.get(data, "w 0 0"), first);
+  EXPECT_NE(store.get(data, "w 0 1")->bytes, first->bytes);
+  EXPECT_NE(other.get(data, "w 0 0")->bytes, first->bytes);
+  EXPECT_EQ(store.get({.path = "", .size_bytes = 999}, "w 0 0")->bytes.size(), 999u);
+  EXPECT_EQ(first->digest, sha256(first->bytes));
+  const std::weak_ptr<const Content> last = first;
+  for (std::size_t i = 0; i < ContentStore::most_kept; ++i)
+    EXPECT_EQ(store.get(data, "w 1 " + std::to_string(i))->bytes.size(), 1000u);
+  const std::vector<std::uint8_t> bytes = first->bytes;
+  EXPECT_EQ(last.use_count(), 1);  // ours alone
+  const auto made_again = store.get(data, "w 0 0");
+  EXPECT_NE(made_again, first);
+  EXPECT_EQ(made_again->bytes, bytes);
+}
+
+TEST(ContentStore, large_content_is_kept_alone) {
+  const ContentStore store(7);
+  const auto large = store.get({.path = "", .size_bytes = ContentStore::most_kept_bytes + 1}, "w 0 0");
+  EXPECT_EQ(large.use_count(), 2);
+  EXPECT_EQ(store.get({.path = "", .size_bytes = 1}, "w 0 1").use_count(), 2);
+  EXPECT_EQ(large.use_count(), 1);
+}
+
+TEST(HostMemory, memory_that_comes_again_has_the_pattern_again) {
+  // A message that does not arrive must not be found in what another one left.
+  HostMemory memory;
+  constexpr std::size_t size = 1u << 20;
+  std::uint8_t* const first = memory.take(size);
+  std::fill_n(first, size, std::uint8_t{1});
+  memory.give_back(first, size);
+  std::uint8_t* const again = memory.take(size);
+  EXPECT_EQ(again, first);
+  EXPECT_EQ(std::count(again, again + size, std::uint8_t{0xA5}), static_cast<std::ptrdiff_t>(size));
+  std::uint8_t* const other = memory.take(size);
+  EXPECT_NE(other, again);
+  memory.give_back(again, size);
+  memory.give_back(other, size);
+}
+
 WorkloadSpec workload_of(std::vector<TransferSpec> transfers, std::uint32_t depth) {
   WorkloadSpec workload;
   workload.queue_depth = depth;

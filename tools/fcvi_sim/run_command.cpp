@@ -81,10 +81,14 @@ bool commit(fc2::drivers::FileSink& sink, const std::string& path) {
   return true;
 }
 
-void print_speed(std::chrono::steady_clock::duration elapsed, const RunResult& result) {
-  const double seconds = std::chrono::duration<double>(elapsed).count();
-  std::printf("simulated in %.2f s of real time (data made and hashed apart), %.0f thousand frames per second\n",
-              seconds, seconds > 0 ? static_cast<double>(result.frame_count) / seconds / 1000 : 0.0);
+/// Other programs' load does not change how many frames a second of processor time makes.
+void print_speed(const Clocks& elapsed, const RunResult& result) {
+  const double seconds = std::chrono::duration<double>(elapsed.processor).count();
+  std::printf(
+      "simulated in %.2f s of real time and %.2f s of processor time (data made and hashed apart), "
+      "%.0f thousand frames per second of it\n",
+      std::chrono::duration<double>(elapsed.real).count(), seconds,
+      seconds > 0 ? static_cast<double>(result.frame_count) / seconds / 1000 : 0.0);
 }
 
 /// The capture that a report is made of: in a file without a name, and in the one that --capture names.
@@ -190,7 +194,7 @@ class OneRun {
   [[nodiscard]] RunOfFile outcome() const { return {options_.scenario, label_, scenario_, result_, verdicts_}; }
 
  private:
-  void print(bool alone, std::chrono::steady_clock::duration elapsed) const;
+  void print(bool alone, const Clocks& elapsed) const;
   const RunOptions& options_;
   const Scenario& scenario_;
   const std::string& label_;
@@ -205,12 +209,10 @@ int OneRun::carry_out(bool alone) {
   if (const std::string error = contents.load(scenario_.workloads); !error.empty()) return refuse(error);
   RunOutputs outputs(options_, scenario_);
   if (const std::string error = outputs.open(); !error.empty()) return refuse(error);
-  const auto begin = std::chrono::steady_clock::now();
-  const auto data_before = time_spent_on_data();
+  const Clocks begin = Clocks::now() - time_spent_on_data();
   Simulation simulation(scenario_, contents, outputs.outputs());
   result_ = simulation.run();
-  const auto on_data = time_spent_on_data() - data_before;
-  const auto elapsed = std::chrono::steady_clock::now() - begin - on_data;
+  const Clocks elapsed = Clocks::now() - time_spent_on_data() - begin;
   verdicts_ = check_expectations(scenario_, result_);
   print(alone, elapsed);
   if (!outputs.write(simulation, verdicts_)) return bad_input;
@@ -218,7 +220,7 @@ int OneRun::carry_out(bool alone) {
   return verdicts_.failures.empty() ? all_held : expectation_failed;
 }
 
-void OneRun::print(bool alone, std::chrono::steady_clock::duration elapsed) const {
+void OneRun::print(bool alone, const Clocks& elapsed) const {
   if (alone) {
     std::fputs(summary(scenario_, result_).c_str(), stdout);
     return print_speed(elapsed, result_);

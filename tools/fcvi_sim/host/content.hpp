@@ -1,6 +1,7 @@
 // The bytes that transfers move.
 #pragma once
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -24,16 +25,28 @@ class ContentStore {
   /// Reads every file once. The error names the file; also where its size changed since the scenario was
   /// loaded.
   std::string load(const std::vector<WorkloadSpec>& workloads);
-  /// `name` tells random data apart: the same name and seed give the same bytes.
+  /// `name` tells random data apart: the same name and seed give the same bytes. To make them takes longer than to send
+  /// them, and both ends ask: the last ones are kept.
   [[nodiscard]] std::shared_ptr<const Content> get(const DataSpec& data, const std::string& name) const;
+  static constexpr std::size_t most_kept = 16, most_kept_bytes = 64u << 20;  // of random data; always the last one
 
  private:
+  struct Kept {
+    std::string name;
+    std::shared_ptr<const Content> content;
+  };
+  [[nodiscard]] std::shared_ptr<const Content> make(std::size_t size_bytes, const std::string& name) const;
+  void keep(const std::string& name, std::shared_ptr<const Content> content) const;
+
   std::uint64_t seed_;
   std::map<std::string, std::shared_ptr<const Content>> files_;
+  mutable std::deque<Kept> kept_;  // the last one in front
+  mutable std::size_t kept_bytes_ = 0;
 };
 
-/// Content into the pieces of a layout, and the digest of what lies there.
+/// Content into the pieces of a layout.
 void fill(const Region& region, const Layout& layout, const Content& content);
-[[nodiscard]] Sha256 digest_of(const Region& region, const Layout& layout);
+/// The digest of what lies there; where that is `expected`, it is known without hashing.
+[[nodiscard]] Sha256 digest_of(const Region& region, const Layout& layout, const Content& expected);
 
 }  // namespace sim

@@ -23,22 +23,41 @@ std::align_val_t alignment_of(std::size_t size_bytes) {
 /// Large pages for large regions, if the system has them to spare: the addresses of 16 MiB of small ones are more than
 /// a processor keeps.
 std::uint8_t* allocate_bytes(std::size_t size_bytes) {
-  const OnData timed;
   auto* memory = static_cast<std::uint8_t*>(::operator new(size_bytes, alignment_of(size_bytes)));
   if (size_bytes >= large_page) madvise(memory, size_bytes, MADV_HUGEPAGE);
-  std::memset(memory, untouched, size_bytes);
   return memory;
 }
 }  // namespace
 
-void Region::Free::operator()(std::uint8_t* memory) const {
-  const OnData timed;
-  ::operator delete(memory, alignment);
+HostMemory::~HostMemory() {
+  const OnData timed(kept_bytes_);
+  for (const Kept& kept : kept_) ::operator delete(kept.memory, alignment_of(kept.size_bytes));
 }
 
-Region::Region(vi::Nic& nic, std::uint64_t address, std::size_t size_bytes, vi::MemoryAttributes attributes)
+std::uint8_t* HostMemory::take(std::size_t size_bytes) {
+  const OnData timed(size_bytes);
+  const auto found = std::ranges::find(kept_, size_bytes, &Kept::size_bytes);
+  std::uint8_t* const memory = found != kept_.end() ? found->memory : allocate_bytes(size_bytes);
+  if (found != kept_.end()) {
+    kept_.erase(found);
+    kept_bytes_ -= size_bytes;
+  }
+  std::memset(memory, untouched, size_bytes);
+  return memory;
+}
+
+void HostMemory::give_back(std::uint8_t* memory, std::size_t size_bytes) {
+  const OnData timed(size_bytes);
+  if (size_bytes < OnData::least_bytes || size_bytes > most_kept_bytes - kept_bytes_ || kept_.size() == most_kept)
+    return ::operator delete(memory, alignment_of(size_bytes));
+  kept_.push_back({memory, size_bytes});
+  kept_bytes_ += size_bytes;
+}
+
+Region::Region(vi::Nic& nic, std::uint64_t address, std::size_t size_bytes, vi::MemoryAttributes attributes,
+               std::shared_ptr<HostMemory> memory)
     : nic_(&nic), address_(address), size_bytes_(size_bytes),
-      host_(allocate_bytes(size_bytes), Free{alignment_of(size_bytes)}) {
+      host_(memory->take(size_bytes), Free{memory, size_bytes}) {
   auto* host = static_cast<std::byte*>(static_cast<void*>(host_.get()));
   [[maybe_unused]] const vi::Return result = nic.register_memory(address, host, size_bytes, attributes, handle_);
   assert(result == vi::Return::Success);
@@ -60,7 +79,7 @@ Region AddressSpace::allocate(vi::Nic& nic, std::uint64_t size_bytes, vi::Memory
   const std::uint64_t size = std::max<std::uint64_t>(size_bytes, 1);
   const std::uint64_t address = next_;
   next_ += (size + 2 * page - 1) / page * page;  // a page between two regions belongs to nobody
-  return Region(nic, address, size, attributes);
+  return Region(nic, address, size, attributes, memory_);
 }
 
 std::uint32_t Layout::message_length(std::uint64_t message) const {

@@ -12,12 +12,35 @@
 
 namespace sim {
 
+/// Keeps the memory of large regions that went for others of their size: a new page costs more than its data, and
+/// comes from where no cache holds it.
+class HostMemory {
+ public:
+  HostMemory() = default;
+  HostMemory(const HostMemory&) = delete;
+  HostMemory& operator=(const HostMemory&) = delete;
+  ~HostMemory();
+  /// Filled with a pattern that no test data is made of.
+  [[nodiscard]] std::uint8_t* take(std::size_t size_bytes);
+  void give_back(std::uint8_t* memory, std::size_t size_bytes);
+
+ private:
+  static constexpr std::size_t most_kept = 8, most_kept_bytes = 64u << 20;
+  struct Kept {
+    std::uint8_t* memory;
+    std::size_t size_bytes;
+  };
+  std::vector<Kept> kept_;
+  std::size_t kept_bytes_ = 0;
+};
+
 /// One registered region; deregistered when it goes. Moves, never copies.
 class Region {
  public:
   Region() = default;
   /// Pre: the NIC accepts it (limits are the simulator's own). `address` is a multiple of 64.
-  Region(vi::Nic& nic, std::uint64_t address, std::size_t size_bytes, vi::MemoryAttributes attributes);
+  Region(vi::Nic& nic, std::uint64_t address, std::size_t size_bytes, vi::MemoryAttributes attributes,
+         std::shared_ptr<HostMemory> memory = std::make_shared<HostMemory>());
   Region(Region&& other) noexcept { swap(other); }
   Region& operator=(Region&& other) noexcept {
     swap(other);
@@ -32,8 +55,9 @@ class Region {
 
  private:
   struct Free {
-    std::align_val_t alignment;
-    void operator()(std::uint8_t* memory) const;
+    std::shared_ptr<HostMemory> from;
+    std::size_t size_bytes;
+    void operator()(std::uint8_t* memory) const { from->give_back(memory, size_bytes); }
   };
   void swap(Region& other) noexcept;
   vi::Nic* nic_ = nullptr;
@@ -52,6 +76,7 @@ class AddressSpace {
 
  private:
   std::uint64_t next_;
+  std::shared_ptr<HostMemory> memory_ = std::make_shared<HostMemory>();  // some regions go after this
 };
 
 /// A piece of a message in a region.

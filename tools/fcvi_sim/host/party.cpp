@@ -138,7 +138,7 @@ Task<> Party::conclude(std::size_t run, const Offer& offer, const Layout& layout
   if (first_error_ != 0 && (takes_receives(transfer) || endpoint_.vi().state() != vi::State::Connected))
     throw Broken{"a descriptor failed with status " + status_text(first_error_)};
   Done done{.run = static_cast<std::uint32_t>(run), .length_bytes = transfer.data.size_bytes, .failed = first_error_};
-  done.digest = digest_of(region, layout);
+  done.digest = digest_of(region, layout, *content_of(run));
   if (transfer.operation == Operation::RdmaRead) {
     result_.run_finished = now();
     if (first_error_ == 0 && done.digest != offer.digest) ++result.different;
@@ -203,9 +203,11 @@ Task<> Party::judge(std::size_t run) {
   const Buffer& buffer = buffer_of(run);
   if (transfer.operation == Operation::RdmaWrite && !takes_receives(transfer)) result_.run_finished = now();
   Verdict verdict{.run = static_cast<std::uint32_t>(run)};
-  verdict.digest = transfer.operation == Operation::RdmaRead ? done.digest : digest_of(buffer.region, buffer.layout);
+  const auto content = content_of(run);
+  const bool read = transfer.operation == Operation::RdmaRead;
+  verdict.digest = read ? done.digest : digest_of(buffer.region, buffer.layout, *content);
   // The simulator knows both ends: a program that lied to its peer would show here.
-  if (done.failed == 0 && (verdict.digest != content_of(run)->digest || done.length_bytes != transfer.data.size_bytes))
+  if (done.failed == 0 && (verdict.digest != content->digest || done.length_bytes != transfer.data.size_bytes))
     ++result_of(run).different;
   co_await send_control(verdict);
 }
