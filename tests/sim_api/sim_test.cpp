@@ -115,6 +115,113 @@ TEST(Sim, unplug_ends_connections) {
   EXPECT_TRUE(pair.bob.ready());
 }
 
+// Ports of two switches reach each other over the ISL, and have the Domain_IDs of their switches (FC-SW).
+TEST(Sim, switches_are_joined_by_an_isl) {
+  Fabric fabric;
+  fabric.add_switch("right");
+  fabric.add_isl("switch", "right", {.latency = 1ms});
+  const Port alice = fabric.add_port("alice"), bob = fabric.add_port("bob", {.switch_name = "right"});
+  Vi client = Port(alice).vi(), server = Port(bob).vi();
+  fabric.run_until_ready();
+  EXPECT_EQ(alice.n_port_id() >> 16, 1u);
+  EXPECT_EQ(bob.n_port_id() >> 16, 2u);
+  const Call listening = server.listen("echo");
+  client.connect("bob", "echo");
+  fabric.run_until(listening);
+  const Work receive = server.post_receive();
+  const Duration before = fabric.now();
+  client.send(bytes_of("across"));
+  fabric.run_until(receive);
+  EXPECT_EQ(receive.data(), bytes_of("across"));
+  EXPECT_GT(fabric.now() - before, 1ms);
+  EXPECT_LT(fabric.now() - before, 1ms + 20us);
+}
+
+// A link between switches that goes loses frames; later ones take the other way, and after both nobody is reached.
+TEST(Sim, an_isl_that_goes_is_replaced_by_the_other_way) {
+  Fabric fabric;
+  fabric.add_switch("right");
+  fabric.add_switch("spare");
+  Isl direct = fabric.add_isl("switch", "right");
+  fabric.add_isl("switch", "spare", {.latency = 2ms});
+  Isl last = fabric.add_isl("spare", "right");
+  Port alice = fabric.add_port("alice"), bob = fabric.add_port("bob", {.switch_name = "right"});
+  fabric.run_until_ready();
+  Vi client = alice.vi({.reliability = Reliability::unreliable_delivery}),
+     server = bob.vi({.reliability = Reliability::unreliable_delivery});
+  const Call listening = server.listen("echo");
+  client.connect("bob", "echo");
+  fabric.run_until(listening);
+  direct.unplug();
+  fabric.run(20ms);
+  const Work receive = server.post_receive();
+  const Duration before = fabric.now();
+  client.send(bytes_of("round"));
+  fabric.run_until(receive);
+  EXPECT_GT(fabric.now() - before, 2ms);
+  last.unplug();
+  fabric.run(20ms);
+  const Work never = server.post_receive();
+  client.send(bytes_of("nowhere"));
+  fabric.run(100ms);
+  EXPECT_FALSE(never.ok());
+  EXPECT_EQ(server.state(), "Error");  // the port of the client is not there any more
+  direct.plug();
+  fabric.run_until_ready();
+}
+
+// A message of a class 2 port is acknowledged frame by frame, or at once, where the other one has credit; else nothing
+// is (FC-VI 8.1).
+TEST(Sim, class_2_is_acknowledged) {
+  const auto acknowledgements = [](const PortOptions& sender, const PortOptions& receiver, std::string_view name) {
+    Fabric fabric;
+    Port alice = fabric.add_port("alice", sender), bob = fabric.add_port("bob", receiver);
+    Vi client = alice.vi(), server = bob.vi();
+    fabric.run_until_ready();
+    const Call listening = server.listen("echo");
+    client.connect("bob", "echo");
+    fabric.run_until(listening);
+    fabric.run(1ms);
+    const std::size_t before = fabric.frames(name).size();
+    const Work receive = server.post_receive();
+    client.send(Bytes(5000));  // three frames
+    fabric.run_until(receive);
+    fabric.run(1ms);
+    EXPECT_EQ(receive.data().size(), 5000u);
+    return fabric.frames(name).size() - before;
+  };
+  EXPECT_EQ(acknowledgements({.class_2 = true}, {.class_2 = true}, "ACK_1"), 3u);
+  EXPECT_EQ(acknowledgements({.class_2 = true, .ack_0 = true}, {.class_2 = true, .ack_0 = true}, "ACK_0"), 1u);
+  EXPECT_EQ(acknowledgements({.class_2 = true}, {.end_to_end_credit = 4}, "ACK_1"), 3u);
+  EXPECT_EQ(acknowledgements({.class_2 = true}, {}, "ACK_1"), 0u);
+  EXPECT_EQ(acknowledgements({}, {.class_2 = true}, "ACK_1"), 0u);
+}
+
+// What cannot be joined, or acknowledged, is told with the nearest name, and nothing has changed.
+TEST(Sim, switches_and_classes_that_cannot_be_are_errors) {
+  Fabric fabric;
+  fabric.add_switch("right");
+  const auto error = [&](const std::function<void()>& what) { return message_of<Error>(what); };
+  EXPECT_EQ(error([&] { fabric.add_switch("right"); }), "there is a switch \"right\" already");
+  EXPECT_EQ(error([&] { fabric.add_switch(""); }), "a switch needs a name");
+  EXPECT_EQ(error([&] { fabric.add_isl("switch", "rihgt"); }), "no switch \"rihgt\"; did you mean \"right\"?");
+  EXPECT_EQ(error([&] { fabric.add_isl("right", "right"); }),
+            "an ISL is between two switches, not from \"right\" to itself");
+  EXPECT_EQ(error([&] { fabric.add_isl("switch", "right", {.latency = -1ns}); }), "the latency of an ISL is below 0");
+  EXPECT_EQ(error([&] { fabric.add_port("a", {.switch_name = "swich"}); }),
+            "no switch \"swich\"; did you mean \"switch\"?");
+  EXPECT_EQ(error([&] { fabric.add_port("a", {.end_to_end_credit = 32768}); }),
+            "port \"a\": its end-to-end credit is above 32767");
+  EXPECT_EQ(error([&] { fabric.add_port("a", {.class_2 = true, .end_to_end_credit = 0}); }),
+            "port \"a\": class 2 needs end-to-end credit");
+  Isl isl = fabric.add_isl("switch", "right");
+  fabric.add_port("a", {.switch_name = "right"});
+  fabric.run_until_ready();
+  fabric.close();
+  EXPECT_EQ(error([&] { isl.unplug(); }), "the fabric is closed");
+  EXPECT_EQ(error([&] { fabric.add_switch("left"); }), "the fabric is closed");
+}
+
 // The same seed, the same bytes; another seed, others.
 TEST(Sim, a_seed_repeats_a_run) {
   const auto run = [](std::uint64_t seed) {

@@ -61,6 +61,22 @@ Peer Fabric::add_peer(std::string name, const PortOptions& options) {
   return Peer(std::shared_ptr<detail::PortState>(state_, &state_->add(std::move(name), options, true)));
 }
 
+void Fabric::add_switch(std::string name) { state_->add_switch(std::move(name)); }
+
+Isl Fabric::add_isl(std::string_view one, std::string_view other, const IslOptions& options) {
+  return Isl(std::shared_ptr<detail::IslState>(state_, &state_->add_isl(one, other, options)));
+}
+
+void Isl::unplug() {
+  state_->fabric.must_be_usable();
+  state_->fabric.switches->unplug(*state_->link);
+}
+
+void Isl::plug() {
+  state_->fabric.must_be_usable();
+  state_->fabric.switches->plug(*state_->link);
+}
+
 // --- time --------------------------------------------------------------------------------------------------------
 
 Duration Fabric::now() const { return Duration(state_->now()); }

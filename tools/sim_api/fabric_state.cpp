@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::uint64_t events_between_interrupts = 1000;
 constexpr std::size_t most_ports = 250;  // 10.0.0.1 to 10.0.0.250
+constexpr std::uint16_t usual_end_to_end_credit = 16, most_end_to_end_credit = 0x7FFF;
 
 bool is_of_fc_vi(const fc2::Frame& frame) {
   const auto header = wire::FcHeader::parse(frame.content());
@@ -70,9 +71,8 @@ void Tap::frame_passed(runtime::TimeNs at, const fc2::Frame& frame, bool outboun
 FabricState::FabricState(const FabricOptions& chosen) : options(chosen), random(chosen.seed, "ports") {
   start = scheduler->now();
   driver = std::make_unique<::sim::Driver>(*scheduler);
-  fc2::SwitchConfig config;
-  config.in_order = options.in_order;
-  fabric_switch = std::make_unique<fc2::Switch>(*scheduler, *pool, config);
+  switches = std::make_unique<fc2::Fabric>(*scheduler, *pool);
+  add_switch("switch");
 }
 
 FabricState::~FabricState() { close(); }  // nobody runs it: who does shares it
@@ -101,7 +101,7 @@ void FabricState::close() {
     port->node.reset();
     port->host.reset();
   }
-  fabric_switch.reset();
+  switches.reset();
 }
 
 void FabricState::must_be_usable() const {
@@ -109,7 +109,71 @@ void FabricState::must_be_usable() const {
   if (within == Within::predicate) throw Error("a predicate may only look at frames: the fabric is within an event");
 }
 
+// --- switches ----------------------------------------------------------------------------------------------------
+
+fc2::Switch& FabricState::switch_named(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < switches->size(); ++i) {
+    if (switches->at(i).config().name == name) return switches->at(i);
+    names.push_back(switches->at(i).config().name);
+  }
+  const std::string_view near = settings::nearest(name, names);
+  throw Error("no switch \"" + std::string(name) + "\"" +
+              (near.empty() ? std::string() : "; did you mean \"" + std::string(near) + "\"?"));
+}
+
+// What is there before anything happens has no delay.
+void FabricState::configure_first() {
+  if (scheduler->now() == start && events == 0) switches->configure();
+}
+
+void FabricState::add_switch(std::string name) {
+  must_be_usable();
+  if (name.empty()) throw Error("a switch needs a name");
+  const std::size_t index = switches->size();
+  if (index == fc2::max_domain) throw Error("a fabric has at most 239 switches");
+  for (std::size_t i = 0; i < index; ++i)
+    if (switches->at(i).config().name == name) throw Error("there is a switch \"" + name + "\" already");
+  fc2::SwitchConfig config;
+  config.in_order = options.in_order;
+  config.name = std::move(name);
+  config.domain = static_cast<std::uint8_t>(index + 1);
+  config.switch_name.value += index << 16;  // the numbers of its ports are below
+  switches->add_switch(std::move(config));
+  configure_first();
+}
+
+IslState& FabricState::add_isl(std::string_view one, std::string_view other, const IslOptions& chosen) {
+  must_be_usable();
+  fc2::Switch &a = switch_named(one), &b = switch_named(other);
+  if (&a == &b) throw Error("an ISL is between two switches, not from \"" + std::string(one) + "\" to itself");
+  if (chosen.latency.count() < 0) throw Error("the latency of an ISL is below 0");
+  fc2::InterSwitchLink& link =
+      switches->connect(a, b, {.latency_ns = chosen.latency.count(), .bytes_per_second = chosen.bytes_per_second});
+  isls.push_back(std::make_unique<IslState>(IslState{*this, &link}));
+  configure_first();
+  return *isls.back();
+}
+
 // --- ports -------------------------------------------------------------------------------------------------------
+
+PortHostConfig FabricState::host_config(const std::string& name, const PortOptions& chosen,
+                                        const wire::IpAddress& address) {
+  const std::size_t number = ports.size() + 1;
+  PortHostConfig config;
+  config.port.name = name;
+  config.port.port_name.value = 0x200002FCF0000000 + number;  // a locally assigned block
+  config.port.node_name.value = 0x100002FCF0000000 + number;
+  config.port.first_ox_id = static_cast<std::uint16_t>(random.below(0xFFFF));
+  config.port.end_to_end_credit = chosen.end_to_end_credit.value_or(chosen.class_2 ? usual_end_to_end_credit : 0);
+  config.port.ack_0 = chosen.ack_0;
+  config.resolver.own_addresses = {address};
+  config.provider.address = address;
+  config.provider.first_handle = static_cast<std::uint32_t>(random.below(0x7FFFFFFF) + 1);
+  config.provider.first_connection_id = static_cast<std::uint32_t>(random.below(0x7FFFFFFF) + 1);
+  config.provider.class_2 = chosen.class_2;
+  return config;
+}
 
 PortState& FabricState::add(std::string name, const PortOptions& chosen, bool is_peer) {
   must_be_usable();
@@ -126,22 +190,21 @@ PortState& FabricState::add(std::string name, const PortOptions& chosen, bool is
   }
   if (chosen.latency.count() < 0) throw Error("port \"" + name + "\": its latency is below 0");
 
+  if (chosen.end_to_end_credit.value_or(0) > most_end_to_end_credit)
+    throw Error("port \"" + name + "\": its end-to-end credit is above 32767");
+  if (chosen.class_2 && chosen.end_to_end_credit == 0)
+    throw Error("port \"" + name + "\": class 2 needs end-to-end credit");
+  fc2::Switch& at = chosen.switch_name.empty() ? switches->at(0) : switch_named(chosen.switch_name);
+
   auto made = std::make_unique<PortState>(*this);
   PortState* const port = made.get();
   port->name = name;
   port->address = to_string(*address);
   port->index = ports.size();
   port->link = {.latency_ns = chosen.latency.count(), .bytes_per_second = chosen.bytes_per_second};
-  PortHostConfig config;
+  port->at = &at;
+  PortHostConfig config = host_config(name, chosen, *address);
   config.is_peer = is_peer;
-  config.port.name = std::move(name);
-  config.port.port_name.value = 0x200002FCF0000000 + number;  // a locally assigned block
-  config.port.node_name.value = 0x100002FCF0000000 + number;
-  config.port.first_ox_id = static_cast<std::uint16_t>(random.below(0xFFFF));
-  config.resolver.own_addresses = {*address};
-  config.provider.address = *address;
-  config.provider.first_handle = static_cast<std::uint32_t>(random.below(0x7FFFFFFF) + 1);
-  config.provider.first_connection_id = static_cast<std::uint32_t>(random.below(0x7FFFFFFF) + 1);
   port->host = std::make_unique<PortHost>(*scheduler, *pool, config);
   if (!is_peer) port->node = std::make_unique<::sim::Node>(*driver, *port->host, port->index);
   port->tap = std::make_unique<Tap>(*this, *port, options.record ? &capture.add_interface(port->name) : nullptr);
@@ -154,17 +217,17 @@ PortState& FabricState::add(std::string name, const PortOptions& chosen, bool is
 
 void FabricState::plug(PortState& port) {
   if (port.plugged) return;
-  if (!fabric_switch->attach(port.host->port(), port.link)) throw Error("the switch has no port left");
-  fabric_switch->tap(port.host->port(), port.tap.get());
-  fabric_switch->set_faults(port.host->port(), &port.faults->sent, &port.faults->received);
+  if (!port.at->attach(port.host->port(), port.link)) throw Error("the switch has no port left");
+  port.at->tap(port.host->port(), port.tap.get());
+  port.at->set_faults(port.host->port(), &port.faults->sent, &port.faults->received);
   port.plugged = true;
 }
 
 void FabricState::unplug(PortState& port) {
   if (!port.plugged) return;
-  fabric_switch->tap(port.host->port(), nullptr);
-  fabric_switch->set_faults(port.host->port(), nullptr, nullptr);
-  fabric_switch->detach(port.host->port());
+  port.at->tap(port.host->port(), nullptr);
+  port.at->set_faults(port.host->port(), nullptr, nullptr);
+  port.at->detach(port.host->port());
   port.host->link_went();
   port.plugged = false;
 }
@@ -328,7 +391,7 @@ void FabricState::tell_script(PortState& port) {
 }
 
 void FabricState::send_waiting(PortState& port) {
-  fc2::Link* const link = fabric_switch->link_of(port.host->port());
+  fc2::Link* const link = port.at->link_of(port.host->port());
   while (link != nullptr && !port.outbox.empty() && link->b.active() && !link->b.output().paused()) {
     const Frame next = std::move(port.outbox.front());
     port.outbox.pop_front();

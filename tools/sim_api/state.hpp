@@ -11,7 +11,7 @@
 
 #include "fc2_fabric/frame/capture.hpp"
 #include "fc2_fabric/link/faults.hpp"
-#include "fc2_fabric/switch/switch.hpp"
+#include "fc2_fabric/switch/fabric.hpp"
 #include "tools/fcvi_sim/host/endpoint.hpp"
 #include "tools/fcvi_sim/host/node.hpp"
 #include "tools/fcvi_sim/scenario/random.hpp"
@@ -44,6 +44,11 @@ struct FaultState {
   Predicate predicate;  // empty: removed
   std::uint64_t fired = 0;
   const std::uint16_t number;  // of its note, from 1
+};
+
+struct IslState {
+  FabricState& fabric;
+  fc2::InterSwitchLink* link;  // lives as long as the fabric's switches: until it is closed
 };
 
 /// A call of the VI model that sets the result of a Call.
@@ -96,6 +101,7 @@ struct PortState {
   std::string name, address;
   std::size_t index = 0;
   fc2::LinkConfig link;
+  fc2::Switch* at = nullptr;  // where it is attached
   // In the order in which they are made.
   Operations operations;
   std::unique_ptr<PortHost> host;
@@ -128,6 +134,8 @@ struct FabricState final : private fc2::FaultPolicy {
 
   // --- what handles ask
   PortState& add(std::string name, const PortOptions& options, bool is_peer);
+  void add_switch(std::string name);
+  IslState& add_isl(std::string_view one, std::string_view other, const IslOptions& options);
   void plug(PortState& port);
   void unplug(PortState& port);
   [[nodiscard]] runtime::TimeNs now() const { return scheduler->now() - start; }
@@ -155,12 +163,13 @@ struct FabricState final : private fc2::FaultPolicy {
   std::unique_ptr<runtime::Scheduler> scheduler = std::make_unique<runtime::Scheduler>();
   runtime::TimeNs start = 0;
   std::unique_ptr<::sim::Driver> driver;
-  std::unique_ptr<fc2::Switch> fabric_switch;
+  std::unique_ptr<fc2::Fabric> switches;
   MemorySink sink;
   fc2::Capture capture{sink};
   std::deque<std::unique_ptr<PortState>> ports;
   std::deque<std::unique_ptr<FaultState>> faults;
   std::deque<std::unique_ptr<MemoryState>> memories;
+  std::deque<std::unique_ptr<IslState>> isls;
   std::vector<std::string> fault_notes;
   std::vector<Frame> log;
   /// Who waits for a frame to be sent: the first with that name.
@@ -180,6 +189,9 @@ struct FabricState final : private fc2::FaultPolicy {
 
  private:
   fc2::FaultPolicy& policy() { return *this; }
+  [[nodiscard]] fc2::Switch& switch_named(std::string_view name);
+  void configure_first();
+  PortHostConfig host_config(const std::string& name, const PortOptions& chosen, const wire::IpAddress& address);
   Verdict judge(std::size_t link, fc2::LinkDirection direction, const fc2::Frame& frame, runtime::TimeNs now) override;
   void befell(std::size_t, fc2::LinkDirection, const fc2::Frame&, const Verdict&, runtime::TimeNs) override {}
   Verdict ask(FaultState& fault, const Frame& frame, fc2::FaultAction& action);

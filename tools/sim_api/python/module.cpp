@@ -91,8 +91,17 @@ py::dict fields_of(const Frame& frame) {
   return fields;
 }
 
-PortOptions port_options(const std::string& address, double latency, std::uint64_t bytes_per_second) {
-  return {.address = address, .latency = duration_of(latency), .bytes_per_second = bytes_per_second};
+PortOptions port_options(const std::string& address, double latency, std::uint64_t bytes_per_second,
+                         const std::string& switch_name, int service_class,
+                         std::optional<std::uint16_t> end_to_end_credit, bool ack_0) {
+  if (service_class != 2 && service_class != 3) throw Error("service_class is 2 or 3");
+  return {.address = address,
+          .latency = duration_of(latency),
+          .bytes_per_second = bytes_per_second,
+          .switch_name = switch_name,
+          .class_2 = service_class == 2,
+          .end_to_end_credit = end_to_end_credit,
+          .ack_0 = ack_0};
 }
 
 Reliability reliability_of(const std::string& name) {
@@ -294,6 +303,9 @@ void define_ports(py::module_& module) {
           "A new VI. reliability: unreliable_delivery, reliable_delivery, reliable_reception.")
       .def("unplug", &Port::unplug, "The cable is pulled.")
       .def("plug", &Port::plug, "The cable is put back: the port logs in again.");
+  py::class_<Isl>(module, "Isl", "A link between two switches.")
+      .def("unplug", &Isl::unplug, "Frames on it are lost; later ones take another path, if there is one, after 10 ms.")
+      .def("plug", &Isl::plug, "It comes back.");
   py::class_<Peer>(
       module, "Peer",
       "A scripted N_Port: it logs in and answers link services as any port; what is FC-VI comes to the test.")
@@ -325,9 +337,18 @@ void run_until(Fabric& fabric, const py::object& what, double limit) {
     throw NotMet("the condition does not hold within " + std::to_string(limit) + " s of virtual time");
 }
 
+/// add_port() and add_peer() with the names that Python gives.
+template <auto add>
+auto added(Fabric& fabric, const std::string& name, const std::string& address, double latency,
+           std::uint64_t bytes_per_second, const std::string& switch_name, int service_class,
+           std::optional<std::uint16_t> end_to_end_credit, bool ack_0) {
+  return (fabric.*add)(
+      name, port_options(address, latency, bytes_per_second, switch_name, service_class, end_to_end_credit, ack_0));
+}
+
 py::class_<Fabric> define_fabric(py::module_& module) {
   return py::class_<Fabric>(module, "Fabric",
-                            "A switch and what is attached to it, in virtual time: nothing happens until it runs. A "
+                            "Switches and what is attached to them, in virtual time: nothing happens until it runs. A "
                             "seed repeats a run byte "
                             "for byte.\n\nPredicates and scripts are kept until close(); a with statement closes.")
       .def(py::init([](std::uint64_t seed, bool in_order, bool record) {
@@ -339,22 +360,28 @@ py::class_<Fabric> define_fabric(py::module_& module) {
            }),
            py::kw_only(), py::arg("seed") = 1, py::arg("in_order") = true, py::arg("record") = true)
       .def(
-          "add_port",
-          [](Fabric& fabric, const std::string& name, const std::string& address, double latency,
-             std::uint64_t bytes_per_second) {
-            return fabric.add_port(name, port_options(address, latency, bytes_per_second));
-          },
-          py::arg("name"), py::kw_only(), py::arg("address") = "", py::arg("latency") = 1e-6,
-          py::arg("bytes_per_second") = PortOptions{}.bytes_per_second,
-          "A port on a link of its own. latency in seconds; bytes_per_second 0: no limit.")
+          "add_port", &added<&Fabric::add_port>, py::arg("name"), py::kw_only(), py::arg("address") = "",
+          py::arg("latency") = 1e-6, py::arg("bytes_per_second") = PortOptions{}.bytes_per_second,
+          py::arg("switch") = "", py::arg("service_class") = 3, py::arg("end_to_end_credit") = py::none(),
+          py::arg("ack_0") = false,
+          "A port on a link of its own to a switch, the first unless named.\n\nlatency in seconds; bytes_per_second 0: "
+          "no limit. service_class 2: its messages go in class 2 where the other port has end-to-end credit too, "
+          "which is 16 then.")
+      .def("add_peer", &added<&Fabric::add_peer>, py::arg("name"), py::kw_only(), py::arg("address") = "",
+           py::arg("latency") = 1e-6, py::arg("bytes_per_second") = PortOptions{}.bytes_per_second,
+           py::arg("switch") = "", py::arg("service_class") = 3, py::arg("end_to_end_credit") = py::none(),
+           py::arg("ack_0") = false, "The same for a scripted peer.")
+      .def("add_switch", &Fabric::add_switch, py::arg("name"),
+           "Another switch; the first is named \"switch\". Error: there is one of that name.")
       .def(
-          "add_peer",
-          [](Fabric& fabric, const std::string& name, const std::string& address, double latency,
+          "add_isl",
+          [](Fabric& fabric, const std::string& one, const std::string& other, double latency,
              std::uint64_t bytes_per_second) {
-            return fabric.add_peer(name, port_options(address, latency, bytes_per_second));
+            return fabric.add_isl(one, other, {.latency = duration_of(latency), .bytes_per_second = bytes_per_second});
           },
-          py::arg("name"), py::kw_only(), py::arg("address") = "", py::arg("latency") = 1e-6,
-          py::arg("bytes_per_second") = PortOptions{}.bytes_per_second, "The same for a scripted peer.");
+          py::arg("one"), py::arg("other"), py::kw_only(), py::arg("latency") = 1e-6,
+          py::arg("bytes_per_second") = IslOptions{}.bytes_per_second,
+          "A link between two switches. latency in seconds; bytes_per_second 0: no limit.");
 }
 
 void define_run(py::class_<Fabric> defined) {

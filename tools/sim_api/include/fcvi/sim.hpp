@@ -160,6 +160,7 @@ struct WorkState;
 struct CallState;
 struct MemoryState;
 struct FaultState;
+struct IslState;
 }  // namespace detail
 
 /// A call of VIPL that may still be under way.
@@ -251,9 +252,21 @@ class Vi {
 };
 
 struct PortOptions {
-  std::string address;                              // IP; empty: 10.0.0.1 for the first port, and so on
+  std::string address = "";                         // IP; empty: 10.0.0.1 for the first port, and so on
   Duration latency = std::chrono::microseconds(1);  // of its link
   std::uint64_t bytes_per_second = 1'600'000'000;   // of its link; 0: no limit
+  std::string switch_name = "";                     // where its link goes; empty: the first switch
+  /// Messages of this port go in class 2, where the other port has end-to-end credit too (FC-VI 8.1); else in class 3.
+  bool class_2 = false;
+  /// Frames that each other port may send here before one is acknowledged, 0 to 32767. 0: no class 2. Not set: 16 with
+  /// class_2, else 0.
+  std::optional<std::uint16_t> end_to_end_credit = {};
+  bool ack_0 = false;  // a Sequence is acknowledged at once (ACK_0), where the other port does the same
+};
+
+struct IslOptions {
+  Duration latency = std::chrono::microseconds(1);
+  std::uint64_t bytes_per_second = 1'600'000'000;  // 0: no limit
 };
 
 /// An N_Port with the FC-VI provider, on a link of its own.
@@ -324,13 +337,31 @@ struct FabricOptions {
   bool record = true;      // keep all frames: for frames(), captures, ladders, reports. Else they have nothing.
 };
 
-/// A switch and what is attached to it.
+/// A link between two switches.
+class Isl {
+ public:
+  /// Frames on it are lost; later ones take another path after the reconfiguration delay of 10 ms, where there is one.
+  void unplug();
+  void plug();
+
+ private:
+  friend class Fabric;
+  explicit Isl(std::shared_ptr<detail::IslState> state) : state_(std::move(state)) {}
+  std::shared_ptr<detail::IslState> state_;
+};
+
+/// Switches and what is attached to them. There is one, named "switch"; more can be added.
 class Fabric {
  public:
   explicit Fabric(const FabricOptions& options = {});
   /// Its login begins with the next run.
   Port add_port(std::string name, const PortOptions& options = {});
   Peer add_peer(std::string name, const PortOptions& options = {});
+  /// At most 239 with the first. It gets the lowest Domain_ID that is free: before the first event at once, later after
+  /// the reconfiguration delay of 10 ms, which ISLs that come later have, too.
+  void add_switch(std::string name);
+  /// Between two different switches; there may be several. Frames of two ports keep to one of the shortest paths.
+  Isl add_isl(std::string_view one, std::string_view other, const IslOptions& options = {});
 
   // --- virtual time; a limit that is never reached is none
   /// Since the fabric was made.

@@ -20,7 +20,8 @@ Threads and the GIL: what runs virtual time keeps the GIL, and calls predicates,
 thread. A fabric is used by one thread at a time. Signals are looked at every 1000 events, so that Ctrl-C ends a run.
 """
 
-from fcvi._fcvi import (Action, Call, CallFailed, Error, Fabric, Fault, Frame, Memory, NotMet, Peer, Port, Vi, Work)
+from fcvi._fcvi import (Action, Call, CallFailed, Error, Fabric, Fault, Frame, Isl, Memory, NotMet, Peer, Port, Vi,
+                         Work)
 
-__all__ = ["Action", "Call", "CallFailed", "Error", "Fabric", "Fault", "Frame", "Memory", "NotMet", "Peer", "Port", "Vi",
-           "Work"]
+__all__ = ["Action", "Call", "CallFailed", "Error", "Fabric", "Fault", "Frame", "Isl", "Memory", "NotMet", "Peer", "Port",
+           "Vi", "Work"]
