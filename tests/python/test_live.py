@@ -57,6 +57,24 @@ def test_a_rule_loses_one_message_and_goes_with_its_block(fabric):
     assert "bob" in [port["node"] for port in fabric.live.status()["ports"]]
 
 
+# Rules that others added stay where a block ends, and where one of several rules was wrong none is left.
+def test_a_block_leaves_the_rules_of_others(fabric):
+    def numbers():
+        return [rule["id"] for rule in fabric.live.rules()]
+
+    [kept] = fabric.live.add_faults("action=delay by=1us message=LOGO port=nobody")
+    with fabric.live.faults("action=drop message=LOGO port=nobody", "{action: drop, message: PRLI, port: nobody}") as mine:
+        assert numbers() == [kept, *mine] and len(mine) == 2
+        fabric.live.clear_faults(mine[0])
+        assert numbers() == [kept, mine[1]]
+    assert numbers() == [kept]
+    with pytest.raises(fcvi.live.LiveError, match="dorp"):
+        fabric.live.add_faults("action=drop message=LOGO port=nobody", "action=dorp message=LOGO")
+    assert numbers() == [kept]
+    fabric.live.clear_faults()
+    assert numbers() == []
+
+
 def test_links_go_down_and_come_up(fabric):
     fabric.live.link("bob", "down")
     fabric.live.link("bob", "up")

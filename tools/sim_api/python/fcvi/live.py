@@ -55,23 +55,36 @@ class Live:
         """Each rule, how often it matched and fired, as `fcvi-ctl fault list --json` has them."""
         return json.loads(self.control("fault", "list", "--json"))
 
-    def add_faults(self, *rules: str) -> None:
-        """Rules, each "action=drop message=FCVI_SEND_RQST nth=2" or in braces; frames sent from then on follow them."""
-        for rule in rules:
-            self.control("fault", "add", *([rule] if rule.lstrip().startswith("{") else rule.split()))
+    def add_faults(self, *rules: str) -> List[int]:
+        """Rules, each "action=drop message=FCVI_SEND_RQST nth=2" or in braces; frames sent from then on follow them.
 
-    def clear_faults(self) -> None:
-        """Removes all rules."""
-        self.control("fault", "clear")
+        Their numbers, as rules() has them. LiveError: one is wrong, and none of them is there."""
+        added: List[int] = []
+        try:
+            for rule in rules:
+                words = [rule] if rule.lstrip().startswith("{") else rule.split()
+                added.append(int(self.control("fault", "add", *words).split()[0]))
+        except LiveError:
+            if added:
+                self.clear_faults(*added)
+            raise
+        return added
+
+    def clear_faults(self, *numbers: int) -> None:
+        """Removes the rules with these numbers; without any, all."""
+        self.control("fault", "clear", *map(str, numbers))
 
     @contextlib.contextmanager
-    def faults(self, *rules: str) -> Iterator[None]:
-        """These rules, in addition to others, until the end of the block; then all are removed."""
-        self.add_faults(*rules)
+    def faults(self, *rules: str) -> Iterator[List[int]]:
+        """These rules, in addition to others, until the end of the block; others stay. Gives their numbers."""
+        added = self.add_faults(*rules)
         try:
-            yield
+            yield added
         finally:
-            self.clear_faults()
+            here = [rule["id"] for rule in self.rules()]
+            mine = [number for number in added if number in here]  # who cleared some within the block has done so
+            if mine:
+                self.clear_faults(*mine)
 
     def link(self, port: str, action: str) -> None:
         """Takes the link of a port down or up, or both at once: "down", "up", "reset"."""
