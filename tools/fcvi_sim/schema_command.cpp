@@ -23,14 +23,26 @@ json::value bound_of(const json::value& value) {
   return any_of({value, limits});
 }
 
+constexpr const char *any_hexadecimal = "^0x[0-9A-Fa-f]+$", *not_0_hexadecimal = "^0x0*[1-9A-Fa-f][0-9A-Fa-f]*$";
+
+/// A number in decimal or in hexadecimal; of the latter the range is the loader's to know.
+json::value number_within(const settings::Range& range, const char* hexadecimal) {
+  json::object decimal{{"type", "integer"}, {"minimum", range.min}};
+  if (range.max != settings::Range().max) decimal["maximum"] = range.max;
+  return any_of({decimal, pattern(hexadecimal)});
+}
+
+/// The same of bytes, with a unit or without one.
+json::value bytes_within(const settings::Range& range) {
+  return number_within(range, "^[0-9]+(\\.[0-9]+)? ?(B|KiB|MiB|GiB)?$");
+}
+
 /// What is written so, by the name of its form; those of Key::names and Key::tables are elsewhere.
 json::object scalars() {
-  const json::value number = any_of({{{"type", "integer"}, {"minimum", 0}}, pattern("^0x[0-9A-Fa-f]+$")});
-  const json::value count = any_of({{{"type", "integer"}, {"minimum", 1}}, pattern("^0x0*[1-9A-Fa-f][0-9A-Fa-f]*$")});
+  const json::value number = number_within({}, any_hexadecimal), count = number_within({.min = 1}, not_0_hexadecimal);
   const json::value share =
       any_of({{{"type", "number"}, {"minimum", 0}, {"maximum", 1}}, pattern("^(0|0?\\.[0-9]+|1(\\.0*)?)$")});
-  const json::value bytes =
-      any_of({{{"type", "integer"}, {"minimum", 0}}, pattern("^[0-9]+(\\.[0-9]+)? ?(B|KiB|MiB|GiB)?$")});
+  const json::value bytes = bytes_within({});
   const json::value time =
       any_of({{{"type", "integer"}, {"enum", {0}}}, pattern("^([0-9]+(\\.[0-9]+)? ?(ns|us|ms|s)|0)$")});
   const json::value interval = pattern("^(?=.*[1-9])[0-9]+(\\.[0-9]+)? ?(ns|us|ms|s)$");
@@ -100,7 +112,14 @@ json::value Schema::by_name(const Key& key, std::string_view form) {
   return reference(std::string(form) + "_by_" + std::string(key.names.name));
 }
 
+bool has_range(const Key& key) {
+  const settings::Range whole;
+  return key.range.min != whole.min || key.range.max != whole.max;
+}
+
 json::value Schema::single(const Key& key) {
+  if (has_range(key) && key.form == Form::Bytes) return bytes_within(key.range);
+  if (has_range(key)) return number_within(key.range, key.range.min == 0 ? any_hexadecimal : not_0_hexadecimal);
   switch (key.form) {
     case Form::None: return nullptr;
     case Form::Text: return reference("text");

@@ -10,6 +10,7 @@
 namespace sim {
 using namespace settings;
 namespace {
+constexpr Range data_fields{1, 2112};
 
 constexpr Choice<std::uint8_t> fc4s[] = {{"fcp", 0x08}, {"ip", 0x05}, {"nvme", 0x28}};  // TYPE of FC-FS
 
@@ -23,7 +24,7 @@ const KeyTable& background_keys() {
       {"from", Form::Text, "the port that sends", true},
       {"to", Form::Text, "the port that the frames go to", true},
       {"type", Form::Choice, "the FC-4", false, InList::No, nullptr, {"fc4", names_in<fc4s>}},
-      {"frame_bytes", Form::Bytes, "of each frame's data field, 1 to 2112"},
+      within({"frame_bytes", Form::Bytes, "of each frame's data field, 1 to 2112"}, data_fields),
       {"start", Form::Time, "after all ports are ready"},
       {"until", Form::Time, "the same; by default until the programs have ended"}}};
     own.keys.insert(own.keys.end(), pace_keys().begin(), pace_keys().end());
@@ -50,7 +51,7 @@ std::vector<BackgroundSpec> load_background(const Tree& tree, const std::vector<
       throw BadInput{item.where + ": two flows of background have the name \"" + spec.name + "\""};
     if (spec.from == spec.to) fail_expected(*map.find("to"), "to", "another port");
     if (const Tree* type = map.find("type")) spec.type = read_choice(*type, "type", fc4s);
-    map.optional("frame_bytes", spec.data_bytes, read_bytes, Range{1, 2112});
+    map.optional("frame_bytes", spec.data_bytes, read_bytes, data_fields);
     map.optional("start", spec.start, read_duration, runtime::TimeNs{0}, max_time);
     map.optional("until", spec.until, read_duration, runtime::TimeNs{0}, max_time);
     spec.data_bytes = std::min<std::uint32_t>(

@@ -1,6 +1,5 @@
 // The parts of a scenario that say what must happen.
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
 
 #include "tools/fcvi_sim/scenario/discard_names.hpp"
@@ -240,26 +239,8 @@ void load_wire(const MapReader& map, const std::vector<std::string_view>& ports,
   map.optional("wire_frames", expectations.wire_frames, read_bool);
 }
 
-/// 0.95
-double read_share(const Tree& tree, std::string_view key) {
-  char* end = nullptr;
-  const double value = tree.kind == Tree::Kind::Scalar ? std::strtod(tree.scalar.c_str(), &end) : -1;
-  if (!(value >= 0 && value <= 1) || end == tree.scalar.c_str() || *end != 0)
-    fail_expected(tree, key, "a number from 0 to 1");
-  return value;
-}
-
 ShareBound read_share_bound(const Tree& tree, std::string_view key) {
-  ShareBound bound;
-  if (tree.kind != Tree::Kind::Map) {
-    bound.min = bound.max = read_share(tree, key);
-    return bound;
-  }
-  const MapReader map(tree, std::string(key), {"min", "max"});
-  map.optional("min", bound.min, read_share);
-  map.optional("max", bound.max, read_share);
-  if (bound.min > bound.max) fail_expected(tree, key, "min not above max");
-  return bound;
+  return read_bound_of<ShareBound>(tree, key, read_share);
 }
 
 std::uint64_t read_throughput(const Tree& tree, std::string_view key) {
@@ -269,16 +250,7 @@ std::uint64_t read_throughput(const Tree& tree, std::string_view key) {
 }
 
 Bound read_rate_bound(const Tree& tree, std::string_view key) {
-  Bound bound;
-  if (tree.kind != Tree::Kind::Map) {
-    bound.min = bound.max = read_throughput(tree, key);
-    return bound;
-  }
-  const MapReader map(tree, std::string(key), {"min", "max"});
-  map.optional("min", bound.min, read_throughput);
-  map.optional("max", bound.max, read_throughput);
-  if (bound.min > bound.max) fail_expected(tree, key, "min not above max");
-  return bound;
+  return read_bound_of<Bound>(tree, key, read_throughput);
 }
 
 void load_messages(const MapReader& map, MessageExpectation& expect) {
@@ -334,7 +306,7 @@ const KeyTable& workload_expectation_keys() {
       {"server_states", Form::Choice, "the same of the server", false, InList::Only, nullptr, all},
       {"connect_time", Form::TimeBound, "how long the client's call took"},
       {"accept_time", Form::TimeBound, "how long the server's call took"},
-      {"gives_up", Form::Text, "why the first program that gives up does so; transfers are then not checked"},
+      {"gives_up", Form::Text, "why the first program that gives up does so, or any; transfers are then not checked"},
       {"client_sends", Form::None, "all descriptors of that queue that complete, in order", false, InList::Only, one<completion_keys>},
       {"client_receives", Form::None, "the same of the client's receive queue", false, InList::Only, one<completion_keys>},
       {"server_sends", Form::None, "the same of the server's send queue", false, InList::Only, one<completion_keys>},

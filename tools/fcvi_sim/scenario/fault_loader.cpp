@@ -13,6 +13,8 @@
 namespace sim {
 using namespace settings;
 namespace {
+// Of what the keys of faults may be.
+constexpr Range copy_counts{1, 1000}, bits{0, 8 * (24 + 2112) - 1}, cut_sizes{0, 24 + 2112};
 
 constexpr Choice<bool> crcs[] = {{"bad", true}, {"good", false}};
 constexpr auto fc_vi_type = static_cast<std::uint64_t>(wire::Type::fc_vi);
@@ -27,24 +29,24 @@ void load_nothing(const MapReader& /*map*/, FaultSpec& /*spec*/) {}
 void load_silence(const MapReader& map, FaultSpec& /*spec*/) { static_cast<void>(map.require("port")); }
 void load_duplicate(const MapReader& map, FaultSpec& spec) {
   map.optional("by", spec.rule.action->delay, read_duration, runtime::TimeNs{0}, max_time);
-  map.optional("copies", spec.rule.action->frames, read_number, Range{1, 1000});
+  map.optional("copies", spec.rule.action->frames, read_number, copy_counts);
 }
 void load_delay(const MapReader& map, FaultSpec& spec) {
   spec.rule.action->delay = read_duration(map.require("by"), "by", 0, max_time);
 }
 void load_reorder(const MapReader& map, FaultSpec& spec) {
-  map.optional("frames", spec.rule.action->frames, read_number, Range{1, most_frames});
+  map.optional("frames", spec.rule.action->frames, read_number, frame_counts);
   map.optional("longest_hold", spec.rule.action->longest_hold, read_duration, runtime::TimeNs{0}, max_time);
 }
 void load_crc(const MapReader& map, fc2::FaultAction& action) {
   if (const Tree* tree = map.find("crc")) action.crc_error = read_choice(*tree, "crc", crcs);
 }
 void load_corrupt(const MapReader& map, FaultSpec& spec) {
-  map.optional("bit", spec.rule.action->bit, read_number, Range{0, 8 * (24 + 2112) - 1});
+  map.optional("bit", spec.rule.action->bit, read_number, bits);
   load_crc(map, *spec.rule.action);
 }
 void load_truncate(const MapReader& map, FaultSpec& spec) {
-  spec.rule.action->size_bytes = static_cast<std::uint16_t>(read_bytes(map.require("bytes"), "bytes", {0, 24 + 2112}));
+  spec.rule.action->size_bytes = static_cast<std::uint16_t>(read_bytes(map.require("bytes"), "bytes", cut_sizes));
   load_crc(map, *spec.rule.action);
 }
 // What only FC-VI frames have is not written into others.
@@ -196,19 +198,19 @@ const std::vector<Key>& all_keys() {
     {"fields", Form::BoundsByName, "of the frame", false, InList::No, nullptr, {"field", faults::field_names}},
     {"from", Form::Time, "not before, after all ports are ready"},
     {"until", Form::Time, "not from then on"},
-    {"nth", Form::Number, "which of these frames, from 1", false, InList::Also},
-    {"every", Form::Number, "each n-th of them"},
-    {"limit", Form::Number, "so often at most"},
+    within({"nth", Form::Number, "which of these frames, from 1", false, InList::Also}, frame_counts),
+    within({"every", Form::Number, "each n-th of them"}, frame_counts),
+    within({"limit", Form::Number, "so often at most"}, frame_counts),
     {"probability", Form::Share, "of those; chance comes from the seed"},
     {"times", Form::Bound, "an expectation: how often it happens"},
     {"workload", Form::Text, "the frame is of that workload's connection, or of one of that group", false, InList::Also},
     {"by", Form::Time, "so much later"},
-    {"copies", Form::Number, "how often it arrives again"},
-    {"frames", Form::Number, "so many overtake it"},
+    within({"copies", Form::Number, "how often it arrives again"}, copy_counts),
+    within({"frames", Form::Number, "so many overtake it"}, frame_counts),
     {"longest_hold", Form::Time, "it waits no longer for them"},
-    {"bit", Form::Number, "which is inverted, from the first of the header"},
+    within({"bit", Form::Number, "which is inverted, from the first of the header"}, bits),
     {"crc", Form::Choice, "of what arrives", false, InList::No, nullptr, {"crc", names_in<crcs>}},
-    {"bytes", Form::Bytes, "what is left of the frame, its header included"},
+    within({"bytes", Form::Bytes, "what is left of the frame, its header included"}, cut_sizes),
     {"set", Form::NumbersByName, "fields and their new values", false, InList::No, nullptr, {"field", faults::field_names}},
     {"ports", Form::Text, "these and all others are cut off from each other", false, InList::Only},
     {"at", Form::Time, "when, after all ports are ready"},

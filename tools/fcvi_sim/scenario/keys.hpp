@@ -4,6 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "settings/reader.hpp"
+
 namespace sim {
 
 /// How a value is written.
@@ -55,7 +57,14 @@ struct Key {
   InList list = InList::No;
   Tables* tables = nullptr;  // it may be a mapping of one of these
   NameSet names = {};
+  settings::Range range = {};  // of a Number, Count or Bytes: what the loader reads it with
 };
+
+/// The same with a range.
+inline Key within(Key key, settings::Range range) {
+  key.range = range;
+  return key;
+}
 
 struct KeyTable {
   std::string_view name;  // in the schema: "port"

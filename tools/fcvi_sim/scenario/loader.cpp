@@ -19,6 +19,8 @@ namespace {
 
 constexpr std::uint64_t max_scenario_bytes = 4u << 20;
 constexpr std::uint32_t min_transfer_size = 128;  // what the programs tell each other must fit
+constexpr Range transfer_sizes{min_transfer_size, 0xFFFFFFFF}, queue_depths{2, 1024}, segment_counts{1, max_segments},
+    immediates{0, 0xFFFFFFFF}, repeats{1, 1'000'000}, replies{1, max_reply_bytes};
 constexpr Choice<Operation> operations[] = {
     {"send", Operation::Send}, {"rdma_write", Operation::RdmaWrite}, {"rdma_read", Operation::RdmaRead}};
 constexpr Choice<Side> directions[] = {{"client_to_server", Side::Client}, {"server_to_client", Side::Server}};
@@ -51,14 +53,14 @@ const KeyTable& transfer_keys() {
       {"operation", Form::Choice, "what moves the data", true, InList::No, nullptr, {"operation", names_in<operations>}},
       {"data", Form::Text, "a file's path, or {random: SIZE}; without it the scenario's file", false, InList::No, one<data_keys>},
       {"message_bytes", Form::Bytes, "of each message; the last may be shorter"},
-      {"segments", Form::Number, "data segments of each descriptor, 1 to 250"},
-      {"immediate", Form::Number, "Immediate Data of the first message, counted up; not with rdma_read"},
+      within({"segments", Form::Number, "data segments of each descriptor, 1 to 250"}, segment_counts),
+      within({"immediate", Form::Number, "Immediate Data of the first message, counted up; not with rdma_read"}, immediates),
       {"direction", Form::Choice, "whose descriptors move the data", false, InList::No, nullptr, {"direction_of_transfer", names_in<directions>}},
-      {"repeat", Form::Number, "how often the whole transfer is done, one after the other"},
+      within({"repeat", Form::Number, "how often the whole transfer is done, one after the other"}, repeats),
       {"concurrent", Form::Flag, "at the same time as the transfer before it, which goes the other way; RDMA without Immediate Data"},
       {"status", Form::Choice, "what the descriptors must complete with", false, InList::No, nullptr, {"transfer_status", names_in<statuses>}},
       {"think_time", Form::Time, "closed loop: from the answers to one message (or burst) to the next"},
-      {"reply", Form::Bytes, "the other side answers each message with so many bytes; at most 1MiB"}}};
+      within({"reply", Form::Bytes, "the other side answers each message with so many bytes; at most 1MiB"}, replies)}};
     own.keys.insert(own.keys.end(), pace_keys().begin(), pace_keys().end());
     own.alternatives = {"interval", "rate", "think_time"};
     return own;
@@ -69,7 +71,7 @@ const KeyTable& transfer_keys() {
 const KeyTable& workload_keys() {
   static const KeyTable table{"workload", {
     {"name", Form::Text, "in messages, diagrams and results", true},
-    {"count", Form::Number, "so many: NAME-1, NAME-2, ..."},
+    within({"count", Form::Number, "so many: NAME-1, NAME-2, ..."}, counts),
     {"client", Form::Text, "a port, or with count a group of ports: where the client program runs", true},
     {"server", Form::Text, "the same of the server program", true},
     {"client_address", Form::Address, "which of the client port's addresses it names as its own"},
@@ -77,7 +79,7 @@ const KeyTable& workload_keys() {
     {"model", Form::Choice, "how the connection is made", false, InList::No, nullptr, {"model", names_in<models>}},
     {"discriminator", Form::Text, "of the connection point, up to 128 bytes; by default the name"},
     {"reliability", Form::Choice, "of both VIs", false, InList::No, nullptr, {"reliability", names_in<levels>}},
-    {"max_transfer_size", Form::Bytes, "of both VIs, at least 128"},
+    within({"max_transfer_size", Form::Bytes, "of both VIs, at least 128"}, transfer_sizes),
     {"rdma_write", Form::Flag, "whether the VIs permit RDMA Write to the other side"},
     {"rdma_read", Form::Flag, "whether the VIs permit RDMA Read to the other side"},
     {"answer", Form::Choice, "what the server program says to the request", false, InList::No, nullptr, {"answer", names_in<answers>}},
@@ -88,7 +90,7 @@ const KeyTable& workload_keys() {
     {"hold", Form::Time, "from the last transfer to that disconnect"},
     {"second_hold", Form::Time, "from the news of it to the other side's disconnect"},
     {"clean_up", Form::Flag, "disconnect also where the connection was not made"},
-    {"queue_depth", Form::Number, "descriptors that each end keeps posted, 2 to 1024"},
+    within({"queue_depth", Form::Number, "descriptors that each end keeps posted, 2 to 1024"}, queue_depths),
     {"transfers", Form::None, "what moves, one after the other", false, InList::Only, one<transfer_keys>},
     {"expect", Form::None, "what must come of it; with count of each", false, InList::No, one<workload_expectation_keys>},
     {"expect_group", Form::None, "with count: what must come of all together", false, InList::No, one<group_expectation_keys>},
@@ -187,8 +189,7 @@ void Loader::load_attributes(const MapReader& map, vi::ViAttributes& attributes)
   if (const Tree* tree = map.find("reliability")) attributes.reliability = read_choice(*tree, "reliability", levels);
   attributes.max_transfer_size_bytes = 0xFFFFFFFF;
   attributes.enable_rdma_write = attributes.enable_rdma_read = true;
-  map.optional("max_transfer_size", attributes.max_transfer_size_bytes, read_bytes,
-               Range{min_transfer_size, 0xFFFFFFFF});
+  map.optional("max_transfer_size", attributes.max_transfer_size_bytes, read_bytes, transfer_sizes);
   map.optional("rdma_write", attributes.enable_rdma_write, read_bool);
   map.optional("rdma_read", attributes.enable_rdma_read, read_bool);
 }
@@ -289,7 +290,7 @@ WorkloadSpec Loader::load_workload(const Tree& tree, const Member& member) {
   if (workload.reject && workload.peer_to_peer)
     fail_expected(*map.find("answer"), "answer", "accept with model peer_to_peer");
   load_timing(map, workload);
-  map.optional("queue_depth", workload.queue_depth, read_number, Range{2, 1024});
+  map.optional("queue_depth", workload.queue_depth, read_number, queue_depths);
   if (const Tree* list = map.find("transfers"))
     for (const Tree& item : read_list(*list, "transfers"))
       workload.transfers.push_back(
@@ -335,13 +336,13 @@ TransferSpec Loader::load_transfer(const Tree& tree, const std::string& what, co
   const std::uint64_t longest = workload.attributes.max_transfer_size_bytes;
   transfer.message_bytes = std::min<std::uint64_t>(transfer.message_bytes, longest);
   map.optional("message_bytes", transfer.message_bytes, read_bytes, Range{1, longest});
-  map.optional("segments", transfer.segments, read_number, Range{1, max_segments});
-  map.optional("immediate", transfer.immediate, read_number, Range{0, 0xFFFFFFFF});
+  map.optional("segments", transfer.segments, read_number, segment_counts);
+  map.optional("immediate", transfer.immediate, read_number, immediates);
   if (transfer.immediate && transfer.operation == Operation::RdmaRead)
     fail_expected(*map.find("immediate"), "immediate", "none with rdma_read");
   if (const Tree* direction = map.find("direction"))
     transfer.initiator = read_choice(*direction, "direction", directions);
-  map.optional("repeat", transfer.repeat, read_number, Range{1, 1'000'000});
+  map.optional("repeat", transfer.repeat, read_number, repeats);
   map.optional("concurrent", transfer.concurrent, read_bool);
   if (transfer.concurrent) check_concurrent(*map.find("concurrent"), transfer, workload);
   if (const Tree* status = map.find("status")) transfer.expected_status = read_choice(*status, "status", statuses);

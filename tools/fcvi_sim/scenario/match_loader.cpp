@@ -1,7 +1,5 @@
 #include "tools/fcvi_sim/scenario/match_loader.hpp"
 
-#include <cstdlib>
-
 #include "tools/fcvi_sim/scenario/keys.hpp"
 #include "tools/fcvi_sim/scenario/message_names.hpp"
 #include "tools/fcvi_sim/scenario/parts_loader.hpp"
@@ -41,21 +39,15 @@ void load_turns(const MapReader& map, faults::Rule& rule) {
   if (const Tree* tree = map.find("nth")) {
     if (tree->kind == Tree::Kind::List && tree->items.empty()) fail_expected(*tree, "nth", "one at least");
     if (tree->kind == Tree::Kind::List)
-      for (const Tree& item : tree->items) rule.turns.push_back(read_number(item, "nth", {1, most_frames}));
+      for (const Tree& item : tree->items) rule.turns.push_back(read_number(item, "nth", frame_counts));
     else
-      rule.turns = {read_number(*tree, "nth", {1, most_frames})};
+      rule.turns = {read_number(*tree, "nth", frame_counts)};
   }
-  map.optional("every", rule.every, read_number, Range{1, most_frames});
+  map.optional("every", rule.every, read_number, frame_counts);
   if (map.find("nth") != nullptr && map.find("every") != nullptr)
     throw BadInput{map.find("every")->where + ": every: expected without nth, which counts the same frames"};
-  map.optional("limit", rule.limit, read_number, Range{1, most_frames});
-  if (const Tree* tree = map.find("probability")) {
-    char* end = nullptr;
-    const double value = tree->kind == Tree::Kind::Scalar ? std::strtod(tree->scalar.c_str(), &end) : -1;
-    if (!(value >= 0 && value <= 1) || end == tree->scalar.c_str() || *end != 0)
-      fail_expected(*tree, "probability", "a number from 0 to 1");
-    rule.probability = value;
-  }
+  map.optional("limit", rule.limit, read_number, frame_counts);
+  map.optional("probability", rule.probability, read_share);
 }
 
 }  // namespace sim

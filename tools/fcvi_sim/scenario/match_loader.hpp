@@ -13,6 +13,7 @@ inline constexpr std::string_view match_keys[] = {"message",     "port",   "dire
                                                   "flags_clear", "reason", "fields",    "from",       "until",
                                                   "nth",         "every",  "limit",     "probability"};
 inline constexpr std::uint64_t most_frames = 1'000'000;
+inline constexpr settings::Range frame_counts{1, most_frames};
 
 /// That `direction` may have.
 std::vector<std::string_view> direction_names();

@@ -7,7 +7,7 @@ using namespace settings;
 namespace {
 
 constexpr Choice<bool> arrivals[] = {{"fixed", false}, {"poisson", true}};
-constexpr std::uint64_t most_bursts = 1'000'000;
+constexpr Range bursts{1, 1'000'000};
 
 std::uint64_t gap_of(runtime::TimeNs time) { return static_cast<std::uint64_t>(time) * PaceSpec::gap_units; }
 
@@ -57,13 +57,13 @@ const std::vector<Key>& pace_keys() {
        InList::No,
        nullptr,
        {"arrivals", names_in<arrivals>}},
-      {"burst", Form::Count, "so many messages are due at the same time"}};
+      within({"burst", Form::Count, "so many messages are due at the same time"}, bursts)};
   return keys;
 }
 
 void load_pace(const MapReader& map, std::uint64_t message_bytes, PaceSpec& pace) {
   const Tree* const given = given_of(map);
-  map.optional("burst", pace.burst, read_number, Range{1, most_bursts});
+  map.optional("burst", pace.burst, read_number, bursts);
   if (const Tree* tree = map.find("arrivals")) pace.poisson = read_choice(*tree, "arrivals", arrivals);
   if (given == nullptr) {
     if (const Tree* tree = map.find("arrivals"))

@@ -1,6 +1,7 @@
 #include "tools/fcvi_sim/scenario/parts_loader.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstdio>
 
 #include "settings/units.hpp"
@@ -19,29 +20,19 @@ vi::Return read_return(const Tree& tree, std::string_view key) {
 }
 
 Bound read_bound(const Tree& tree, std::string_view key) {
-  Bound bound;
-  if (tree.kind != Tree::Kind::Map) {
-    bound.min = bound.max = read_number(tree, key);
-    return bound;
-  }
-  const MapReader map(tree, std::string(key), {"min", "max"});
-  map.optional("min", bound.min, read_number, Range{});
-  map.optional("max", bound.max, read_number, Range{});
-  if (bound.min > bound.max) fail_expected(tree, key, "min not above max");
-  return bound;
+  return read_bound_of<Bound>(tree, key, read_number, Range{});
 }
 
 TimeBound read_time_bound(const Tree& tree, std::string_view key) {
-  TimeBound bound;
-  if (tree.kind != Tree::Kind::Map) {
-    bound.min = bound.max = read_duration(tree, key, 0, max_time);
-    return bound;
-  }
-  const MapReader map(tree, std::string(key), {"min", "max"});
-  map.optional("min", bound.min, read_duration, runtime::TimeNs{0}, max_time);
-  map.optional("max", bound.max, read_duration, runtime::TimeNs{0}, max_time);
-  if (bound.min > bound.max) fail_expected(tree, key, "min not above max");
-  return bound;
+  return read_bound_of<TimeBound>(tree, key, read_duration, runtime::TimeNs{0}, max_time);
+}
+
+double read_share(const Tree& tree, std::string_view key) {
+  char* end = nullptr;
+  const double value = tree.kind == Tree::Kind::Scalar ? std::strtod(tree.scalar.c_str(), &end) : -1;
+  if (!(value >= 0 && value <= 1) || end == tree.scalar.c_str() || *end != 0)
+    fail_expected(tree, key, "a number from 0 to 1");
+  return value;
 }
 
 std::size_t read_position(const Tree& tree, std::string_view key, const std::vector<std::string_view>& names) {
@@ -55,7 +46,7 @@ Group for_each_member(const Tree& item, const std::string& what, std::size_t roo
   Member member{.what = what};
   std::size_t count = 1;
   if (const Tree* tree = item.find("count")) {
-    count = read_number(*tree, "count", {1, max_count});
+    count = read_number(*tree, "count", counts);
     member.of_group = true;
     if (const Tree* name = item.find("name")) member.group = read_text(*name, "name");
   }

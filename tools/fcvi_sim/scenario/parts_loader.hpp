@@ -13,6 +13,7 @@ namespace sim {
 
 inline constexpr runtime::TimeNs max_time = 100'000 * runtime::second;
 inline constexpr runtime::TimeNs max_latency = 10 * runtime::second;  // of a link
+inline constexpr settings::Range bb_credits{0, 0x7FFF};               // of a link; 0: no limit
 
 /// Names that faults and expectations use, by position.
 struct Names {
@@ -37,6 +38,7 @@ struct Member {
   }
 };
 inline constexpr std::size_t max_count = 10'000;
+inline constexpr settings::Range counts{1, max_count};
 /// Calls `make` as often as the item's `count` says, or once without one. More than `room`: BadInput, `too_many`.
 /// Returns the group, without `first`.
 Group for_each_member(const settings::Tree& item, const std::string& what, std::size_t room,
@@ -77,6 +79,22 @@ GroupExpectation load_group_expectation(const settings::Tree& tree, const std::s
 
 vi::Return read_return(const settings::Tree& tree, std::string_view key);
 Bound read_bound(const settings::Tree& tree, std::string_view key);
+/// 0.95: 0 to 1.
+double read_share(const settings::Tree& tree, std::string_view key);
+/// One value, as `read` reads it, or {min, max} of such.
+template <class AnyBound, class Read, class... Arguments>
+AnyBound read_bound_of(const settings::Tree& tree, std::string_view key, Read read, Arguments... arguments) {
+  AnyBound bound;
+  if (tree.kind != settings::Tree::Kind::Map) {
+    bound.min = bound.max = read(tree, key, arguments...);
+    return bound;
+  }
+  const settings::MapReader map(tree, std::string(key), {"min", "max"});
+  map.optional("min", bound.min, read, arguments...);
+  map.optional("max", bound.max, read, arguments...);
+  if (bound.min > bound.max) settings::fail_expected(tree, key, "min not above max");
+  return bound;
+}
 TimeBound read_time_bound(const settings::Tree& tree, std::string_view key);
 /// Position of the text in a list of names.
 std::size_t read_position(const settings::Tree& tree, std::string_view key, const std::vector<std::string_view>& names);

@@ -16,6 +16,11 @@ using namespace settings;
 namespace {
 
 constexpr std::uint16_t usual_end_to_end_credit = 16;
+
+// Of what a port's keys may be.
+constexpr Range receive_data_fields{256, 2112}, first_ox_ids{0, 0xFFFE}, first_handles{0, 0xFFFFFFFE},
+    first_connection_ids{1, 0xFFFFFFFE}, iu_sizes{2080, 65536ull * 2080}, pipeline_depths{0, 255},
+    reorder_pools{65536, 64ull << 30}, end_to_end_credits{0, 0x7FFF};
 constexpr Choice<bool> resolutions[] = {{"name_server", true}, {"farp", false}};
 constexpr Choice<bool> classes[] = {{"2", true}, {"3", false}};
 
@@ -155,15 +160,16 @@ void PortLoader::warn_of_ulp_timeout(const MapReader& map, const PortSpec& port)
 void PortLoader::load_port_protocol(const MapReader& map, PortSpec& port) {
   if (const Tree* tree = map.find("resolve")) port.use_name_server = read_choice(*tree, "resolve", resolutions);
   if (const Tree* tree = map.find("receive_data_field")) {
-    port.receive_data_field_bytes = static_cast<std::uint16_t>(read_bytes(*tree, "receive_data_field", {256, 2112}));
+    port.receive_data_field_bytes =
+        static_cast<std::uint16_t>(read_bytes(*tree, "receive_data_field", receive_data_fields));
     if (port.receive_data_field_bytes % 4 != 0) fail_expected(*tree, "receive_data_field", "a multiple of 4");
   }
-  map.optional("first_ox_id", port.first_ox_id, read_number, Range{0, 0xFFFE});
-  map.optional("first_handle", port.first_handle, read_number, Range{0, 0xFFFFFFFE});
-  map.optional("first_connection_id", port.first_connection_id, read_number, Range{1, 0xFFFFFFFE});
-  map.optional("max_iu_bytes", port.max_iu_bytes, read_bytes, Range{2080, 65536ull * 2080});
-  map.optional("pipeline_depth", port.pipeline_depth, read_number, Range{0, 255});
-  map.optional("reorder_pool", port.reorder_pool_bytes, read_bytes, Range{65536, 64ull << 30});
+  map.optional("first_ox_id", port.first_ox_id, read_number, first_ox_ids);
+  map.optional("first_handle", port.first_handle, read_number, first_handles);
+  map.optional("first_connection_id", port.first_connection_id, read_number, first_connection_ids);
+  map.optional("max_iu_bytes", port.max_iu_bytes, read_bytes, iu_sizes);
+  map.optional("pipeline_depth", port.pipeline_depth, read_number, pipeline_depths);
+  map.optional("reorder_pool", port.reorder_pool_bytes, read_bytes, reorder_pools);
   map.optional("preference", port.preference, read_bool);
   load_class(map, port);
   map.optional("ulp_timeout", port.ulp_timeout, read_duration, runtime::TimeNs{0}, max_time);
@@ -175,7 +181,7 @@ void PortLoader::load_port_protocol(const MapReader& map, PortSpec& port) {
 void PortLoader::load_class(const MapReader& map, PortSpec& port) {
   if (const Tree* tree = map.find("class")) port.class_2 = read_choice(*tree, "class", classes);
   if (port.class_2) port.end_to_end_credit = usual_end_to_end_credit;
-  map.optional("end_to_end_credit", port.end_to_end_credit, read_number, Range{0, 0x7FFF});
+  map.optional("end_to_end_credit", port.end_to_end_credit, read_number, end_to_end_credits);
   map.optional("ack_0", port.ack_0, read_bool);
   if (port.end_to_end_credit != 0) return;
   if (port.class_2) fail_expected(*map.find("end_to_end_credit"), "end_to_end_credit", "at least 1 with class 2");
@@ -188,7 +194,7 @@ void PortLoader::load_class(const MapReader& map, PortSpec& port) {
 const KeyTable& port_keys() {
   static const KeyTable table{"port", {
     {"name", Form::Text, "in this file, captures, diagrams", true},
-    {"count", Form::Number, "so many: NAME-1, NAME-2, ..."},
+    within({"count", Form::Number, "so many: NAME-1, NAME-2, ..."}, counts),
     {"switch", Form::Text, "where it is attached; by default the first, with count also a group"},
     {"loop", Form::Text, "on that loop instead, as a public NL_Port"},
     {"private", Form::Flag, "on the loop a private NL_Port"},
@@ -199,18 +205,18 @@ const KeyTable& port_keys() {
     {"resolve", Form::Choice, "how others are found", false, InList::No, nullptr, {"resolve", names_in<resolutions>}},
     {"line_rate", Form::LineRate, "of its link"},
     {"latency", Form::Time, "of its link, each way"},
-    {"bb_credit", Form::Number, "buffer-to-buffer credit of its link; 0: no limit"},
+    within({"bb_credit", Form::Number, "buffer-to-buffer credit of its link; 0: no limit"}, bb_credits),
     {"processing_time", Form::Time, "what it needs for a frame before the buffer is free again"},
-    {"receive_data_field", Form::Bytes, "256 to 2112, a multiple of 4"},
-    {"first_ox_id", Form::Number, "where OX_IDs begin; by default drawn from the seed"},
-    {"first_handle", Form::Number, "where FCVI_HANDLEs begin; the same"},
-    {"first_connection_id", Form::Number, "where FCVI_CONNECTION_IDs begin; the same"},
-    {"max_iu_bytes", Form::Bytes, "message data in one IU; by default the most that fits"},
-    {"pipeline_depth", Form::Number, "FCVI_PIPELINE_DEPTH, 0 to 255"},
-    {"reorder_pool", Form::Bytes, "memory for frames that came before their turn"},
+    within({"receive_data_field", Form::Bytes, "256 to 2112, a multiple of 4"}, receive_data_fields),
+    within({"first_ox_id", Form::Number, "where OX_IDs begin; by default drawn from the seed"}, first_ox_ids),
+    within({"first_handle", Form::Number, "where FCVI_HANDLEs begin; the same"}, first_handles),
+    within({"first_connection_id", Form::Number, "where FCVI_CONNECTION_IDs begin; the same"}, first_connection_ids),
+    within({"max_iu_bytes", Form::Bytes, "message data in one IU; by default the most that fits"}, iu_sizes),
+    within({"pipeline_depth", Form::Number, "FCVI_PIPELINE_DEPTH, 0 to 255"}, pipeline_depths),
+    within({"reorder_pool", Form::Bytes, "memory for frames that came before their turn"}, reorder_pools),
     {"preference", Form::Flag, "FCVI_PREF"},
     {"class", Form::Choice, "of its messages", false, InList::No, nullptr, {"class", names_in<classes>}},
-    {"end_to_end_credit", Form::Number, "frames of class 2 before one is acknowledged; 0: no class 2"},
+    within({"end_to_end_credit", Form::Number, "frames of class 2 before one is acknowledged; 0: no class 2"}, end_to_end_credits),
     {"ack_0", Form::Flag, "class 2: a sequence is acknowledged at once"},
     {"ulp_timeout", Form::Time, "FCVI_ULP_TIMEOUT; by default R_A_TOV"},
     {"capture", Form::Flag, "whether it is an interface of the capture"}}};

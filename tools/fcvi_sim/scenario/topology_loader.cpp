@@ -24,12 +24,13 @@ constexpr Choice<Pattern> patterns[] = {
     {"ring", Pattern::Ring}, {"mesh", Pattern::Mesh}, {"hypercube", Pattern::Hypercube}};
 
 // clang-format off
+constexpr Range domains{1, fc2::max_domain}, priorities{1, 254};
 const KeyTable& switch_keys() {
   static const KeyTable table{"switch", {
     {"name", Form::Text, "in this file and in diagrams", true},
-    {"count", Form::Number, "so many: NAME-1, NAME-2, ..."},
-    {"domain", Form::Number, "its Domain_ID, where that is free"},
-    {"priority", Form::Number, "how it is elected principal switch: the lowest is"}}};
+    within({"count", Form::Number, "so many: NAME-1, NAME-2, ..."}, counts),
+    within({"domain", Form::Number, "its Domain_ID, where that is free"}, domains),
+    within({"priority", Form::Number, "how it is elected principal switch: the lowest is"}, priorities)}};
   return table;
 }
 
@@ -37,7 +38,7 @@ const KeyTable& switch_keys() {
 std::vector<Key> with_link_keys(std::vector<Key> first) {
   first.insert(first.end(), {{"line_rate", Form::LineRate, "of the link"},
                              {"latency", Form::Time, "of the link, each way"},
-                             {"bb_credit", Form::Number, "buffer-to-buffer credit; 0: no limit"},
+                             within({"bb_credit", Form::Number, "buffer-to-buffer credit; 0: no limit"}, bb_credits),
                              {"processing_time", Form::Time, "what a receiver needs for a frame"},
                              {"capture", Form::Flag, "whether it is an interface of the capture"}});
   return first;
@@ -73,8 +74,8 @@ SwitchSpec load_switch(const Tree& tree, const Member& member) {
   SwitchSpec spec{.name = member.name(read_text(map.require("name"), "name"))};
   if (const Tree* domain = map.find("domain"); domain != nullptr && member.of_group)
     fail_expected(*domain, "domain", "none with count");
-  map.optional("domain", spec.domain, read_number, Range{1, fc2::max_domain});
-  map.optional("priority", spec.priority, read_number, Range{1, 254});
+  map.optional("domain", spec.domain, read_number, domains);
+  map.optional("priority", spec.priority, read_number, priorities);
   return spec;
 }
 
@@ -211,7 +212,7 @@ std::vector<std::string_view> names_of(const std::vector<SwitchSpec>& switches) 
 void load_link(const MapReader& map, fc2::LinkConfig& link) {
   map.optional("line_rate", link.bytes_per_second, read_line_rate);
   map.optional("latency", link.latency_ns, read_duration, runtime::TimeNs{0}, max_latency);
-  map.optional("bb_credit", link.bb_credit, read_number, Range{0, 0x7FFF});
+  map.optional("bb_credit", link.bb_credit, read_number, bb_credits);
   map.optional("processing_time", link.processing_ns, read_duration, runtime::TimeNs{0}, max_latency);
 }
 
@@ -221,7 +222,7 @@ const KeyTable& topology_keys() {
     {"kind", Form::Choice, "what joins the ports", false, InList::No, nullptr, {"topology_kind", names_in<topologies>}},
     {"line_rate", Form::LineRate, "of every link"},
     {"latency", Form::Time, "of every link, each way"},
-    {"bb_credit", Form::Number, "buffer-to-buffer credit of each end of a link; 0: no limit"},
+    within({"bb_credit", Form::Number, "buffer-to-buffer credit of each end of a link; 0: no limit"}, bb_credits),
     {"processing_time", Form::Time, "what a port needs for a frame before the buffer is free again"},
     {"in_order", Form::Flag, "whether the fabric promises order"},
     {"switches", Form::None, "by default one, named switch", false, InList::Only, one<switch_keys>},
