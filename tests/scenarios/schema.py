@@ -249,11 +249,39 @@ def with_entry(place, key, value):
     return head[:begin] + own + ("" if count else f"{key}: {value}") + tail
 
 
+def ranges_of(value):
+    """(minimum, maximum) of all whole numbers that may stand there."""
+    if isinstance(value, list):
+        return [one for item in value for one in ranges_of(item)]
+    if not isinstance(value, dict):
+        return []
+    own = [(value["minimum"], value["maximum"])] if value.get("type") == "integer" and "maximum" in value else []
+    return own + [one for inner in value.values() for one in ranges_of(inner)]
+
+
 @unittest.skipIf(MISSING, MISSING)
 class SchemaTest(WithSchema):
     def test_schema_is_one(self):
         jsonschema.Draft7Validator.check_schema(self.schema)
         self.assertNotIn("$defs", json.dumps(self.schema))
+
+    # A number below or above what the schema says is one that the loader refuses, too, and the bounds are none.
+    def test_ranges_are_the_loaders(self):
+        seen = set()
+        for table, place in self.places():
+            mapping = self.schema["definitions"][table] if table else self.schema
+            for key, value in mapping["properties"].items():
+                for least, most in ranges_of(value):
+                    seen.add((table, key))
+                    for number in {least - 1, most + 1} - {-1}:
+                        text = with_entry(place, key, str(number))
+                        checked = fcvi_sim("check", self.write(text))
+                        self.assertIn("expected", checked.stderr, text)
+                        self.assertTrue(self.errors_of(text), text)
+                    for number in (least, most):
+                        text = with_entry(place, key, str(number))
+                        self.assertNotRegex(fcvi_sim("check", self.write(text)).stderr, rf": {key}: expected .* to ", text)
+        self.assertGreater(len(seen), 25)
 
     # Every scenario of the project.
     def test_scenarios_are_valid(self):
@@ -314,6 +342,32 @@ class DocumentTest(WithSchema):
         super().setUpClass()
         cls.document = (ROOT / "docs/scenarios.md").read_text(encoding="utf-8")
         cls.examples = re.findall(r"^```yaml\n(.*?)^```", cls.document, re.S | re.M)
+
+    # What a line of --json has is in the section on results, and what is there is in a line.
+    def test_results_have_the_keys_of_the_page(self):
+        path = Path(self.folder.name) / "results.jsonl"
+        ran = fcvi_sim("run", str(ROOT / "tools/scenarios/paced/survivors.yaml"), "--json", str(path))
+        self.assertEqual(ran.returncode, 0, ran.stdout)
+        ran = fcvi_sim("run", str(ROOT / "tools/scenarios/paced/background.yaml"), "--json", str(path) + "2")
+        self.assertEqual(ran.returncode, 0, ran.stdout)
+        found = set()
+
+        def visit(value):
+            for item in value if isinstance(value, list) else []:
+                visit(item)
+            for key, item in value.items() if isinstance(value, dict) else ():
+                found.add(key)
+                if key not in ("ius", "latency_ns"):
+                    visit(item)
+
+        for name in (str(path), str(path) + "2"):
+            for line in Path(name).read_text(encoding="utf-8").splitlines():
+                visit(json.loads(line))
+        section = self.document.split("## results\n")[1]
+        rows = [line for line in section.splitlines() if line.startswith("| ") and "`" in line]
+        named = {word for row in rows for word in re.findall(r"`([a-z_]+)`", row)} - {"null", "max", "for_each"}
+        self.assertEqual(found - named, set())
+        self.assertEqual(named - found, set())
 
     def test_examples_hold(self):
         self.assertGreater(len(self.examples), 20)
