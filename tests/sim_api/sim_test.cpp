@@ -197,6 +197,33 @@ TEST(Sim, class_2_is_acknowledged) {
   EXPECT_EQ(acknowledgements({}, {.class_2 = true}, "ACK_1"), 0u);
 }
 
+// A message's name that there is not is a mistake, and not a frame that never comes.
+TEST(Sim, messages_that_there_are_not_are_errors) {
+  Pair pair;
+  Peer peer = pair.fabric.add_peer("peer");
+  const auto error = [&](const std::function<void()>& what) { return message_of<Error>(what); };
+  const std::string near = "no message is called \"FCVI_SEND_RQ\"; did you mean \"FCVI_SEND_RQST\"?";
+  EXPECT_EQ(error([&] { static_cast<void>(pair.fabric.frames("FCVI_SEND_RQ")); }), near);
+  EXPECT_EQ(error([&] { static_cast<void>(pair.fabric.ius("FCVI_SEND_RQ")); }), near);
+  EXPECT_EQ(error([&] { pair.fabric.expect("FCVI_SEND_RQ"); }), near);
+  EXPECT_EQ(error([&] { peer.expect("FCVI_SEND_RQ"); }), near);
+  EXPECT_EQ(error([&] { pair.fabric.expect("SEND"); }),
+            "no message is called \"SEND\"; did you mean \"FCVI_SEND_RQST\"?");
+  EXPECT_EQ(error([&] { pair.fabric.expect("x"); }), "no message is called \"x\" (docs/scenarios.md: message names)");
+  EXPECT_EQ(pair.fabric.frames("FC-VI").size(), 0u);  // a protocol: what it carries has a name
+  EXPECT_EQ(pair.fabric.frames("FCVI_READ_RQST").size(), 0u);
+}
+
+// A request that nobody waits for says so.
+TEST(Sim, connect_to_nobody_names_the_discriminator) {
+  Fabric fabric;
+  Port alice = fabric.add_port("alice"), bob = fabric.add_port("bob");
+  fabric.run_until_ready();
+  Vi client = alice.vi();
+  EXPECT_THAT(message_of<CallFailed>([&] { client.connect("bob", "echo"); }),
+              HasSubstr("connect to \"bob\": NoMatch: nobody listens for \"echo\" there; the last frames were:"));
+}
+
 // What cannot be joined, or acknowledged, is told with the nearest name, and nothing has changed.
 TEST(Sim, switches_and_classes_that_cannot_be_are_errors) {
   Fabric fabric;

@@ -150,6 +150,7 @@ void Fault::remove() {
 
 std::vector<Frame> Fabric::frames(std::string_view message) const {
   if (message.empty()) return state_->log;
+  detail::must_be_message(message);
   std::vector<Frame> some;
   for (const Frame& frame : state_->log)
     if (frame.is(message)) some.push_back(frame);
@@ -158,6 +159,7 @@ std::vector<Frame> Fabric::frames(std::string_view message) const {
 
 // By S_ID, D_ID, OX_ID, SEQ_ID and the end of the Exchange that sends.
 std::vector<Frame> Fabric::ius(std::string_view message) const {
+  if (!message.empty()) detail::must_be_message(message);
   std::map<std::array<std::uint64_t, 5>, Frame> open;
   std::vector<Frame> whole;
   for (const Frame& frame : state_->log) {
@@ -176,6 +178,7 @@ std::vector<Frame> Fabric::ius(std::string_view message) const {
 }
 
 Frame Fabric::expect(std::string_view message, Duration timeout) {
+  detail::must_be_message(message);
   const auto state = state_;
   auto& sent = state->sent_since_run;
   const auto found = std::find_if(sent.begin(), sent.end(), [&](const Frame& frame) { return frame.is(message); });

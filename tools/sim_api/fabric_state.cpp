@@ -3,6 +3,7 @@
 
 #include "fc2_fabric/link/link.hpp"
 #include "settings/tree.hpp"
+#include "tools/fcvi_sim/scenario/message_names.hpp"
 #include "tools/sim_api/state.hpp"
 #include "wire/fc_header.hpp"
 
@@ -62,6 +63,16 @@ class Restored {
 };
 
 }  // namespace
+
+void must_be_message(std::string_view name) {
+  std::vector<std::string_view> names = ::sim::known_message_names();
+  for (unsigned type = 0; type <= 0xFF; ++type) names.push_back(to_string(static_cast<wire::Type>(type)));
+  if (std::ranges::find(names, name) != names.end()) return;
+  const std::string_view near = settings::nearest(name, names);
+  throw Error("no message is called \"" + std::string(name) + "\"" +
+              (near.empty() ? std::string(" (docs/scenarios.md: message names)")
+                            : "; did you mean \"" + std::string(near) + "\"?"));
+}
 
 void Tap::frame_passed(runtime::TimeNs at, const fc2::Frame& frame, bool outbound) {
   if (capture_ != nullptr) capture_->frame_passed(at, frame, outbound);

@@ -85,6 +85,7 @@ std::optional<Frame> Peer::take() {
 }
 
 Frame Peer::expect(std::string_view message, Duration timeout) {
+  detail::must_be_message(message);
   const auto state = state_;
   auto& inbox = usable(*state).inbox;
   const auto is_it = [&](const Frame& frame) { return frame.is(message); };

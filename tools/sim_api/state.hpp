@@ -128,6 +128,9 @@ class MemorySink final : public fc2::ByteSink {
 /// Who asks: nobody, the predicate of a frame inside an event, or the caller's code between events of a run.
 enum class Within : std::uint8_t { nothing, predicate, script };
 
+/// Throws Error: no frame has a message of that name, or protocol where it has none.
+void must_be_message(std::string_view name);
+
 struct FabricState final : private fc2::FaultPolicy {
   explicit FabricState(const FabricOptions& options);
   ~FabricState();

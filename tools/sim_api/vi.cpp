@@ -130,8 +130,10 @@ void Vi::connect(std::string_view host, std::string_view discriminator, Duration
   constexpr Duration behind_timeout = std::chrono::seconds(1);
   detail::FabricState& fabric = state_->port.fabric;
   fabric.run_until([&] { return call.done(); }, timeout + behind_timeout);
+  const bool found_nobody = call.result() == to_string(vi::Return::NoMatch);
+  const std::string hint = found_nobody ? ": nobody listens for \"" + std::string(discriminator) + "\" there" : "";
   if (call.result() != to_string(vi::Return::Success))
-    throw CallFailed("connect to \"" + std::string(host) + "\": " + call.result() + fabric.latest_frames(),
+    throw CallFailed("connect to \"" + std::string(host) + "\": " + call.result() + hint + fabric.latest_frames(),
                      call.result());
 }
 

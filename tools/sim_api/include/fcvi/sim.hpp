@@ -381,7 +381,8 @@ class Fabric {
   // --- frames
   /// On all links. Of several faults the first that does not pass the frame decides. `note`: for captures and ladders.
   Fault add_fault(Predicate predicate, std::string note = "fault");
-  /// All frames, each once, as they were sent by ports and services; of one message only, where it is named.
+  /// All frames, each once, as they were sent by ports and services; of one message only, where it is named. Here and
+  /// where a message is expected, a name that no message has is an Error.
   [[nodiscard]] std::vector<Frame> frames(std::string_view message = {}) const;
   /// All IUs whose last frame was sent, each as if it had been one frame, however long: header, Device_Header, whole
   /// payload. Faults did not befall them yet.
