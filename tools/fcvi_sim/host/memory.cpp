@@ -15,6 +15,11 @@ namespace {
 constexpr std::uint64_t page = 4096;
 constexpr std::uint64_t large_page = 2u << 20;
 constexpr int untouched = 0xA5;
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool keeps_memory = false;  // so that it sees what is touched after its time
+#else
+constexpr bool keeps_memory = true;
+#endif
 
 std::align_val_t alignment_of(std::size_t size_bytes) {
   return std::align_val_t{size_bytes >= large_page ? large_page : page};
@@ -48,7 +53,8 @@ std::uint8_t* HostMemory::take(std::size_t size_bytes) {
 
 void HostMemory::give_back(std::uint8_t* memory, std::size_t size_bytes) {
   const OnData timed(size_bytes);
-  if (size_bytes < OnData::least_bytes || size_bytes > most_kept_bytes - kept_bytes_ || kept_.size() == most_kept)
+  if (!keeps_memory || size_bytes < OnData::least_bytes || size_bytes > most_kept_bytes - kept_bytes_ ||
+      kept_.size() == most_kept)
     return ::operator delete(memory, alignment_of(size_bytes));
   kept_.push_back({memory, size_bytes});
   kept_bytes_ += size_bytes;
