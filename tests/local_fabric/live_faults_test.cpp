@@ -12,6 +12,7 @@
 namespace fabricd {
 namespace {
 using runtime::millisecond;
+using runtime::second;
 
 /// A link whose far ends remember what came.
 class FakeLink final : public FaultLink {
@@ -103,6 +104,51 @@ TEST_F(LiveFaultsTest, rule_with_port_concerns_its_link) {
   EXPECT_TRUE(faults.remove(id));
   EXPECT_EQ(alice.watchers, 0);
   EXPECT_FALSE(faults.remove(id));
+}
+
+// A rule whose limit is reached, or whose turn was, lets its link go back to memory; the rule stays, and is told of.
+TEST_F(LiveFaultsTest, rule_that_is_spent_leaves_its_link) {
+  for (const char* text : {"{action: drop, port: alice, limit: 2}", "{action: drop, port: alice, nth: [1, 2]}"}) {
+    faults.add(alice);
+    const auto id = add(text);
+    send(alice, 1);
+    scheduler.run_until(scheduler.now() + second);
+    EXPECT_EQ(alice.watchers, 1) << text;
+    send(alice, 2), send(alice, 3);
+    EXPECT_EQ(order(alice.fabric), std::vector<std::uint16_t>{3});
+    scheduler.run_until(scheduler.now() + second);
+    EXPECT_EQ(alice.watchers, 0) << text;
+    EXPECT_TRUE(state_of(id).over);
+    EXPECT_EQ(state_of(id).fired, 2U);
+    const auto other = add("{action: drop, port: alice, nth: 1}");
+    EXPECT_EQ(alice.watchers, 1);
+    send(alice, 4);
+    EXPECT_EQ(state_of(other).fired, 1U);
+    faults.remove_all();
+    EXPECT_EQ(alice.watchers, 0);
+    faults.remove(alice);
+    alice.fabric.clear();
+  }
+}
+
+// The same when its time is over, without a frame; what it has delayed beyond that time arrives before.
+TEST_F(LiveFaultsTest, rule_whose_time_is_over_leaves_its_link) {
+  faults.add(alice);
+  faults.add(bob);
+  add("{action: drop, port: bob, until: 2s}");
+  add("{action: delay, by: 5s, port: alice, until: 1s}");
+  scheduler.run_until(scheduler.now() + 500 * millisecond);
+  send(alice, 1);
+  scheduler.run_until(scheduler.now() + 900 * millisecond);
+  EXPECT_EQ(alice.watchers, 1);  // the frame is still to come
+  EXPECT_EQ(bob.watchers, 1);
+  scheduler.run_until(scheduler.now() + second);
+  EXPECT_EQ(bob.watchers, 0);
+  EXPECT_EQ(alice.watchers, 1);
+  send(alice, 2);  // behind it
+  scheduler.run_until(scheduler.now() + 5 * second);
+  EXPECT_EQ(order(alice.fabric), (std::vector<std::uint16_t>{1, 2}));
+  EXPECT_EQ(alice.watchers, 0);
 }
 
 // A rule without a port is on all links, also on those that come later.

@@ -113,8 +113,9 @@ class Ctl(LocalFabricTest):
         self.assertEqual(re.findall(r"seq=(\d) time", out), ["1", "3", "4", "5"])
         self.assertIn("no answer for seq=2", out)
         [rule] = self.rules()
-        self.assertEqual((rule["matched"], rule["fired"], rule["any_port"]), (5, 1, False))
-        self.assertIn("fired 1, of 5 frames that matched", self.ctl("fault", "list"))
+        self.assertEqual((rule["fired"], rule["any_port"], rule["over"]), (1, False, True))
+        self.assertIn(rule["matched"], range(2, 6))  # its turn is over: later frames may go past the service again
+        self.assertIn(f"fired 1, of {rule['matched']} frames that matched", self.ctl("fault", "list"))
 
     # At the reliable levels the lost message breaks the connection (VI-ARCH 2.5). At Reliable Reception its own descriptor
     # completes with a transport error; at Reliable Delivery it was sent, and the one behind it tells the receiver.
@@ -145,6 +146,14 @@ class Ctl(LocalFabricTest):
         own = self.by_service("alice", "bob")
         time.sleep(0.5)
         self.assertLess(self.by_service("alice", "bob"), own + SOME)
+
+    # A rule whose limit is reached needs its link no more: the pair has its memory back, and the rule is still told of.
+    def test_a_spent_rule_gives_the_memory_back(self):
+        self.stream("bob", "alice", "-D", 3600)
+        self.add("action=delay", "by=1us", "port=alice", "limit=3")
+        self.wait_for(lambda: self.rules()[0]["over"] and self.paths_of("alice") == 1, "alice and bob have memory again")
+        self.assertEqual(self.rules()[0]["fired"], 3)
+        self.assertFalse(self.port_of("alice")["watched"])
 
     # When `fault add` has returned, no frame goes another way: every later message is judged, the first included.
     def test_rules_hold_from_the_return_of_add(self):

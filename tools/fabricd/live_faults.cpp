@@ -80,7 +80,7 @@ bool LiveFaults::add(std::vector<LiveRule> rules, std::vector<Id>& ids) {
 void LiveFaults::remove_at(std::size_t rule) {
   const Live& live = live_[rule];
   for (auto& [number, link] : links_)
-    if (live.ports.names.empty() || live.ports.has(number)) release(link);
+    if (is_on(live, number)) release(link);
   if (live.ports.names.empty()) --rules_of_all_;
   for (const std::size_t number : live.ports.links) --links_.at(number).rules;
   rules_.remove(rule);
@@ -132,7 +132,7 @@ std::vector<LiveFaults::State> LiveFaults::states() const {
                                              ports.names.empty(),
                                              is_over(i)});
     for (const auto& [number, link] : links_)
-      if (state.any_port || ports.has(number)) state.links.push_back(link.link->text());
+      if (is_on(live_[i], number)) state.links.push_back(link.link->text());
   }
   return states;
 }
@@ -186,31 +186,50 @@ std::optional<std::size_t> LiveFaults::number_at(wire::FcId id) const {
 // Off the direct path before the first frame is judged, and back behind the last one that was delayed.
 void LiveFaults::settle(Links::value_type& entry) {
   auto& [number, link] = entry;
-  if (concerns(link)) {
+  if (is_wanted(number)) {
     fc2::FaultPolicy& policy = *this;
     if (link.faulty == nullptr) link.faulty = std::make_unique<fc2::FaultyLink>(scheduler_, policy, number);
     link.link->set_faults(&link.faulty->sent, &link.faulty->received);
     if (!std::exchange(link.attached, true)) link.link->watch(true);
   } else if (link.attached && link.delayed() != 0) {
-    if (!leaving_.pending()) scheduler_.schedule_after(leaving_, look_again);
+    settle_soon();
   } else if (std::exchange(link.attached, false)) {
     link.link->set_faults(nullptr, nullptr);
     link.link->watch(false);
   }
 }
 
+bool LiveFaults::is_wanted(std::size_t link) const {
+  for (std::size_t i = 0; i < live_.size(); ++i)
+    if (is_on(live_[i], link) && !is_over(i)) return true;
+  return false;
+}
+
+void LiveFaults::settle_soon() {
+  if (!leaving_.pending()) scheduler_.schedule_after(leaving_, look_again);
+}
+
+void LiveFaults::settle_when_one_ends() {
+  runtime::TimeNs first = runtime::never;
+  for (const faults::Rule& rule : rules_.rules())
+    if (rule.match.until > scheduler_.now()) first = std::min(first, rule.match.until);
+  if (ending_.pending()) scheduler_.cancel(ending_);
+  if (first != runtime::never) scheduler_.schedule(ending_, first);
+}
+
 void LiveFaults::settle_all() {
   for (auto& entry : links_) settle(entry);
+  settle_when_one_ends();
 }
 
 std::vector<std::string> LiveFaults::passed_by(const std::vector<Id>& rules) const {
   std::vector<std::string> texts;
-  const auto is_on = [this](Id id, std::size_t number) {
+  const auto is_on_link = [this](Id id, std::size_t number) {
     const std::size_t at = rule_of(id);
-    return at != live_.size() && (live_[at].ports.names.empty() || live_[at].ports.has(number));
+    return at != live_.size() && is_on(live_[at], number);
   };
   for (const auto& [number, link] : links_) {
-    const bool wanted = std::any_of(rules.begin(), rules.end(), [&, at = number](Id id) { return is_on(id, at); });
+    const bool wanted = std::any_of(rules.begin(), rules.end(), [&, at = number](Id id) { return is_on_link(id, at); });
     if (wanted && link.link->is_passed_by()) texts.push_back(link.link->text());
   }
   return texts;
@@ -276,7 +295,9 @@ LiveFaults::Verdict LiveFaults::judge(std::size_t number, fc2::LinkDirection dir
 // Without a rule a frame has only been set behind others.
 void LiveFaults::befell(std::size_t link, fc2::LinkDirection direction, const fc2::Frame& frame, const Verdict& verdict,
                         runtime::TimeNs now) {
-  if (verdict.rule != 0) rules_.befell(link, direction, frame, verdict, now);
+  if (verdict.rule == 0) return;
+  rules_.befell(link, direction, frame, verdict, now);
+  if (is_over(verdict.rule - std::size_t{1})) settle_soon();
 }
 
 }  // namespace fabricd

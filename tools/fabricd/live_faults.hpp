@@ -39,8 +39,9 @@ class FaultLink {
 };
 
 /// A rule that names a port is on the links of all ports that are called so, whenever they come; one that names none,
-/// on all links. On those all frames pass the service. When a rule leaves a link, what faults hold back there arrives
-/// at once, in its order; a link that no rule is on any more is left alone when that has gone. Frames that no rule
+/// on all links. On those all frames pass the service, until the rule's time or limit is over. When a rule leaves a
+/// link, what faults hold back there arrives at once, in its order; a link that no rule is on any more, or only such as
+/// are over, is left alone when that has gone, and its frames count for no rule then. Frames that no rule
 /// judges arrive behind those that a rule has delayed whose time or limit is over, unless it chose among frames (nth,
 /// every, probability): that one may have meant to change their order. Every call is made inside the core, none from
 /// within a frame's way over a link.
@@ -132,9 +133,16 @@ class LiveFaults final : private fc2::FaultPolicy {
   void look_at(Links::value_type& entry);
   void set_ports(std::size_t rule) { rules_.set_ports(rule, live_[rule].ports.numbers(), live_[rule].peers.numbers()); }
   [[nodiscard]] bool concerns(const Link& link) const { return link.rules != 0 || rules_of_all_ != 0; }
+  [[nodiscard]] bool is_on(const Live& rule, std::size_t link) const {
+    return rule.ports.names.empty() || rule.ports.has(link);
+  }
+  /// By a rule that is not over.
+  [[nodiscard]] bool is_wanted(std::size_t link) const;
   void add(LiveRule rule);
   void remove_at(std::size_t rule);
   void settle_all();
+  void settle_soon();
+  void settle_when_one_ends();
   [[nodiscard]] std::optional<std::size_t> number_at(wire::FcId id) const;
   [[nodiscard]] bool is_over(std::size_t rule) const;
   [[nodiscard]] std::string miss_of(std::size_t rule) const;
@@ -156,6 +164,7 @@ class LiveFaults final : private fc2::FaultPolicy {
   Id last_id_ = 0;
   fc2::FaultAction later_{.apply = fc2::fault::delay};  // of the frame that was judged last
   runtime::Timer<LiveFaults, &LiveFaults::settle_all> leaving_{*this};
+  runtime::Timer<LiveFaults, &LiveFaults::settle_all> ending_{*this};  // of the first rule whose time ends
 };
 
 }  // namespace fabricd
