@@ -1,7 +1,8 @@
-# What `cmake --install` puts where, as five components that are also the Debian packages:
+# What `cmake --install` puts where, as six components that are also the Debian packages:
 #   runtime      libvipl.so.1, fcvi-fabricd, what their users read       libvipl1
 #   development  vipl.h, link names, pkg-config, CMake package, man 3    libvipl-dev
 #   tools        the other programs and their pages                      fcvi-tools
+#   mpi          what fcvi-sim loads under mpirun                        fcvi-tools-mpi
 #   simulation   libfcvi-sim.so.0 (its header and link name: development) libfcvi-sim0
 #   python       the module fcvi, for Debian's python3                   python3-fcvi
 # The tree may be moved after it was installed: programs find the library, pkg-config and CMake the prefix, from where
@@ -26,6 +27,11 @@ fcvi_install_program(${FCVI_DAEMON} runtime)
 foreach(tool IN LISTS FCVI_TOOLS)
   fcvi_install_program(${tool} tools)
 endforeach()
+
+# ---- the module with MPI: where open.cpp of tools/fcvi_sim/ranks looks
+if(TARGET fcvi_sim_mpi)
+  install(TARGETS fcvi_sim_mpi LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/fcvi" COMPONENT mpi)
+endif()
 
 # ---- library: libvipl.so.1 is the name that programs carry (the ABI), 1.MAJOR.MINOR the file.
 set_target_properties(vipl PROPERTIES VERSION 1.${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} EXPORT_NAME vipl)

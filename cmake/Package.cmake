@@ -1,4 +1,4 @@
-# `cpack -G DEB` in the build folder: libvipl1, libvipl-dev, fcvi-tools, libfcvi-sim0 and python3-fcvi, one for each component of Install.cmake.
+# `cpack -G DEB` in the build folder: libvipl1, libvipl-dev, fcvi-tools, fcvi-tools-mpi, libfcvi-sim0 and python3-fcvi, one for each component of Install.cmake.
 include_guard(GLOBAL)
 
 set(CPACK_PACKAGE_NAME fcvi)
@@ -13,6 +13,9 @@ set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_ALL runtime development tools simulation)
 if(TARGET fcvi_python)
   list(APPEND CPACK_COMPONENTS_ALL python)
+endif()
+if(TARGET fcvi_sim_mpi)
+  list(APPEND CPACK_COMPONENTS_ALL mpi)
 endif()
 set(CPACK_PRE_BUILD_SCRIPTS "${PROJECT_SOURCE_DIR}/cmake/DebianTree.cmake")
 
@@ -59,6 +62,9 @@ fcvi_debian_package(tools fcvi-tools net "${FCVI_SAME_LIBRARY}"
   "This package has the fabric simulator and the programs that copy files,
 test the connection between nodes and measure its speed, and the Wireshark
 plugin for FC-VI.")
+fcvi_debian_package(mpi fcvi-tools-mpi net "fcvi-tools (= ${PROJECT_VERSION})" "Fabric simulator on many machines"
+  "This package has what fcvi-sim loads under mpirun and srun: with it the
+simulator shares its work over the machines of a cluster.")
 fcvi_debian_package(simulation libfcvi-sim0 libs "" "Simulated Fibre Channel fabrics for tests"
   "This package has the library that tests in C++ build fabrics, ports and
 faults with, in virtual time.")
@@ -66,7 +72,8 @@ fcvi_debian_package(python python3-fcvi python "python3 (>= ${FCVI_THIS_PYTHON})
   "Simulated Fibre Channel fabrics for tests, Python module"
   "This package has the module with which tests in Python build fabrics, ports
 and faults, in virtual time, and a plugin for pytest.")
-set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS "wireshark | tshark (>= 4.0)")
+set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS "wireshark | tshark (>= 4.0), fcvi-tools-mpi")
+set(CPACK_DEBIAN_MPI_PACKAGE_RECOMMENDS "openmpi-bin")
 
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-pytest")
 

@@ -45,6 +45,7 @@ ROOMS = {
     "vipl/names": ({"engine", "configuration"}, {"runtime", "wire", "vi", "settings"}),
     "vipl/devices": ({"engine", "configuration", "names"}, None),
     "vipl/api": ({"engine", "configuration", "names", "devices"}, {"runtime", "wire", "vi", "settings"}),
+    "tools/fcvi_sim/ranks": (set(), set()),
     "tools/fcvi_sim/scenario": (set(), None),
     "tools/fcvi_sim/host": ({"scenario"}, {"runtime", "wire", "vi", "settings"}),
     "tools/fcvi_sim/network": ({"scenario", "host"}, None),

@@ -16,6 +16,7 @@ from pathlib import Path
 BUILD = Path(sys.argv.pop(1))
 SKIPPED = 77
 HAS_PYTHON = bool(list((BUILD / "python/fcvi").glob("_fcvi*.so")))
+HAS_MPI = (BUILD / "lib/fcvi/fcvi-sim-mpi.so").exists()
 # What the programs of CPack and our choices bring about, with the reason why it stays.
 TOLERATED = {
     "maintscript-calls-ldconfig",  # CPack writes it beside the trigger
@@ -45,8 +46,8 @@ class Packages(unittest.TestCase):
         return {row[5].removeprefix("./").split(" -> ")[0]: row[0] for row in rows if not row[0].startswith("d")}
 
     def test_names_and_versions(self):
-        python = {"python3-fcvi"} if HAS_PYTHON else set()
-        self.assertEqual(set(self.files), {"libvipl1", "libvipl-dev", "fcvi-tools", "libfcvi-sim0"} | python)
+        optional = ({"python3-fcvi"} if HAS_PYTHON else set()) | ({"fcvi-tools-mpi"} if HAS_MPI else set())
+        self.assertEqual(set(self.files), {"libvipl1", "libvipl-dev", "fcvi-tools", "libfcvi-sim0"} | optional)
         for package in self.files:
             self.assertEqual(self.field(package, "Package"), package)
             self.assertRegex(self.field(package, "Version"), r"^\d+\.\d+\.\d+$")
@@ -89,6 +90,15 @@ class Packages(unittest.TestCase):
         self.assertIn("usr/lib/libfcvi-sim.so.0", self.content("libfcvi-sim0"))
         self.assertIn("usr/include/fcvi/sim.hpp", self.content("libvipl-dev"))
         self.assertIn("libfcvi-sim0 (=", self.field("libvipl-dev", "Depends"))
+
+    @unittest.skipUnless(HAS_MPI, "the module with MPI is not built")
+    def test_mpi_package(self):
+        """Who installs fcvi-tools alone needs no MPI."""
+        self.assertIn("usr/lib/fcvi/fcvi-sim-mpi.so", self.content("fcvi-tools-mpi"))
+        depends = self.field("fcvi-tools-mpi", "Depends")
+        for package in ("fcvi-tools (=", "libopenmpi3", "libboost-mpi1.81.0"):
+            self.assertIn(package, depends)
+        self.assertNotIn("mpi", self.field("fcvi-tools", "Depends"))
 
     @unittest.skipUnless(HAS_PYTHON, "the Python module is not built")
     def test_python_package(self):
