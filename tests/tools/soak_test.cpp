@@ -227,8 +227,8 @@ TEST(Trial, a_process_that_dies_is_an_outcome) {
 
 volatile std::sig_atomic_t nobody_stops = 0;
 
-Totals campaign(Plan plan, const Worker::Run& run, Totals done = {}) {
-  Campaign campaign(plan, std::move(done), run);
+Totals campaign(Plan plan, const RunSeed& run, std::size_t jobs = 1, Totals done = {}) {
+  Campaign campaign(plan, std::move(done), run, {.jobs = jobs});
   return campaign.carry_out([](const Totals&) {}, nobody_stops);
 }
 
@@ -245,18 +245,17 @@ TEST(Campaign, the_number_of_processes_changes_nothing) {
   EXPECT_EQ(one.frames, 500u * 501 / 2);
   EXPECT_EQ(one.failures.size(), 71u);
   EXPECT_EQ(one.failures.front(), (Failure{7, "seven", "seed 7\n"}));
-  for (const std::size_t jobs : {2u, 5u})
-    EXPECT_EQ(campaign({.last = 500, .jobs = jobs, .most_failures = 1000}, fails_at_sevens), one);
+  for (const std::size_t jobs : {2u, 5u}) EXPECT_EQ(campaign(plan, fails_at_sevens, jobs), one);
 }
 
 TEST(Campaign, real_scenarios_are_the_same_with_any_number_of_processes) {
   const auto run = [](std::uint64_t seed) { return judged(drawn_scenario(seed)); };
-  EXPECT_EQ(campaign({.last = 60, .jobs = 1}, run), campaign({.last = 60, .jobs = 3}, run));
+  EXPECT_EQ(campaign({.last = 60}, run, 1), campaign({.last = 60}, run, 3));
 }
 
 // The first of them in the order of seeds, also where another process was quicker.
 TEST(Campaign, enough_failures_end_it) {
-  const Totals totals = campaign({.last = Plan::no_end, .jobs = 4, .most_failures = 3}, fails_at_sevens);
+  const Totals totals = campaign({.last = Plan::no_end, .most_failures = 3}, fails_at_sevens, 4);
   EXPECT_EQ(totals.next, 22u);
   EXPECT_EQ(totals.runs, 21u);
   EXPECT_EQ(totals.failures.size(), 3u);
@@ -268,7 +267,7 @@ TEST(Campaign, a_process_that_dies_costs_its_seed) {
     if (seed == 5 || seed == 6) std::abort();
     return {.frames = 1};
   };
-  const Totals totals = campaign({.last = 40, .jobs = 2, .most_failures = 10}, run);
+  const Totals totals = campaign({.last = 40, .most_failures = 10}, run, 2);
   EXPECT_EQ(totals.runs, 40u);
   EXPECT_EQ(totals.frames, 38u);
   ASSERT_EQ(totals.failures.size(), 2u);
@@ -277,9 +276,9 @@ TEST(Campaign, a_process_that_dies_costs_its_seed) {
 }
 
 TEST(Campaign, one_that_was_stopped_goes_on_where_it_was) {
-  const Plan plan{.last = 300, .jobs = 2, .most_failures = 1000};
+  const Plan plan{.last = 300, .most_failures = 1000};
   volatile std::sig_atomic_t stop = 0;
-  Campaign first(plan, {}, fails_at_sevens);
+  Campaign first(plan, {}, fails_at_sevens, {.jobs = 2});
   const Totals half = first.carry_out([&](const Totals& totals) { stop = totals.runs > 50 ? 1 : 0; }, stop);
   ASSERT_FALSE(first.is_complete());
   EXPECT_LT(half.runs, 300u);
@@ -287,7 +286,7 @@ TEST(Campaign, one_that_was_stopped_goes_on_where_it_was) {
   ASSERT_TRUE(kept) << kept.error().message;
   EXPECT_EQ(kept->totals, half);
   EXPECT_EQ(kept->last, 300u);
-  EXPECT_EQ(campaign(plan, fails_at_sevens, kept->totals), campaign(plan, fails_at_sevens));
+  EXPECT_EQ(campaign(plan, fails_at_sevens, 2, kept->totals), campaign(plan, fails_at_sevens, 2));
 }
 
 TEST(Campaign, a_state_that_was_damaged_is_refused) {
@@ -448,10 +447,10 @@ TEST(Campaign, the_last_numbers_of_all_are_run_once) {
   Totals done;
   done.next = Plan::no_end - 5;
   const auto passes = [](std::uint64_t) { return Outcome{}; };
-  EXPECT_EQ(campaign({.last = Plan::no_end, .jobs = 2, .most_failures = 9}, passes, done).runs, 5u);
+  EXPECT_EQ(campaign({.last = Plan::no_end, .most_failures = 9}, passes, 2, done).runs, 5u);
   done.next = 0;
   const auto fails = [](std::uint64_t) { return Outcome{.kind = "x"}; };
-  EXPECT_EQ(campaign({.last = Plan::no_end, .most_failures = 3}, fails, done).runs, 3u);
+  EXPECT_EQ(campaign({.last = Plan::no_end, .most_failures = 3}, fails, 1, done).runs, 3u);
 }
 
 }  // namespace

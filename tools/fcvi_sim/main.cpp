@@ -4,9 +4,11 @@
 
 #include <cstdio>
 #include <iostream>
+#include <utility>
 
 #include "tools/fcvi_sim/capture_commands.hpp"
 #include "tools/fcvi_sim/explore_command.hpp"
+#include "tools/fcvi_sim/join.hpp"
 #include "tools/fcvi_sim/replay_command.hpp"
 #include "tools/fcvi_sim/report_command.hpp"
 #include "tools/fcvi_sim/run_command.hpp"
@@ -20,6 +22,17 @@ int checked_output(int status) {
   std::cout.flush();
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good()) return status;
   std::fputs("fcvi-sim: standard output: cannot be written\n", stderr);
+  return 2;
+}
+
+/// Of ranks only 0 says what is wrong with the command line, and how it is used.
+int say_to_user(const CLI::App& app, const CLI::ParseError& error, int rank) {
+  if (rank == 0) return app.exit(error) == 0 ? 0 : 2;
+  return error.get_exit_code() == 0 ? 0 : 2;
+}
+
+int refuse_ranks(const std::string& wrong, int rank) {
+  if (rank == 0) std::fprintf(stderr, "fcvi-sim: %s\n", wrong.c_str());
   return 2;
 }
 
@@ -46,15 +59,23 @@ int carry_out(int argc, char** argv) {
   const sim::capture::Commands commands = sim::capture::add_commands(app, captured);
   sim::replay::ReplayOptions replayed;
   const CLI::App* replayer = sim::replay::add_command(app, replayed);
+  const auto launch = sim::ranks::launch();
+  const int rank = launch ? launch->rank : 0;
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return say_to_user(app, error, rank);
+  }
+  sim::Joined joined;
+  if (launch) {
+    const bool shares = (soaker->parsed() && sim::soak::shares(soaked));
+    joined = sim::join(*launch, app.get_subcommands().front()->get_name(), shares);
+    if (!joined.wrong.empty()) return refuse_ranks(joined.wrong, rank);
   }
   if (checker->parsed()) return sim::check_command(checked);
   if (schema->parsed()) return sim::schema_command();
   if (explorer->parsed()) return sim::explore::run_command(exploration);
-  if (soaker->parsed()) return sim::soak::run_command(soaked);
+  if (soaker->parsed()) return sim::soak::run_command(soaked, std::move(joined.company));
   if (reporter->parsed()) return sim::report::run_command(reported);
   if (replayer->parsed()) return sim::replay::run_command(replayed);
   return commands.parsed() ? sim::capture::run_command(commands, captured) : sim::run_command(run);

@@ -16,6 +16,8 @@
 #include "tools/fcvi_sim/scenario/loader.hpp"
 #include "tools/fcvi_sim/scenario/matrix.hpp"
 #include "tools/fcvi_sim/seed_option.hpp"
+#include "tools/fcvi_sim/share/identity.hpp"
+#include "tools/fcvi_sim/share/serve.hpp"
 #include "tools/fcvi_sim/soak/campaign.hpp"
 #include "tools/fcvi_sim/soak/child.hpp"
 #include "tools/fcvi_sim/soak/drawn_scenario.hpp"
@@ -32,10 +34,11 @@ constexpr int all_passed = 0, one_failed = 1, bad_input = 2;
 constexpr std::uint64_t usual_last = 10'000, most_text_bytes = 16 << 20;
 constexpr std::chrono::seconds state_every{10};
 
-// Of Ctrl-C and SIGTERM. The second one ends a campaign with what it has, and shrinking at once.
-volatile std::sig_atomic_t interrupts = 0, is_shrinking = 0;
+// Of Ctrl-C and SIGTERM. The second one ends a campaign with what it has, and shrinking at once. Where mpirun started
+// this process, the first one does: a second later it is killed.
+volatile std::sig_atomic_t interrupts = 0, is_shrinking = 0, each_counts = 1;
 void count_interrupt(int) {
-  interrupts = interrupts + 1;
+  interrupts = interrupts + each_counts;
   if (is_shrinking != 0 && interrupts > 1) ::_exit(one_failed);
 }
 void count_interrupts() {
@@ -224,7 +227,7 @@ std::string begin_state(const CommandOptions& options, State& state) {
   const auto read = read_state(*text, state_path(options));
   if (!read) return read.error().message;
   state = *read;
-  if (state.build != own_build())
+  if (state.build != share::own_build())
     return state_path(options) + ": another build of fcvi-sim ran those seeds: expected the same";
   return {};
 }
@@ -284,15 +287,21 @@ bool leave_first_of_each_kind(const CommandOptions& options, const Totals& total
   return written;
 }
 
+share::Team team_of(const CommandOptions& options, share::Company* company) {
+  return {.jobs = options.jobs, .company = company, .identity = share::identity_of({})};
+}
+
 Plan plan_of(const CommandOptions& options, const State& state) {
-  Plan plan{.last = state.last, .jobs = options.jobs, .most_failures = options.most_failures};
+  Plan plan{.last = state.last, .most_failures = options.most_failures};
   if (options.minutes > 0)
     plan.until = std::chrono::steady_clock::now() + std::chrono::milliseconds(std::llround(options.minutes * 60'000));
   return plan;
 }
 
 /// What is said when no run goes on, and what is left. The state goes last: until then --resume comes here again.
-int conclude(const CommandOptions& options, const Campaign& campaign, const Totals& totals, StateKeeper& keeper) {
+/// MPI ends before failures are shrunk, which may take its time: this process does that alone.
+int conclude(const CommandOptions& options, const Campaign& campaign, const Totals& totals, StateKeeper& keeper,
+             std::unique_ptr<share::Company> company) {
   print_summary(totals);
   if (!campaign.is_complete())
     std::printf("not all of the seeds: fcvi-sim soak --resume --out %s goes on\n", options.folder.c_str());
@@ -300,6 +309,7 @@ int conclude(const CommandOptions& options, const Campaign& campaign, const Tota
   if (hurry && !totals.failures.empty()) std::printf("interrupted twice: no failure was shrunk\n");
   std::fflush(stdout);
   interrupts = 0;
+  if (!hurry) company.reset();
   bool written = hurry || leave_first_of_each_kind(options, totals);
   if (campaign.is_complete() && !hurry) keeper.remove();
   if (!keeper.error().empty()) written = refuse(keeper.error()) == all_passed;
@@ -308,7 +318,7 @@ int conclude(const CommandOptions& options, const Campaign& campaign, const Tota
   return totals.failures.empty() ? all_passed : one_failed;
 }
 
-int run_campaign(const CommandOptions& options) {
+int run_campaign(const CommandOptions& options, std::unique_ptr<share::Company> company) {
   State state;
   OutFolder folder;
   if (const std::string wrong = folder.open(options.folder, OutFolder::Use::Alone); !wrong.empty())
@@ -318,10 +328,11 @@ int run_campaign(const CommandOptions& options) {
   keeper.keep(state.totals, true);
   if (!keeper.error().empty()) return refuse(keeper.error());
   print_header(options, state);
+  if (company != nullptr) each_counts = 2;
   count_interrupts();
   const Plan plan = plan_of(options, state);
   Progress progress(plan, state.totals, ::isatty(STDERR_FILENO) != 0);
-  Campaign campaign(plan, state.totals, run_drawn);
+  Campaign campaign(plan, state.totals, run_drawn, team_of(options, company.get()));
   const auto tell = [&](const Totals& totals) {
     progress.show(totals);
     keeper.keep(totals, false);
@@ -329,7 +340,8 @@ int run_campaign(const CommandOptions& options) {
   const Totals& totals = campaign.carry_out(tell, interrupts);
   progress.end();
   keeper.keep(totals, true);
-  return conclude(options, campaign, totals, keeper);
+  if (company != nullptr) std::fprintf(stderr, "fcvi-sim: %s\n", campaign.shares().c_str());
+  return conclude(options, campaign, totals, keeper, std::move(company));
 }
 
 /// CLI::Range takes what is no number.
@@ -371,15 +383,22 @@ CLI::App* add_command(CLI::App& app, CommandOptions& options) {
   }
   command->footer(
       "Ctrl-C ends it with a summary. The output on standard output is the same with any number of jobs.\n"
+      "mpirun -n N fcvi-sim soak ...: N ranks share the seeds, with --jobs processes each (docs/many-machines.md).\n"
       "Exit status: 0 all passed, 1 one failed, 2 bad input.");
   return command;
 }
 
-int run_command(const CommandOptions& options) {
+bool shares(const CommandOptions& options) { return options.scenario.empty() && !options.seed; }
+
+int run_command(const CommandOptions& options, std::unique_ptr<share::Company> company) {
   try {
+    if (company != nullptr && !company->leads()) {
+      share::serve(as_pieces(run_drawn), team_of(options, company.get()), "");
+      return all_passed;
+    }
     if (options.folder.empty()) return refuse("--out: expected the name of a folder");
     if (!options.scenario.empty()) return run_file(options);
-    return options.seed ? run_seed(options) : run_campaign(options);
+    return options.seed ? run_seed(options) : run_campaign(options, std::move(company));
   } catch (const std::runtime_error& error) {
     return refuse(error.what());
   }

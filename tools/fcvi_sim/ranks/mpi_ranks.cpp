@@ -7,8 +7,8 @@
 #include <boost/mpi/exception.hpp>
 #include <boost/mpi/operations.hpp>
 #include <exception>
-#include <limits>
 #include <list>
+#include <memory>
 #include <utility>
 
 #include "tools/fcvi_sim/ranks/module.hpp"
@@ -19,8 +19,14 @@ namespace mpi = boost::mpi;
 
 class MpiRanks final : public Ranks {
  public:
+  ~MpiRanks() override {
+    if (!died_) return;
+    static_cast<void>(environment_.release());
+    static_cast<void>(sent_.release());
+  }
   [[nodiscard]] int rank() const override { return world_.rank(); }
   [[nodiscard]] int size() const override { return world_.size(); }
+  void somebody_died() override { died_ = true; }
   void send(int to, Channel channel, std::span<const std::uint8_t> bytes) override;
   std::optional<Message> take(Channel channel) override { return take_from(mpi::any_source, channel); }
   std::optional<Message> take_from(int from, Channel channel) override;
@@ -38,28 +44,30 @@ class MpiRanks final : public Ranks {
   void forget_what_has_gone();
 
   // Errors are returned, as exceptions of Boost: one rank that cannot be reached does not end the others.
-  mpi::environment environment_{mpi::threading::funneled, /*abort_on_exception=*/false};
+  std::unique_ptr<mpi::environment> environment_ =
+      std::make_unique<mpi::environment>(mpi::threading::funneled, /*abort_on_exception=*/false);
   mpi::communicator world_;
-  std::list<Sent> sent_;
+  std::unique_ptr<std::list<Sent>> sent_ = std::make_unique<std::list<Sent>>();
+  bool died_ = false;
 };
 
 void MpiRanks::send(int to, Channel channel, std::span<const std::uint8_t> bytes) {
   forget_what_has_gone();
-  Sent& sent = sent_.emplace_back(Sent{Bytes(bytes.begin(), bytes.end()), {}});
+  Sent& sent = sent_->emplace_back(Sent{Bytes(bytes.begin(), bytes.end()), {}});
   try {
     sent.request = world_.isend(to, static_cast<int>(channel), sent.bytes.data(), static_cast<int>(sent.bytes.size()));
   } catch (const mpi::exception&) {
-    sent_.pop_back();  // that rank died
+    sent_->pop_back();  // that rank died
   }
 }
 
 void MpiRanks::forget_what_has_gone() {
-  for (auto sent = sent_.begin(); sent != sent_.end();) {
+  for (auto sent = sent_->begin(); sent != sent_->end();) {
     bool gone = true;
     try {
       gone = sent->request.test().has_value();
     } catch (const mpi::exception&) {}
-    sent = gone ? sent_.erase(sent) : std::next(sent);
+    sent = gone ? sent_->erase(sent) : std::next(sent);
   }
 }
 

@@ -30,7 +30,8 @@ struct Message {
 class Ranks {
  public:
   Ranks() = default;
-  /// Waits until every rank that lives comes here too, then ends MPI.
+  /// Waits until every rank comes here too, then ends MPI. After somebody_died() it does neither: with Open MPI 4.1 who
+  /// is left may wait for ever for who is gone.
   virtual ~Ranks() = default;
   Ranks(const Ranks&) = delete;
   Ranks& operator=(const Ranks&) = delete;
@@ -39,6 +40,9 @@ class Ranks {
   [[nodiscard]] virtual int rank() const = 0;
   /// How many were started, those that died since among them; at least 1.
   [[nodiscard]] virtual int size() const = 0;
+
+  /// This rank was told that another one died.
+  virtual void somebody_died() = 0;
 
   /// Returns at once; the bytes are copied. To a rank that died, nothing happens. A rank may send to itself.
   virtual void send(int to, Channel channel, std::span<const std::uint8_t> bytes) = 0;

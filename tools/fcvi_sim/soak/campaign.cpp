@@ -1,16 +1,34 @@
 #include "tools/fcvi_sim/soak/campaign.hpp"
 
-#include <poll.h>
-
 #include <algorithm>
 #include <utility>
+
+#include "tools/fcvi_sim/share/packing.hpp"
+#include "tools/fcvi_sim/share/process.hpp"
 
 namespace sim::soak {
 namespace {
 
-constexpr std::uint64_t at_once = 16;      // seeds for a worker
-constexpr std::uint64_t window = 1 << 16;  // so far a worker may be ahead of the slowest
-constexpr int poll_ms = 200;
+constexpr std::uint64_t at_once = 16;      // seeds for one process
+constexpr std::uint64_t window = 1 << 16;  // so far one process may be ahead of the slowest
+constexpr int wait_ms = 200;
+
+/// All but the turns: who shrinks a failure runs it again.
+std::string packed(const Outcome& outcome) {
+  share::Packer packer;
+  packer << outcome.frames << outcome.digest << outcome.kind << outcome.what;
+  return packer.text();
+}
+
+Outcome outcome_of(const share::Result& result) {
+  if (!result.death.empty()) return {.kind = result.death, .what = result.death + "\n"};
+  share::Unpacker unpacker(result.text);
+  Outcome outcome{.frames = unpacker.number()};
+  outcome.digest = unpacker.number();
+  outcome.kind = unpacker.text();
+  outcome.what = unpacker.text();
+  return outcome;
+}
 
 /// So that there is a number behind the last.
 Plan ending(Plan plan) {
@@ -20,53 +38,34 @@ Plan ending(Plan plan) {
 
 }  // namespace
 
-Campaign::Campaign(Plan plan, Totals done, Worker::Run run)
-    : plan_(ending(plan)), totals_(std::move(done)), run_(std::move(run)), fresh_(totals_.next) {}
-Campaign::~Campaign() = default;
+share::Run as_pieces(RunSeed run) {
+  return [run = std::move(run)](std::uint64_t seed) {
+    share::limit_processor_time(share::most_seconds_of_a_run);
+    return packed(run(seed));
+  };
+}
 
-bool Campaign::has_work() const { return !again_.empty() || (fresh_ <= plan_.last && fresh_ - totals_.next < window); }
+Campaign::Campaign(Plan plan, Totals done, RunSeed run, const share::Team& team)
+    : plan_(ending(plan)), totals_(std::move(done)), hands_(as_pieces(std::move(run)), team), fresh_(totals_.next) {}
 
-Seeds Campaign::next_work() {
-  if (!again_.empty()) {
-    const Seeds seeds = again_.front();
-    again_.pop_front();
-    return seeds;
-  }
-  const Seeds seeds{fresh_, std::min(at_once - 1, plan_.last - fresh_) + 1};
+bool Campaign::has_work() const { return fresh_ <= plan_.last && fresh_ - totals_.next < window; }
+
+share::Pieces Campaign::next_work() {
+  const share::Pieces seeds{fresh_, std::min(at_once - 1, plan_.last - fresh_) + 1};
   fresh_ += seeds.count;
   return seeds;
 }
 
 void Campaign::hand_out() {
-  for (auto& worker : workers_) {
-    if (!has_work()) return;
-    if (worker == nullptr) worker = std::make_unique<Worker>(run_);
-    if (worker->is_idle()) worker->give(next_work());
-  }
+  while (has_work() && hands_.is_wanting()) hands_.give(next_work());
 }
 
 bool Campaign::wait_for_results() {
-  std::vector<pollfd> polled;
-  std::vector<std::unique_ptr<Worker>*> busy;
-  for (auto& worker : workers_) {
-    if (worker == nullptr || worker->is_idle()) continue;
-    polled.push_back({worker->descriptor(), POLLIN, 0});
-    busy.push_back(&worker);
-  }
-  if (polled.empty()) return false;
-  if (::poll(polled.data(), polled.size(), poll_ms) <= 0) return true;
-  for (std::size_t i = 0; i < polled.size(); ++i)
-    if (polled[i].revents != 0) take_from(*busy[i]);
+  if (!hands_.is_busy()) return false;
+  std::vector<share::Result> results;
+  hands_.wait(wait_ms, results);
+  for (const share::Result& result : results) early_.emplace(result.piece, outcome_of(result));
   return true;
-}
-
-void Campaign::take_from(std::unique_ptr<Worker>& worker) {
-  std::vector<Worker::Result> results;
-  worker->take(results);
-  for (Worker::Result& result : results) early_.emplace(result.seed, std::move(result.outcome));
-  if (!worker->is_dead()) return;
-  if (worker->left().count != 0) again_.push_back(worker->left());
-  worker.reset();
 }
 
 void Campaign::merge() {
@@ -82,7 +81,6 @@ void Campaign::merge() {
 }
 
 const Totals& Campaign::carry_out(const Tell& tell, const volatile std::sig_atomic_t& stop) {
-  workers_.resize(plan_.jobs);
   while (!is_complete() && stop < 2) {
     const bool over = stop != 0 || (plan_.until && std::chrono::steady_clock::now() >= *plan_.until);
     if (!over) hand_out();
@@ -91,7 +89,7 @@ const Totals& Campaign::carry_out(const Tell& tell, const volatile std::sig_atom
     if (over && !anybody) break;
     tell(totals_);
   }
-  workers_.clear();
+  hands_.end(stop > 1);
   tell(totals_);
   return totals_;
 }

@@ -1,17 +1,15 @@
 #include "tools/fcvi_sim/soak/child.hpp"
 
 #include <fcntl.h>
-#include <sys/prctl.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <sstream>
 #include <stdexcept>
+
+#include "tools/fcvi_sim/share/process.hpp"
 
 namespace sim::soak {
 namespace {
@@ -39,31 +37,12 @@ void write_all(int descriptor, const std::string& text) {
 [[noreturn]] void work_and_exit(const std::function<Outcome()>& work, int output, const std::string& error_path) {
   const char* path = error_path.empty() ? "/dev/null" : error_path.c_str();
   if (const int errors = ::open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666); errors >= 0) ::dup2(errors, STDERR_FILENO);
-  limit_processor_time(most_seconds_of_a_run);
+  share::limit_processor_time(share::most_seconds_of_a_run);
   write_all(output, encoded(work()));
   ::_exit(0);
 }
 
 }  // namespace
-
-void limit_processor_time(int seconds) {
-  const itimerval timer{.it_interval = {}, .it_value = {.tv_sec = seconds, .tv_usec = 0}};
-  ::setitimer(ITIMER_PROF, &timer, nullptr);
-}
-
-void begin_child(pid_t parent) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(0);
-  std::signal(SIGINT, SIG_IGN);
-  std::signal(SIGTERM, SIG_IGN);
-}
-
-std::string kind_of_death(int wait_status) {
-  if (!WIFSIGNALED(wait_status)) return "ended early";
-  if (WTERMSIG(wait_status) == SIGPROF)
-    return "needed more than " + std::to_string(most_seconds_of_a_run) + " s of processor time";
-  return std::string("died of ") + ::strsignal(WTERMSIG(wait_status));
-}
 
 std::string encoded(const Outcome& outcome) {
   std::ostringstream text;
@@ -101,7 +80,7 @@ Outcome in_child(const std::function<Outcome()>& work, const std::string& error_
   const pid_t parent = ::getpid(), child = ::fork();
   if (child < 0) throw std::runtime_error("no child process can be started");
   if (child == 0) {
-    begin_child(parent);
+    share::begin_child(parent);
     work_and_exit(work, ends[1], error_path);
   }
   ::close(ends[1]);
@@ -110,7 +89,7 @@ Outcome in_child(const std::function<Outcome()>& work, const std::string& error_
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && !text.empty()) return decoded(text);
-  return {.kind = kind_of_death(status), .what = kind_of_death(status) + "\n"};
+  return {.kind = share::kind_of_death(status), .what = share::kind_of_death(status) + "\n"};
 }
 
 }  // namespace sim::soak

@@ -2,22 +2,10 @@
 #pragma once
 #include <functional>
 #include <string>
-#include <sys/types.h>
 
 #include "tools/fcvi_sim/soak/trial.hpp"
 
 namespace sim::soak {
-
-/// More processor time than any run needs.
-inline constexpr int most_seconds_of_a_run = 60;
-
-/// In a child: from now on it has so much processor time; a signal ends it then.
-void limit_processor_time(int seconds);
-/// In a child, first: it ends with its parent, and leaves Ctrl-C and SIGTERM to it.
-void begin_child(pid_t parent);
-
-/// "died of Aborted", "needed more than 60 s of processor time", "ended early": of waitpid().
-std::string kind_of_death(int wait_status);
 
 /// As one text, for pipes.
 std::string encoded(const Outcome& outcome);

@@ -1,9 +1,5 @@
 #include "tools/fcvi_sim/soak/state.hpp"
 
-#include <algorithm>
-#include <fstream>
-#include <vector>
-
 #include "fc2_fabric/drivers/file_sink.hpp"
 #include "settings/reader.hpp"
 #include "tools/fcvi_sim/soak/yaml_text.hpp"
@@ -38,21 +34,6 @@ State state_of(const Tree& tree) {
 }
 
 }  // namespace
-
-std::uint64_t own_build() {
-  static const std::uint64_t build = [] {
-    std::ifstream file("/proc/self/exe", std::ios::binary);
-    std::uint64_t hash = 0xCBF29CE484222325;  // as FNV-1a, of words
-    std::vector<std::uint64_t> words(1 << 16);
-    while (file) {
-      std::fill(words.begin(), words.end(), 0);
-      file.read(reinterpret_cast<char*>(words.data()), static_cast<std::streamsize>(words.size() * sizeof words[0]));
-      for (const std::uint64_t word : words) hash = (hash ^ word) * 0x100000001B3;
-    }
-    return hash;
-  }();
-  return build;
-}
 
 std::string state_text(const State& state) {
   Tree failures{.kind = Tree::Kind::List, .where = ""};

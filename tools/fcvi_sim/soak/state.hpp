@@ -3,17 +3,15 @@
 #include <string>
 
 #include "settings/tree.hpp"
+#include "tools/fcvi_sim/share/identity.hpp"
 #include "tools/fcvi_sim/soak/campaign.hpp"
 
 namespace sim::soak {
 
-/// A number of this program's file: of its bytes.
-std::uint64_t own_build();
-
 struct State {
   std::uint64_t last = Plan::no_end;
   Totals totals;
-  std::uint64_t build = own_build();  // that ran them: another draws and judges otherwise
+  std::uint64_t build = share::own_build();  // that ran them: another draws and judges otherwise
   friend bool operator==(const State&, const State&) = default;
 };
 

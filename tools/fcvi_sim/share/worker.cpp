@@ -1,10 +1,11 @@
-#include "tools/fcvi_sim/soak/worker.hpp"
+#include "tools/fcvi_sim/share/worker.hpp"
 
-#include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -12,15 +13,13 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "tools/fcvi_sim/soak/child.hpp"
+#include "tools/fcvi_sim/share/process.hpp"
 
-namespace sim::soak {
+namespace sim::share {
 namespace {
 
-/// Before the rest of an outcome, in the byte order of the machine.
-struct Head {
-  std::uint64_t frames, digest, size_bytes;  // of the failure's text behind it; 0: it passed
-};
+constexpr std::size_t note_bytes = 501;  // with its end
+char* own_note = nullptr;                // of this process, if it is a worker's
 
 bool read_whole(int socket, void* to, std::size_t size_bytes) {
   for (std::size_t done = 0; done < size_bytes;) {
@@ -32,9 +31,9 @@ bool read_whole(int socket, void* to, std::size_t size_bytes) {
   return true;
 }
 
-bool send_whole(int socket, const std::string& bytes) {
-  for (std::size_t done = 0; done < bytes.size();) {
-    const ssize_t size = ::send(socket, bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL);
+bool send_whole(int socket, const void* bytes, std::size_t size_bytes) {
+  for (std::size_t done = 0; done < size_bytes;) {
+    const ssize_t size = ::send(socket, static_cast<const char*>(bytes) + done, size_bytes - done, MSG_NOSIGNAL);
     if (size < 0 && errno == EINTR) continue;
     if (size <= 0) return false;
     done += static_cast<std::size_t>(size);
@@ -42,24 +41,29 @@ bool send_whole(int socket, const std::string& bytes) {
   return true;
 }
 
-std::string message_of(const Outcome& outcome) {
-  const std::string text = outcome.passed() ? "" : outcome.kind + "\n" + outcome.what;
-  const Head head{outcome.frames, outcome.digest, text.size()};
-  return std::string(reinterpret_cast<const char*>(&head), sizeof head) + text;
-}
-
 }  // namespace
+
+void note_for_death(std::string_view what) {
+  if (own_note == nullptr) return;
+  const std::size_t size = std::min(what.size(), note_bytes - 1);
+  std::memcpy(own_note, what.data(), size);
+  own_note[size] = 0;
+}
 
 Worker::Worker(const Run& run) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     throw std::runtime_error("no socket for a worker process");
+  void* page = ::mmap(nullptr, note_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) throw std::runtime_error("no memory for a worker process");
+  note_ = static_cast<char*>(page);
   std::fflush(nullptr);
   const pid_t parent = ::getpid();
   child_ = ::fork();
   if (child_ < 0) throw std::runtime_error("no worker process can be started");
   if (child_ == 0) {
     ::close(ends[0]);
+    own_note = note_;
     begin_child(parent);
     serve(ends[1], run);
   }
@@ -73,23 +77,27 @@ Worker::~Worker() {
     ::waitpid(child_, nullptr, 0);
   }
   if (socket_ >= 0) ::close(socket_);
+  if (note_ != nullptr) ::munmap(note_, note_bytes);
 }
 
 void Worker::serve(int socket, const Run& run) {
-  Seeds work;
+  Pieces work;
   while (read_whole(socket, &work, sizeof work)) {
     for (std::uint64_t i = 0; i < work.count; ++i) {
-      limit_processor_time(most_seconds_of_a_run);
-      if (!send_whole(socket, message_of(run(work.first + i)))) ::_exit(0);
+      note_for_death({});
+      const std::string text = run(work.first + i);
+      const std::uint64_t size_bytes = text.size();
+      if (!send_whole(socket, &size_bytes, sizeof size_bytes) || !send_whole(socket, text.data(), text.size()))
+        ::_exit(0);
     }
   }
   ::_exit(0);
 }
 
-void Worker::give(Seeds seeds) {
-  work_ = seeds;
+void Worker::give(Pieces pieces) {
+  work_ = pieces;
   // A process that died is found by take().
-  static_cast<void>(send_whole(socket_, std::string(reinterpret_cast<const char*>(&seeds), sizeof seeds)));
+  static_cast<void>(send_whole(socket_, &pieces, sizeof pieces));
 }
 
 void Worker::take(std::vector<Result>& to) {
@@ -99,15 +107,12 @@ void Worker::take(std::vector<Result>& to) {
   if (size <= 0) return take_death(to);
   text_.append(buffer.data(), static_cast<std::size_t>(size));
   std::size_t done = 0;
-  Head head{};
-  while (text_.size() - done >= sizeof head) {
-    std::memcpy(&head, text_.data() + done, sizeof head);
-    if (text_.size() - done < sizeof head + head.size_bytes) break;
-    const std::string failure = text_.substr(done + sizeof head, head.size_bytes);
-    done += sizeof head + head.size_bytes;
-    Outcome outcome{.frames = head.frames, .digest = head.digest, .kind = failure.substr(0, failure.find('\n'))};
-    if (!failure.empty()) outcome.what = failure.substr(failure.find('\n') + 1);
-    to.push_back({work_.first++, std::move(outcome)});
+  std::uint64_t size_bytes = 0;
+  while (text_.size() - done >= sizeof size_bytes) {
+    std::memcpy(&size_bytes, text_.data() + done, sizeof size_bytes);
+    if (text_.size() - done - sizeof size_bytes < size_bytes) break;
+    to.push_back({.piece = work_.first++, .text = text_.substr(done + sizeof size_bytes, size_bytes)});
+    done += sizeof size_bytes + size_bytes;
     --work_.count;
   }
   text_.erase(0, done);
@@ -118,9 +123,8 @@ void Worker::take_death(std::vector<Result>& to) {
   ::waitpid(child_, &status, 0);
   child_ = -1;
   if (is_idle()) return;
-  const std::string kind = kind_of_death(status);
-  to.push_back({work_.first++, {.kind = kind, .what = kind + "\n"}});
+  to.push_back({.piece = work_.first++, .death = kind_of_death(status), .note = note_});
   --work_.count;
 }
 
-}  // namespace sim::soak
+}  // namespace sim::share
