@@ -55,7 +55,7 @@ ROOMS = {
     "tools/fcvi_sim/run": ({"scenario", "host", "network", "picture"},
                            {"runtime", "wire", "vi", "settings", "fc2_fabric/frame", "fc2_fabric/link"}),
     "tools/fcvi_sim/report": ({"scenario", "picture", "capture", "run"}, {"runtime", "wire", "settings"}),
-    "tools/fcvi_sim/explore": ({"scenario", "host", "network", "picture", "run"},
+    "tools/fcvi_sim/explore": ({"ranks", "share", "scenario", "host", "network", "picture", "run"},
                                {"runtime", "wire", "vi", "settings", "fc2_fabric/frame", "fc2_fabric/link"}),
     "tools/fcvi_sim/soak": ({"ranks", "share", "scenario", "picture", "capture", "run", "report", "explore"},
                             {"runtime", "wire", "settings", "fc2_fabric/frame", "fc2_fabric/switch", "fc2_fabric/drivers"}),

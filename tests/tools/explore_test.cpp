@@ -111,8 +111,8 @@ TEST(Explore, alternate_hits_every_other_frame) {
   EXPECT_EQ(record.hits.size(), 2u);
 }
 
-TEST(Explore, threads_find_the_same) {
-  const Findings one = explore(one_send(), {.faults = 1}), three = explore(one_send(), {.faults = 1, .jobs = 3});
+TEST(Explore, processes_find_the_same) {
+  const Findings one = explore(one_send(), {.faults = 1}), three = explore(one_send(), {.faults = 1}, {.jobs = 3});
   EXPECT_EQ(one.runs, three.runs);
   EXPECT_EQ(one.runs_by_depth, three.runs_by_depth);
   EXPECT_EQ(one.distinct_courses, three.distinct_courses);

@@ -1,15 +1,16 @@
 #include "tools/fcvi_sim/explore_command.hpp"
 
-#include <unistd.h>
-
 #include <chrono>
-#include <csignal>
 #include <cstdio>
-#include <cstring>
+#include <optional>
+#include <stdexcept>
+#include <utility>
 
 #include "fc2_fabric/drivers/file_sink.hpp"
 #include "tools/fcvi_sim/explore/report.hpp"
 #include "tools/fcvi_sim/seed_option.hpp"
+#include "tools/fcvi_sim/share/identity.hpp"
+#include "tools/fcvi_sim/share/serve.hpp"
 
 namespace sim::explore {
 namespace {
@@ -17,16 +18,6 @@ namespace {
 int refuse(const std::string& message) {
   std::fprintf(stderr, "fcvi-sim: %s\n", message.c_str());
   return 2;
-}
-
-// An assertion of the code under test ends the process: say first which faults led to it.
-void tell_what_ran(int signal) {
-  const char* faults = running_faults();
-  constexpr std::string_view words = "fcvi-sim: died of the run with:";
-  for (const std::string_view part : {words, std::string_view(faults), std::string_view("\n")})
-    if (::write(STDERR_FILENO, part.data(), part.size()) < 0) break;
-  std::signal(signal, SIG_DFL);
-  std::raise(signal);
 }
 
 std::string read_faults(const std::vector<std::string>& texts, FaultList& faults) {
@@ -81,6 +72,67 @@ std::string unsuitable(const Scenario& scenario) {
   return {};
 }
 
+/// What is to be explored, with the file's own name and those that it includes.
+struct Explored {
+  std::optional<Scenario> scenario = {};
+  std::vector<std::string> files = {};
+  std::string wrong = {};  // else empty
+};
+
+Explored read(const CommandOptions& options) {
+  const auto file = ScenarioFile::load(options.scenario, options.overrides);
+  if (!file) return {.wrong = file.error().message};
+  auto scenario = file->only_run();
+  if (!scenario) return {.wrong = scenario.error().message};
+  if (const std::string why = unsuitable(*scenario); !why.empty()) return {.wrong = options.scenario + ": " + why};
+  Explored explored{.scenario = std::move(*scenario), .files = file->included()};
+  explored.files.push_back(options.scenario);
+  return explored;
+}
+
+Options options_of(const CommandOptions& options) {
+  constexpr std::size_t sampled = 12;
+  return {.faults = options.most_faults,
+          .max_runs = options.max_runs,
+          .disorder = options.disorder,
+          .positions = options.positions == 0 && options.disorder ? sampled : options.positions,
+          .owners_every = options.owners_every};
+}
+
+share::Team team_of(const CommandOptions& options, const Explored& explored, share::Company* company) {
+  return {.jobs = options.jobs, .company = company, .identity = share::identity_of(explored.files)};
+}
+
+/// As a rank that is not 0.
+int help(const CommandOptions& options, share::Company& company) {
+  Explored explored = read(options);
+  if (!explored.scenario) explored.scenario.emplace();
+  const Options exploration = options_of(options);
+  share::serve(as_pieces(*explored.scenario, exploration), team_of(options, explored, &company), explored.wrong);
+  return 0;
+}
+
+int lead(const CommandOptions& options, std::unique_ptr<share::Company> company) {
+  const Explored explored = read(options);
+  if (!explored.wrong.empty()) return refuse(explored.wrong);
+  FaultList faults;
+  if (const std::string error = read_faults(options.faults, faults); !error.empty()) return refuse(error);
+  if (!options.ladder.empty() && options.faults.empty() && options.most_faults != 0)
+    return refuse("--ladder: expected with --fault");
+  if (!faults.empty() || options.most_faults == 0) return replay(*explored.scenario, options, faults);
+  const Options exploration = options_of(options);
+  const auto begin = std::chrono::steady_clock::now();
+  std::string shares;
+  const Findings findings =
+      explore(*explored.scenario, exploration, team_of(options, explored, company.get()), &shares);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  std::fputs(report(*explored.scenario, options.scenario, findings).c_str(), stdout);
+  std::printf("explored in %.2f s of real time, %.0f runs per second\n", seconds,
+              seconds > 0 ? static_cast<double>(findings.runs) / seconds : 0.0);
+  if (!shares.empty()) std::fprintf(stderr, "fcvi-sim: %s\n", shares.c_str());
+  return findings.all_held() ? 0 : 1;
+}
+
 }  // namespace
 
 CLI::App* add_command(CLI::App& app, CommandOptions& options) {
@@ -90,7 +142,7 @@ CLI::App* add_command(CLI::App& app, CommandOptions& options) {
   command->add_option("--faults", options.most_faults, "K: faults in one run")
       ->check(CLI::Range(0, 8))
       ->capture_default_str();
-  command->add_option("--jobs", options.jobs, "threads")->check(CLI::Range(1, 256))->capture_default_str();
+  command->add_option("--jobs", options.jobs, "processes")->check(CLI::Range(1, 256))->capture_default_str();
   command
       ->add_option(
           "--owners-every", options.owners_every,
@@ -126,34 +178,21 @@ CLI::App* add_command(CLI::App& app, CommandOptions& options) {
       ->expected(1)
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->footer("Exit status: 0 every invariant held, 1 one was broken, 2 bad input.");
+  command->footer(
+      "mpirun -n N fcvi-sim explore ...: N ranks share the runs, with --jobs processes each (docs/many-machines.md).\n"
+      "Exit status: 0 every invariant held, 1 one was broken, 2 bad input.");
   return command;
 }
 
-int run_command(const CommandOptions& options) {
-  const auto scenario = load_scenario(options.scenario, options.overrides);
-  if (!scenario) return refuse(scenario.error().message);
-  if (const std::string why = unsuitable(*scenario); !why.empty()) return refuse(options.scenario + ": " + why);
-  FaultList faults;
-  if (const std::string error = read_faults(options.faults, faults); !error.empty()) return refuse(error);
-  if (!options.ladder.empty() && options.faults.empty() && options.most_faults != 0)
-    return refuse("--ladder: expected with --fault");
-  std::signal(SIGABRT, tell_what_ran);
-  if (!faults.empty() || options.most_faults == 0) return replay(*scenario, options, faults);
-  constexpr std::size_t sampled = 12;
-  const Options exploration{.faults = options.most_faults,
-                            .jobs = options.jobs,
-                            .max_runs = options.max_runs,
-                            .disorder = options.disorder,
-                            .positions = options.positions == 0 && options.disorder ? sampled : options.positions,
-                            .owners_every = options.owners_every};
-  const auto begin = std::chrono::steady_clock::now();
-  const Findings findings = explore(*scenario, exploration);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  std::fputs(report(*scenario, options.scenario, findings).c_str(), stdout);
-  std::printf("explored in %.2f s of real time, %.0f runs per second\n", seconds,
-              seconds > 0 ? static_cast<double>(findings.runs) / seconds : 0.0);
-  return findings.failures.empty() ? 0 : 1;
+bool shares(const CommandOptions& options) { return options.faults.empty() && options.most_faults != 0; }
+
+int run_command(const CommandOptions& options, std::unique_ptr<share::Company> company) {
+  try {
+    if (company != nullptr && !company->leads()) return help(options, *company);
+    return lead(options, std::move(company));
+  } catch (const std::runtime_error& error) {
+    return refuse(error.what());
+  }
 }
 
 }  // namespace sim::explore

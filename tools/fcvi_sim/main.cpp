@@ -68,13 +68,14 @@ int carry_out(int argc, char** argv) {
   }
   sim::Joined joined;
   if (launch) {
-    const bool shares = (soaker->parsed() && sim::soak::shares(soaked));
+    const bool shares = (soaker->parsed() && sim::soak::shares(soaked)) ||
+                        (explorer->parsed() && sim::explore::shares(exploration));
     joined = sim::join(*launch, app.get_subcommands().front()->get_name(), shares);
     if (!joined.wrong.empty()) return refuse_ranks(joined.wrong, rank);
   }
   if (checker->parsed()) return sim::check_command(checked);
   if (schema->parsed()) return sim::schema_command();
-  if (explorer->parsed()) return sim::explore::run_command(exploration);
+  if (explorer->parsed()) return sim::explore::run_command(exploration, std::move(joined.company));
   if (soaker->parsed()) return sim::soak::run_command(soaked, std::move(joined.company));
   if (reporter->parsed()) return sim::report::run_command(reported);
   if (replayer->parsed()) return sim::replay::run_command(replayed);

@@ -1,13 +1,17 @@
 #include "tools/fcvi_sim/explore/explore.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <mutex>
+#include <map>
+#include <memory>
 #include <numeric>
 #include <set>
-#include <thread>
+#include <utility>
 
 #include <boost/unordered/unordered_flat_set.hpp>
+
+#include "tools/fcvi_sim/explore/pieces.hpp"
+#include "tools/fcvi_sim/share/process.hpp"
+#include "tools/fcvi_sim/share/workers.hpp"
 
 namespace sim::explore {
 namespace {
@@ -15,14 +19,12 @@ namespace {
 // A frame that is late comes that much after the timer.
 constexpr runtime::TimeNs past = runtime::millisecond;
 
-thread_local char running[512] = "";
-
+/// In case that the process dies of this run.
 void announce(const FaultList& faults) {
   std::string text;
   for (const Fault& fault : faults) text += " --fault " + to_string(fault);
-  const std::size_t size = std::min(text.size(), sizeof running - 1);
-  std::memcpy(running, text.data(), size);
-  running[size] = '\0';
+  share::note_for_death(text);
+  share::limit_processor_time(share::most_seconds_of_a_run);
 }
 
 bool shorter(const FaultList& left, const FaultList& right) {
@@ -34,12 +36,12 @@ bool shorter(const FaultList& left, const FaultList& right) {
                                       [&](const Fault& a, const Fault& b) { return key(a) < key(b); });
 }
 
-/// One thread's share: walks the trees below fault lists of one fault.
+/// Walks the trees below fault lists of one fault.
 class Explorer {
  public:
-  Explorer(const Scenario& scenario, const Options& options, const std::vector<Fault>& kinds,
-           std::atomic<std::uint64_t>& runs)
-      : scenario_(scenario), options_(options), kinds_(kinds), all_runs_(runs) {
+  /// `most_runs` 0: all.
+  Explorer(const Scenario& scenario, const Options& options, const std::vector<Fault>& kinds, std::uint64_t most_runs)
+      : scenario_(scenario), options_(options), kinds_(kinds), most_runs_(most_runs) {
     findings.runs_by_depth.resize(options.faults + 1);
   }
 
@@ -53,12 +55,12 @@ class Explorer {
 
  private:
   void failed(const FaultList& list, std::vector<Violation> violations);
-  [[nodiscard]] bool may_run() { return options_.max_runs == 0 || all_runs_.fetch_add(1) < options_.max_runs; }
+  [[nodiscard]] bool may_run() const { return most_runs_ == 0 || findings.runs < most_runs_; }
 
   const Scenario& scenario_;
   const Options& options_;
   const std::vector<Fault>& kinds_;
-  std::atomic<std::uint64_t>& all_runs_;
+  const std::uint64_t most_runs_;
   fc2::FramePool pool_;
 };
 
@@ -132,6 +134,7 @@ std::vector<Failure> representatives(std::vector<Failure> failures) {
 
 void add(Findings& sum, const Findings& part) {
   sum.runs += part.runs;
+  sum.runs_by_depth.resize(std::max(sum.runs_by_depth.size(), part.runs_by_depth.size()));
   for (std::size_t i = 0; i < part.runs_by_depth.size(); ++i) sum.runs_by_depth[i] += part.runs_by_depth[i];
   sum.frames = std::max(sum.frames, part.frames);
   sum.most_frames = std::max(sum.most_frames, part.most_frames);
@@ -140,11 +143,10 @@ void add(Findings& sum, const Findings& part) {
   sum.complete = sum.complete && part.complete;
   for (const auto& [name, count] : part.failed_runs) sum.failed_runs[name] += count;
   sum.failures.insert(sum.failures.end(), part.failures.begin(), part.failures.end());
+  sum.deaths.insert(sum.deaths.end(), part.deaths.begin(), part.deaths.end());
 }
 
 }  // namespace
-
-const char* running_faults() { return running; }
 
 // No fabric delivers a frame after R_A_TOV (FC-FS), and ids are used again in the trust of that. Timers are longer, T1
 // and T2 above all, and what comes after each of them is tried all the same: a scenario is short enough that no id has
@@ -192,32 +194,145 @@ std::vector<std::uint32_t> positions_among(std::uint32_t frames, std::size_t pos
   return all;
 }
 
-Findings explore(const Scenario& scenario, const Options& options) {
-  const std::vector<Fault> kinds = options.disorder ? disorder_of_frames() : faults_of_frame(scenario);
-  std::atomic<std::uint64_t> runs = 0;
-  Explorer first(scenario, options, kinds, runs);
-  const std::uint32_t found = first.run({});
-  const std::vector<std::uint32_t> frames = positions_among(options.faults == 0 ? 0 : found, options.positions);
-  std::atomic<std::size_t> next = 0;
-  std::mutex merging;
-  const auto work = [&] {
-    Explorer mine(scenario, options, kinds, runs);
-    for (std::size_t i = next++; i < frames.size() * kinds.size(); i = next++) {
-      FaultList list{kinds[i % kinds.size()]};
-      list.back().frame = frames[i / kinds.size()];
-      mine.walk(list);
-    }
-    const std::lock_guard lock(merging);
-    add(first.findings, mine.findings);
-    first.courses.insert(mine.courses.begin(), mine.courses.end());
+Exploration::Exploration(const Scenario& scenario, const Options& options)
+    : scenario_(scenario), options_(options),
+      kinds_(options.disorder ? disorder_of_frames() : faults_of_frame(scenario)) {}
+
+std::uint64_t Exploration::pieces(const Findings& first) const {
+  // A run that failed gets no fault on top.
+  const std::uint32_t frames = options_.faults == 0 || !first.all_held() ? 0 : first.frames;
+  return 1 + positions_among(frames, options_.positions).size() * kinds_.size();
+}
+
+Part Exploration::explore(std::uint64_t piece, std::uint64_t most_runs) {
+  if (piece != 0 && frames_ == 0) frames_ = explore(0, 0).findings.frames;
+  Explorer explorer(scenario_, options_, kinds_, most_runs);
+  if (piece == 0) {
+    explorer.run({});
+  } else {
+    FaultList list{kinds_[(piece - 1) % kinds_.size()]};
+    list.back().frame = positions_among(frames_, options_.positions)[(piece - 1) / kinds_.size()];
+    explorer.walk(list);
+  }
+  Part part{std::move(explorer.findings), {explorer.courses.begin(), explorer.courses.end()}};
+  part.findings.failures = representatives(std::move(part.findings.failures));
+  std::ranges::sort(part.courses);
+  return part;
+}
+
+std::uint64_t Joining::room() const { return max_runs_ == 0 ? no_limit : max_runs_ - sum_.runs; }
+
+void Joining::add(Part part) {
+  sim::explore::add(sum_, part.findings);
+  courses_.insert(courses_.end(), part.courses.begin(), part.courses.end());
+}
+
+Findings Joining::findings() {
+  std::ranges::sort(courses_);
+  sum_.distinct_courses = static_cast<std::uint64_t>(std::ranges::unique(courses_).begin() - courses_.begin());
+  sum_.failures = representatives(std::move(sum_.failures));
+  return std::move(sum_);
+}
+
+share::Run as_pieces(const Scenario& scenario, const Options& options) {
+  const auto exploration = std::make_shared<Exploration>(scenario, options);
+  return [exploration, &options](std::uint64_t piece) {
+    return packed(exploration->explore(piece, options.max_runs));
   };
-  std::vector<std::thread> threads;
-  for (std::size_t i = 1; i < options.jobs; ++i) threads.emplace_back(work);
-  work();
-  for (std::thread& thread : threads) thread.join();
-  first.findings.distinct_courses = first.courses.size();
-  first.findings.failures = representatives(std::move(first.findings.failures));
-  return std::move(first.findings);
+}
+
+namespace {
+
+Part part_in(const share::Result& result) {
+  if (result.death.empty()) return part_of(result.text);
+  Part part;
+  part.findings.deaths.push_back({result.note, result.death});
+  return part;
+}
+
+/// Hands out pieces, and joins what comes back.
+class Leader {
+ public:
+  Leader(const Scenario& scenario, const Options& options, const share::Team& team)
+      : scenario_(scenario), options_(options), team_(team), hands_(as_pieces(scenario, options), team),
+        joining_(options) {}
+  Findings explore();
+  [[nodiscard]] std::string shares() const { return hands_.summary(); }
+
+ private:
+  void hand_out();
+  void take();
+  void join();
+  /// The same piece, with as many runs as there is room for.
+  Part explore_less();
+
+  static constexpr std::uint64_t most_at_once = 16, most_early = 4096;
+  static constexpr int wait_ms = 200;
+  const Scenario& scenario_;
+  const Options& options_;
+  const share::Team& team_;
+  share::Hands hands_;
+  Joining joining_;
+  std::uint64_t pieces_ = 1, fresh_ = 0, joined_ = 0;  // of them: given, joined
+  std::map<std::uint64_t, Part> early_;                // some before them are missing
+};
+
+void Leader::hand_out() {
+  while (fresh_ < pieces_ && fresh_ - joined_ < most_early && hands_.is_wanting()) {
+    // Few pieces at a time towards the end, so that all are busy until then.
+    const std::uint64_t left = pieces_ - fresh_;
+    const share::Pieces next{fresh_, std::clamp<std::uint64_t>(left / (8 * hands_.size()), 1, most_at_once)};
+    hands_.give(next);
+    fresh_ += next.count;
+  }
+}
+
+void Leader::take() {
+  std::vector<share::Result> results;
+  hands_.wait(wait_ms, results);
+  for (const share::Result& result : results) {
+    early_.emplace(result.piece, part_in(result));
+    if (result.piece == 0) pieces_ = Exploration(scenario_, options_).pieces(early_.at(0).findings);
+  }
+}
+
+void Leader::join() {
+  for (auto next = early_.find(joined_); next != early_.end(); next = early_.find(joined_)) {
+    if (joining_.room() == 0) return joining_.cut_short();
+    if (next->second.findings.runs > joining_.room()) next->second = explore_less();
+    joining_.add(std::move(next->second));
+    early_.erase(next);
+    ++joined_;
+  }
+}
+
+Part Leader::explore_less() {
+  Options less = options_;
+  less.max_runs = joining_.room();
+  share::Workers worker(as_pieces(scenario_, less), 1);
+  worker.add({joined_, 1});
+  std::vector<share::Result> results;
+  while (results.empty()) worker.wait(wait_ms, results);
+  return part_in(results.front());
+}
+
+Findings Leader::explore() {
+  while (joined_ < pieces_ && !joining_.is_cut_short()) {
+    hand_out();
+    take();
+    join();
+  }
+  hands_.end(false);
+  return joining_.findings();
+}
+
+}  // namespace
+
+Findings explore(const Scenario& scenario, const Options& options, const share::Team& team, std::string* shares) {
+  Leader leader(scenario, options, team);
+  Findings findings = leader.explore();
+  if (shares != nullptr) *shares = leader.shares();
+  return findings;
 }
 
 }  // namespace sim::explore

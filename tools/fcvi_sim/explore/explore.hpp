@@ -1,19 +1,19 @@
 // Runs a scenario with every way to lose, duplicate, delay or reorder up to K of its frames, each in one run. Or, for
 // long messages and many connections, with blocks of hundreds of frames at sampled positions.
 #pragma once
-#include <atomic>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "tools/fcvi_sim/explore/world.hpp"
+#include "tools/fcvi_sim/share/hands.hpp"
 #include "tools/fcvi_sim/explore/invariants.hpp"
 
 namespace sim::explore {
 
 struct Options {
   std::size_t faults = 2;      // K
-  std::size_t jobs = 1;        // threads
   std::uint64_t max_runs = 0;  // 0: all
   bool disorder = false;       // disorder_of_frames() instead of faults_of_frame()
   std::size_t positions =
@@ -37,6 +37,12 @@ struct Failure {
   std::vector<Violation> violations;
 };
 
+/// A run that ended the process that it was in.
+struct Death {
+  std::string faults;  // " --fault lose:7 --fault delay:9+2s"
+  std::string how;     // "died of Aborted"
+};
+
 struct Findings {
   std::uint64_t runs = 0;
   std::vector<std::uint64_t> runs_by_depth;          // [k]: with k faults
@@ -47,10 +53,17 @@ struct Findings {
   bool complete = true;                              // max_runs did not end it
   std::map<std::string, std::uint64_t> failed_runs;  // by invariant
   std::vector<Failure> failures;                     // for each invariant the shortest, then first
+  std::vector<Death> deaths;                         // by piece; what else was found in the piece is lost with it
+  [[nodiscard]] bool all_held() const { return failures.empty() && deaths.empty(); }
 };
 
-Findings explore(const Scenario& scenario, const Options& options);
-/// The list that the calling thread runs, for a message if the process dies of it. Never null.
-const char* running_faults();
+/// A piece of the work that ranks share: what it returns is for explore().
+share::Run as_pieces(const Scenario& scenario, const Options& options);
+
+/// All of it, by the processes of `team`; pre: this is rank 0. A run that ends its process, by an assertion or because
+/// it does not end by itself, is found as a death. `shares` gets Hands::summary(), if it is there. Throws
+/// std::runtime_error where no process can be started.
+Findings explore(const Scenario& scenario, const Options& options, const share::Team& team = {},
+                 std::string* shares = nullptr);
 
 }  // namespace sim::explore

@@ -52,6 +52,13 @@ std::string failure_text(const Scenario& scenario, const std::string& path, cons
          to_text(ladder, start) + "again: " + replay_command(path, failure.faults) + "\n";
 }
 
+/// It is not run again here: this process would die, too.
+std::string death_text(const std::string& path, const Death& death) {
+  return "\nFAILED: the process " + death.how + (death.faults.empty() ? " without a fault" : " with" + death.faults) +
+         "; what else began with that first fault is not known\nagain: fcvi-sim explore " + quoted(path) +
+         (death.faults.empty() ? " --faults 0" : death.faults) + "\n";
+}
+
 }  // namespace
 
 std::string replay_command(const std::string& path, const FaultList& faults) {
@@ -87,6 +94,7 @@ std::string report(const Scenario& scenario, const std::string& path, const Find
   if (findings.not_extended != 0)
     text += format_count(findings.not_extended) + " runs that failed were not tried with a further fault\n";
   for (const Failure& failure : findings.failures) text += failure_text(scenario, path, failure);
+  for (const Death& death : findings.deaths) text += death_text(path, death);
   return text;
 }
 

@@ -32,6 +32,13 @@ Hands::Hands(Run run, const Team& team) : own_(std::move(run), team.jobs), team_
 
 Hands::~Hands() { end(false); }
 
+std::uint64_t Hands::size() const {
+  std::uint64_t size = team_.jobs;
+  for (const auto& other : others_)
+    if (other->state == Other::State::Working) size += other->jobs;
+  return size;
+}
+
 bool Hands::is_wanting() const { return again_.empty() && has_idle(); }
 
 bool Hands::has_idle() const {

@@ -28,6 +28,8 @@ class Hands {
   Hands(const Hands&) = delete;
   Hands& operator=(const Hands&) = delete;
 
+  /// How many processes there are, of this rank and of those that take part; at least 1.
+  [[nodiscard]] std::uint64_t size() const;
   /// Somebody has nothing to do.
   [[nodiscard]] bool is_wanting() const;
   /// Pre: is_wanting(). The pieces come back by wait(), each once, whoever dies meanwhile; in any order. Throws
