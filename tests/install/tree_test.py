@@ -50,6 +50,7 @@ def expected():
     module, metadata = r"lib/python3/dist-packages/fcvi", r"lib/python3/dist-packages/fcvi-[\d.]+dist-info"
     python = [rf"{module}/(\w+\.py|_fcvi\.pyi|py\.typed)", rf"{module}/_fcvi\.\S+\.so", rf"{metadata}/(METADATA|entry_points\.txt)"]
     return {"runtime": runtime, "development": development, "tools": tools, "simulation": simulation,
+            "mpi": [r"lib/fcvi/fcvi-sim-mpi\.so"] if (BUILD / "lib/fcvi/fcvi-sim-mpi.so").exists() else [],
             "python": python if list((BUILD / "python/fcvi").glob("_fcvi*.so")) else []}
 
 

@@ -112,11 +112,41 @@ TEST(Explore, alternate_hits_every_other_frame) {
 }
 
 TEST(Explore, processes_find_the_same) {
-  const Findings one = explore(one_send(), {.faults = 1}), three = explore(one_send(), {.faults = 1}, {.jobs = 3});
+  const Findings one = explore(one_send(), {.faults = 1}),
+                 three = explore(one_send(), {.faults = 1}, {.team = {.jobs = 3}});
   EXPECT_EQ(one.runs, three.runs);
   EXPECT_EQ(one.runs_by_depth, three.runs_by_depth);
   EXPECT_EQ(one.distinct_courses, three.distinct_courses);
   EXPECT_EQ(one.most_frames, three.most_frames);
+}
+
+// A run that kills its process is a finding with its faults; the lists with another first fault are explored.
+TEST(Explore, a_run_that_kills_its_process_is_found) {
+  Options options{.faults = 1};
+  options.sabotage.record = [](Record& record) {
+    if (to_string(record.faults) == "lose:5") std::abort();
+  };
+  const Findings sound = explore(one_send(), {.faults = 1}), findings = explore(one_send(), options);
+  ASSERT_EQ(findings.deaths.size(), 1u);
+  EXPECT_EQ(findings.deaths[0].faults, " --fault lose:5");
+  EXPECT_EQ(findings.deaths[0].how, "died of Aborted");
+  EXPECT_FALSE(findings.all_held());
+  EXPECT_EQ(findings.runs, sound.runs - 1);
+  EXPECT_THAT(
+      report(one_send(), "s.yaml", findings),
+      HasSubstr("FAILED: the process died of Aborted with --fault lose:5; what else began with that first fault "
+                "is not known\nagain: fcvi-sim explore s.yaml --fault lose:5\n"));
+}
+
+// The same runs with any number of processes: the first ones.
+TEST(Explore, max_runs_with_processes_finds_the_same) {
+  const Options options{.faults = 2, .max_runs = 333};
+  const Findings one = explore(one_send(), options), three = explore(one_send(), options, {.team = {.jobs = 3}});
+  EXPECT_EQ(one.runs, 333u);
+  EXPECT_EQ(three.runs, 333u);
+  EXPECT_EQ(one.runs_by_depth, three.runs_by_depth);
+  EXPECT_EQ(one.distinct_courses, three.distinct_courses);
+  EXPECT_EQ(one.judged_for_order, three.judged_for_order);
 }
 
 TEST(Explore, max_runs_ends_it_and_says_so) {

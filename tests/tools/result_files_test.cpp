@@ -61,8 +61,8 @@ TEST_F(ResultFilesTest, json_is_a_line_that_says_what_was_seen) {
 
 TEST_F(ResultFilesTest, junit_has_a_case_for_each_expectation) {
   JunitResults results;
-  results.add(run());
-  results.add(run());
+  results.add(JunitResults::suite_of(run()));
+  results.add(JunitResults::suite_of(run()));
   std::istringstream text(results.text());
   boost::property_tree::ptree document;
   boost::property_tree::read_xml(text, document);

@@ -1,6 +1,7 @@
 #include "tools/fcvi_sim/explore_command.hpp"
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <optional>
 #include <stdexcept>
@@ -19,6 +20,9 @@ int refuse(const std::string& message) {
   std::fprintf(stderr, "fcvi-sim: %s\n", message.c_str());
   return 2;
 }
+
+volatile std::sig_atomic_t interrupted = 0;
+void note_interrupt(int) { interrupted = 1; }
 
 std::string read_faults(const std::vector<std::string>& texts, FaultList& faults) {
   for (const std::string& text : texts) {
@@ -123,14 +127,17 @@ int lead(const CommandOptions& options, std::unique_ptr<share::Company> company)
   const Options exploration = options_of(options);
   const auto begin = std::chrono::steady_clock::now();
   std::string shares;
+  std::signal(SIGINT, note_interrupt);
+  std::signal(SIGTERM, note_interrupt);
   const Findings findings =
-      explore(*explored.scenario, exploration, team_of(options, explored, company.get()), &shares);
+      explore(*explored.scenario, exploration,
+              {.team = team_of(options, explored, company.get()), .stop = &interrupted, .shares = &shares});
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   std::fputs(report(*explored.scenario, options.scenario, findings).c_str(), stdout);
   std::printf("explored in %.2f s of real time, %.0f runs per second\n", seconds,
               seconds > 0 ? static_cast<double>(findings.runs) / seconds : 0.0);
   if (!shares.empty()) std::fprintf(stderr, "fcvi-sim: %s\n", shares.c_str());
-  return findings.all_held() ? 0 : 1;
+  return findings.all_held() && !findings.interrupted ? 0 : 1;
 }
 
 }  // namespace
@@ -180,7 +187,7 @@ CLI::App* add_command(CLI::App& app, CommandOptions& options) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->footer(
       "mpirun -n N fcvi-sim explore ...: N ranks share the runs, with --jobs processes each (docs/many-machines.md).\n"
-      "Exit status: 0 every invariant held, 1 one was broken, 2 bad input.");
+      "Exit status: 0 every invariant held, 1 one was broken or Ctrl-C ended it, 2 bad input.");
   return command;
 }
 

@@ -24,8 +24,8 @@ struct CommandOptions {
 CLI::App* add_command(CLI::App& app, CommandOptions& options);
 /// All lists of faults, which ranks share; else one, which takes one process.
 bool shares(const CommandOptions& options);
-/// Exit status: 0 every invariant held, 1 one was broken, 2 bad input; of a rank that is not 0 always 0. `company`: the
-/// ranks, if there are several; pre: shares(options).
+/// Exit status: 0 every invariant held, 1 one was broken or it was interrupted, 2 bad input; of a rank that is not 0
+/// always 0. `company`: the ranks, if there are several; pre: shares(options).
 int run_command(const CommandOptions& options, std::unique_ptr<share::Company> company);
 
 }  // namespace sim::explore

@@ -3,6 +3,7 @@
 #include <malloc.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
 #include <utility>
 
@@ -36,6 +37,14 @@ int refuse_ranks(const std::string& wrong, int rank) {
   return 2;
 }
 
+/// `status` as it is; says what mpirun makes of it, who returns 0 where ranks may die.
+int tell_status(int status, bool of_ranks) {
+  const char* recovery = std::getenv("OMPI_MCA_orte_enable_recovery");
+  if (of_ranks && status != 0 && recovery != nullptr && *recovery == '1')
+    std::fprintf(stderr, "fcvi-sim: exit status %d, which mpirun --enable-recovery does not pass on\n", status);
+  return status;
+}
+
 int carry_out(int argc, char** argv) {
   // Transfers come and go: their memory is used again, not given back to the kernel and faulted in anew.
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
@@ -45,7 +54,7 @@ int carry_out(int argc, char** argv) {
   app.set_version_flag("--version", std::string("fcvi-sim ") + FCVI_VERSION);
   app.require_subcommand(1);
   sim::RunOptions run;
-  sim::add_run_command(app, run);
+  const CLI::App* runner = sim::add_run_command(app, run);
   sim::CheckOptions checked;
   const CLI::App* checker = sim::add_check_command(app, checked);
   const CLI::App* schema = sim::add_schema_command(app);
@@ -69,17 +78,20 @@ int carry_out(int argc, char** argv) {
   sim::Joined joined;
   if (launch) {
     const bool shares = (soaker->parsed() && sim::soak::shares(soaked)) ||
-                        (explorer->parsed() && sim::explore::shares(exploration));
+                        (explorer->parsed() && sim::explore::shares(exploration)) || (runner->parsed() && run.matrix);
     joined = sim::join(*launch, app.get_subcommands().front()->get_name(), shares);
     if (!joined.wrong.empty()) return refuse_ranks(joined.wrong, rank);
   }
   if (checker->parsed()) return sim::check_command(checked);
   if (schema->parsed()) return sim::schema_command();
-  if (explorer->parsed()) return sim::explore::run_command(exploration, std::move(joined.company));
-  if (soaker->parsed()) return sim::soak::run_command(soaked, std::move(joined.company));
+  const bool of_ranks = joined.company != nullptr;
+  if (explorer->parsed())
+    return tell_status(sim::explore::run_command(exploration, std::move(joined.company)), of_ranks);
+  if (soaker->parsed()) return tell_status(sim::soak::run_command(soaked, std::move(joined.company)), of_ranks);
   if (reporter->parsed()) return sim::report::run_command(reported);
   if (replayer->parsed()) return sim::replay::run_command(replayed);
-  return commands.parsed() ? sim::capture::run_command(commands, captured) : sim::run_command(run);
+  if (commands.parsed()) return sim::capture::run_command(commands, captured);
+  return tell_status(sim::run_command(run, std::move(joined.company)), of_ranks);
 }
 
 }  // namespace

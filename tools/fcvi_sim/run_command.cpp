@@ -1,15 +1,19 @@
 #include "tools/fcvi_sim/run_command.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <utility>
 
 #include "fc2_fabric/drivers/file_sink.hpp"
@@ -19,7 +23,11 @@
 #include "tools/fcvi_sim/run/simulation.hpp"
 #include "tools/fcvi_sim/run/summary.hpp"
 #include "settings/units.hpp"
+#include "tools/fcvi_sim/ended_run.hpp"
 #include "tools/fcvi_sim/seed_option.hpp"
+#include "tools/fcvi_sim/share/identity.hpp"
+#include "tools/fcvi_sim/share/in_order.hpp"
+#include "tools/fcvi_sim/share/serve.hpp"
 
 namespace sim {
 namespace {
@@ -70,25 +78,27 @@ std::string wrote(const std::string& path) {
   return "wrote " + path + (error ? "" : " (" + settings::format_count(size_bytes) + " bytes)") + "\n";
 }
 
-/// Puts the files in place and says so; false with a message when one could not be written.
-bool commit(fc2::drivers::FileSink& sink, const std::string& path) {
+/// Puts the file in place and says so in `said`; false with a message when it could not be written.
+bool commit(fc2::drivers::FileSink& sink, const std::string& path, std::string& said) {
   if (path.empty()) return true;
   if (!sink.commit()) {
     refuse(sink.error());
     return false;
   }
-  std::fputs(wrote(path).c_str(), stdout);
+  said += wrote(path);
   return true;
 }
 
 /// Other programs' load does not change how many frames a second of processor time makes.
-void print_speed(const Clocks& elapsed, const RunResult& result) {
+std::string speed(const Clocks& elapsed, const RunResult& result) {
   const double seconds = std::chrono::duration<double>(elapsed.processor).count();
-  std::printf(
-      "simulated in %.2f s of real time and %.2f s of processor time (data made and hashed apart), "
-      "%.0f thousand frames per second of it\n",
-      std::chrono::duration<double>(elapsed.real).count(), seconds,
-      seconds > 0 ? static_cast<double>(result.frame_count) / seconds / 1000 : 0.0);
+  char text[200];
+  std::snprintf(text, sizeof text,
+                "simulated in %.2f s of real time and %.2f s of processor time (data made and hashed apart), "
+                "%.0f thousand frames per second of it\n",
+                std::chrono::duration<double>(elapsed.real).count(), seconds,
+                seconds > 0 ? static_cast<double>(result.frame_count) / seconds / 1000 : 0.0);
+  return text;
 }
 
 /// The capture that a report is made of: in a file without a name, and in the one that --capture names.
@@ -123,8 +133,9 @@ class CaptureSink final : public fc2::ByteSink {
 /// What a run writes besides its summary.
 class RunOutputs {
  public:
-  /// Those of one run: `options` names its own files.
-  RunOutputs(const RunOptions& options, const Scenario& scenario) : options_(options), scenario_(scenario) {}
+  /// Those of one run: `options` names its own files. What there is to say about them goes to `said`.
+  RunOutputs(const RunOptions& options, const Scenario& scenario, std::string& said)
+      : options_(options), scenario_(scenario), said_(said) {}
   /// Returns what is wrong; empty: nothing.
   std::string open();
   [[nodiscard]] Outputs outputs() {
@@ -141,6 +152,7 @@ class RunOutputs {
   }
   const RunOptions& options_;
   const Scenario& scenario_;
+  std::string& said_;
   fc2::drivers::FileSink capture_file_, ladder_file_, report_file_;
   CaptureSink sink_{options_.capture.empty() ? nullptr : &capture_file_};
   std::optional<fc2::Capture> capture_;
@@ -171,7 +183,7 @@ bool RunOutputs::write_report(const Simulation& simulation, const Verdicts& verd
     return false;
   }
   write(report_file_, report.page);
-  return commit(report_file_, options_.report);
+  return commit(report_file_, options_.report, said_);
 }
 
 bool RunOutputs::write(const Simulation& simulation, const Verdicts& verdicts) {
@@ -179,25 +191,28 @@ bool RunOutputs::write(const Simulation& simulation, const Verdicts& verdicts) {
     const std::string title = scenario_.name + ", seed " + std::to_string(scenario_.seed);
     write(ladder_file_, to_svg(*ladder_, title, simulation.start()));
   }
-  return commit(capture_file_, options_.capture) && commit(ladder_file_, options_.ladder) &&
+  return commit(capture_file_, options_.capture, said_) && commit(ladder_file_, options_.ladder, said_) &&
          (options_.report.empty() || write_report(simulation, verdicts));
 }
 
-/// What one run of the file came to, printed in full where it is the only one.
+/// What one run of the file came to, told in full where it is the only one.
 class OneRun {
  public:
   OneRun(const RunOptions& options, const Scenario& scenario, const std::string& label)
       : options_(options), scenario_(scenario), label_(label) {}
-  /// 0, 1 or 2; what is bad was printed.
+  /// 0, 1 or 2; what is bad was printed on standard error.
   int carry_out(bool alone);
+  /// For standard output.
+  [[nodiscard]] const std::string& said() const { return said_; }
   /// After carry_out(), which did not return 2.
   [[nodiscard]] RunOfFile outcome() const { return {options_.scenario, label_, scenario_, result_, verdicts_}; }
 
  private:
-  void print(bool alone, const Clocks& elapsed) const;
+  void tell(bool alone, const Clocks& elapsed);
   const RunOptions& options_;
   const Scenario& scenario_;
   const std::string& label_;
+  std::string said_;
   RunResult result_;
   Verdicts verdicts_;
 };
@@ -207,28 +222,25 @@ int OneRun::carry_out(bool alone) {
     std::fprintf(stderr, "fcvi-sim: warning: %s\n", warning.c_str());
   ContentStore contents(scenario_.seed);
   if (const std::string error = contents.load(scenario_.workloads); !error.empty()) return refuse(error);
-  RunOutputs outputs(options_, scenario_);
+  RunOutputs outputs(options_, scenario_, said_);
   if (const std::string error = outputs.open(); !error.empty()) return refuse(error);
   const Clocks begin = Clocks::now() - time_spent_on_data();
   Simulation simulation(scenario_, contents, outputs.outputs());
   result_ = simulation.run();
   const Clocks elapsed = Clocks::now() - time_spent_on_data() - begin;
   verdicts_ = check_expectations(scenario_, result_);
-  print(alone, elapsed);
+  tell(alone, elapsed);
   if (!outputs.write(simulation, verdicts_)) return bad_input;
-  if (alone) std::fputs(summary(verdicts_).c_str(), stdout);
+  if (alone) said_ += summary(verdicts_);
   return verdicts_.failures.empty() ? all_held : expectation_failed;
 }
 
-void OneRun::print(bool alone, const Clocks& elapsed) const {
-  if (alone) {
-    std::fputs(summary(scenario_, result_).c_str(), stdout);
-    return print_speed(elapsed, result_);
-  }
-  std::printf("%s: %s of simulated time, %s frames: ", label_.c_str(),
-              settings::format_duration(result_.duration).c_str(), settings::format_count(result_.frame_count).c_str());
-  std::fputs(summary(verdicts_).c_str(), stdout);
-  std::fflush(stdout);  // a long matrix shows how far it is
+void OneRun::tell(bool alone, const Clocks& elapsed) {
+  if (alone)
+    said_ += summary(scenario_, result_) + speed(elapsed, result_);
+  else
+    said_ += label_ + ": " + settings::format_duration(result_.duration) + " of simulated time, " +
+             settings::format_count(result_.frame_count) + " frames: " + summary(verdicts_);
 }
 
 // --- files of several runs
@@ -279,14 +291,17 @@ class ResultFiles {
     return {};
   }
   [[nodiscard]] bool is_empty() const { return count_ == 0; }
-  void add(const RunOfFile& run) {
+  void add(EndedRun run) {
     ++count_;
-    if (!options_.json.empty()) write(json_, json_line(run));
-    if (!options_.junit.empty()) suites_.add(run);
+    if (!options_.json.empty()) write(json_, run.json);
+    if (!options_.junit.empty()) suites_.add(std::move(run.suite));
   }
   bool commit_all() {
     if (!options_.junit.empty()) write(junit_, suites_.text());
-    return commit(json_, options_.json) && commit(junit_, options_.junit);
+    std::string said;
+    const bool written = commit(json_, options_.json, said) && commit(junit_, options_.junit, said);
+    std::fputs(said.c_str(), stdout);
+    return written;
   }
 
  private:
@@ -339,29 +354,197 @@ std::string plan(const ScenarioFile& file, const RunOptions& options, std::vecto
   return {};
 }
 
-int run_all(const ScenarioFile& file, std::vector<Planned>& runs, ResultFiles& results) {
-  std::vector<std::string> failed;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    auto kept = std::exchange(runs[i].scenario, std::nullopt);
-    const auto scenario = kept ? settings::Result<Scenario>(std::move(*kept)) : file.scenario(i);
-    if (!scenario) return refuse(scenario.error().message);
-    OneRun one(runs[i].options, *scenario, runs[i].label);
-    const int status = one.carry_out(false);
-    if (status == bad_input) return bad_input;
-    results.add(one.outcome());
-    if (status != all_held) failed.push_back(runs[i].label);
-  }
-  std::printf("%s runs: %s\n", settings::format_count(runs.size()).c_str(),
-              failed.empty() ? "all held" : (settings::format_count(failed.size()) + " failed:").c_str());
-  for (const std::string& label : failed) std::printf("  %s\n", label.c_str());
-  return failed.empty() ? all_held : expectation_failed;
+/// Those of a run that ended well.
+std::vector<std::string> written_by(const RunOptions& options) {
+  std::vector<std::string> paths;
+  for (const std::string& path : {options.capture, options.ladder, options.report})
+    if (!path.empty() && !Paths::is_device(path)) paths.push_back(path);
+  return paths;
 }
 
-int run_only(const Planned& run, ResultFiles& results) {
-  OneRun one(run.options, *run.scenario, run.label);
-  const int status = one.carry_out(true);
-  if (status != bad_input) results.add(one.outcome());
-  return status;
+/// Run no. `index` of the file, in this process.
+EndedRun carry_out(const ScenarioFile& file, const Planned& run, std::size_t index) {
+  const auto read = run.scenario ? settings::Result<Scenario>(Scenario()) : file.scenario(index);
+  if (!read) return {.status = refuse(read.error().message)};
+  OneRun one(run.options, run.scenario ? *run.scenario : *read, run.label);
+  EndedRun ended{.status = one.carry_out(file.size() == 1)};
+  ended.said = one.said();
+  if (ended.status == bad_input) return ended;
+  ended.json = json_line(one.outcome());
+  ended.suite = JunitResults::suite_of(one.outcome());
+  ended.wrote = written_by(run.options);
+  return ended;
+}
+
+volatile std::sig_atomic_t interrupted = 0;
+void note_interrupt(int) { interrupted = 1; }
+
+/// Without SA_RESTART: rank 0 may be in a write() to mpirun, who reads no more.
+void note_interrupts() {
+  struct sigaction action {};
+  action.sa_handler = note_interrupt;
+  ::sigaction(SIGINT, &action, nullptr);
+  ::sigaction(SIGTERM, &action, nullptr);
+}
+
+/// Standard output as it is while this process works alone.
+void print(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);  // a long matrix shows how far it is
+}
+
+/// Standard output of rank 0, which mpirun reads until Ctrl-C: then what does not go at once goes nowhere.
+void print_to_mpirun(const std::string& text) {
+  std::fflush(stdout);
+  for (std::size_t done = 0; done < text.size();) {
+    if (interrupted != 0) ::fcntl(STDOUT_FILENO, F_SETFL, O_NONBLOCK);
+    const ssize_t size = ::write(STDOUT_FILENO, text.data() + done, text.size() - done);
+    if (size > 0) done += static_cast<std::size_t>(size);
+    if (size <= 0 && errno != EINTR) return;
+  }
+}
+
+using Print = void (*)(const std::string& text);
+
+/// Takes the runs of a file in their order: prints what they say, and what they came to.
+class Summing {
+ public:
+  Summing(const std::vector<Planned>& runs, ResultFiles& results, Print print)
+      : runs_(runs), results_(results), print_(print) {}
+  /// False: it was bad, there is no use in others.
+  bool take(std::size_t index, EndedRun run) {
+    print_(run.said);
+    if (run.status == bad_input) return false;
+    if (run.status != all_held) failed_.push_back(runs_[index].label);
+    ++taken_;
+    results_.add(std::move(run));
+    return true;
+  }
+  /// Of all that were taken. The exit status.
+  int conclude() const {
+    const bool is_whole = taken_ == runs_.size();
+    const std::string count = settings::format_count(taken_), of = settings::format_count(runs_.size());
+    const std::string outcome = failed_.empty() ? "all held" : settings::format_count(failed_.size()) + " failed";
+    if (!is_whole)
+      std::fprintf(stderr, "fcvi-sim: interrupted after %s of %s runs: %s\n", count.c_str(), of.c_str(),
+                   outcome.c_str());
+    if (runs_.size() > 1) {
+      std::string text = (is_whole ? "" : count + " of ") + of + " runs: " + outcome + (failed_.empty() ? "\n" : ":\n");
+      for (const std::string& label : failed_) text += "  " + label + "\n";
+      print_(text);
+    }
+    return failed_.empty() && is_whole ? all_held : expectation_failed;
+  }
+
+ private:
+  const std::vector<Planned>& runs_;
+  ResultFiles& results_;
+  const Print print_;
+  std::vector<std::string> failed_;
+  std::size_t taken_ = 0;
+};
+
+int run_all(const ScenarioFile& file, const std::vector<Planned>& runs, ResultFiles& results) {
+  Summing summing(runs, results, print);
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    if (!summing.take(i, carry_out(file, runs[i], i))) return bad_input;
+  return summing.conclude();
+}
+
+// --- --matrix: several processes and ranks
+
+share::Run as_pieces(const ScenarioFile& file, const std::vector<Planned>& runs) {
+  return [&](std::uint64_t index) {
+    return packed(carry_out(file, runs[static_cast<std::size_t>(index)], static_cast<std::size_t>(index)));
+  };
+}
+
+/// A run that ended its process failed.
+EndedRun ended_run_of(const ScenarioFile& file, const Planned& run, const share::Result& result) {
+  if (result.death.empty()) return sim::ended_run_of(result.text);
+  const auto scenario = file.scenario(static_cast<std::size_t>(result.piece));
+  const std::string seed = scenario ? ", seed " + std::to_string(scenario->seed) : "";
+  EndedRun ended{.status = expectation_failed};
+  ended.said = (run.label.empty() ? "the run" : run.label) + seed + ": its process " + result.death + "\n";
+  ended.json = json_line_of_death(run.options.scenario, run.label, result.death);
+  ended.suite.name = scenario ? scenario->name : run.label;
+  ended.suite.cases.push_back({false, "process", "that the run ends by itself", result.death});
+  return ended;
+}
+
+/// Files that other ranks wrote and this one does not see.
+void warn_of_unseen(const std::vector<std::string>& paths) {
+  std::error_code ignored;
+  for (const std::string& path : paths)
+    if (!std::filesystem::exists(path, ignored))
+      std::fprintf(
+          stderr,
+          "fcvi-sim: warning: %s was written by another rank, and is not seen by rank 0: expected a folder that "
+          "all machines share\n",
+          path.c_str());
+}
+
+int run_shared(const ScenarioFile& file, const std::vector<Planned>& runs, const share::Team& team,
+               ResultFiles& results) {
+  note_interrupts();
+  share::Hands hands(as_pieces(file, runs), team);
+  Summing summing(runs, results, team.company != nullptr ? print_to_mpirun : print);
+  std::vector<std::string> wrote;
+  bool is_bad = false;
+  const auto take = [&](const share::Result& result) {
+    EndedRun run = ended_run_of(file, runs[static_cast<std::size_t>(result.piece)], result);
+    wrote.insert(wrote.end(), run.wrote.begin(), run.wrote.end());
+    is_bad = !summing.take(static_cast<std::size_t>(result.piece), std::move(run));
+    return !is_bad;
+  };
+  share::carry_out_in_order(hands, runs.size(), take, interrupted);
+  warn_of_unseen(wrote);
+  if (!hands.summary().empty()) std::fprintf(stderr, "fcvi-sim: %s\n", hands.summary().c_str());
+  return is_bad ? static_cast<int>(bad_input) : summing.conclude();
+}
+
+/// What --matrix cannot do with this file; else empty.
+std::string unsuitable(const RunOptions& options, const ScenarioFile& file) {
+  if (file.label(0).empty()) return options.scenario + ": --matrix: expected a scenario with for_each";
+  for (const std::string& path : {options.capture, options.ladder, options.report})
+    if (Paths::is_device(path))
+      return path + ": is a device: expected without --matrix, whose runs write at the same time";
+  return {};
+}
+
+share::Team team_of(const RunOptions& options, const ScenarioFile& file, share::Company* company) {
+  std::vector<std::string> files = file.included();
+  files.push_back(options.scenario);
+  return {.jobs = options.jobs, .company = company, .identity = share::identity_of(files)};
+}
+
+/// As a rank that is not 0.
+int help(const RunOptions& options, share::Company& company) {
+  const auto file = ScenarioFile::load(options.scenario, options.overrides);
+  std::vector<Planned> runs;
+  const std::string wrong = file ? plan(*file, options, runs) : file.error().message;
+  if (!wrong.empty()) {
+    share::serve([](std::uint64_t) { return std::string(); }, {.jobs = options.jobs, .company = &company}, wrong);
+  } else {
+    share::serve(as_pieces(*file, runs), team_of(options, *file, &company), "");
+  }
+  return all_held;
+}
+
+/// Alone, or as rank 0.
+int lead(const RunOptions& options, share::Company* company) {
+  const auto file = ScenarioFile::load(options.scenario, options.overrides);
+  if (!file) return refuse(file.error().message);
+  if (const std::string why = options.matrix ? unsuitable(options, *file) : ""; !why.empty()) return refuse(why);
+  std::vector<Planned> runs;
+  if (const std::string error = plan(*file, options, runs); !error.empty()) return refuse(error);
+  ResultFiles results(options);
+  if (const std::string error = results.open(); !error.empty()) return refuse(error);
+  const int status = options.matrix ? run_shared(*file, runs, team_of(options, *file, company), results)
+                                    : run_all(*file, runs, results);
+  // What ended before a run failed to write its files is not lost.
+  if (status == bad_input && results.is_empty()) return bad_input;
+  return results.commit_all() ? status : bad_input;
 }
 
 void add_overrides(CLI::App& command, Overrides& overrides) {
@@ -419,24 +602,27 @@ CLI::App* add_run_command(CLI::App& app, RunOptions& options) {
   run->add_flag("--check", options.check,
                 "after each event ask each part of the protocol whether it is consistent; slow");
   add_overrides(*run, options.overrides);
+  auto* matrix = run->add_flag("--matrix", options.matrix,
+                               "each run of for_each in a process of its own, several at a time; what ends its process "
+                               "is a run that failed");
+  run->add_option("--jobs", options.jobs, "with --matrix: processes")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str()
+      ->needs(matrix);
   run->footer(
       "With several runs (for_each in the scenario) the files of each have its values in their names.\n"
+      "mpirun -n N fcvi-sim run --matrix ...: N ranks share the runs, with --jobs processes each "
+      "(docs/many-machines.md).\n"
       "Exit status: 0 every expectation held, 1 one failed, 2 bad input (file, line and what was expected).");
   return run;
 }
 
-int run_command(const RunOptions& options) {
-  const auto file = ScenarioFile::load(options.scenario, options.overrides);
-  if (!file) return refuse(file.error().message);
-  std::vector<Planned> runs;
-  if (const std::string error = plan(*file, options, runs); !error.empty()) return refuse(error);
-  const bool alone = runs.size() == 1;
-  ResultFiles results(options);
-  if (const std::string error = results.open(); !error.empty()) return refuse(error);
-  const int status = alone ? run_only(runs.front(), results) : run_all(*file, runs, results);
-  // What ended before a run failed to write its files is not lost.
-  if (status == bad_input && (alone || results.is_empty())) return bad_input;
-  return results.commit_all() ? status : bad_input;
+int run_command(const RunOptions& options, std::unique_ptr<share::Company> company) {
+  try {
+    return company != nullptr && !company->leads() ? help(options, *company) : lead(options, company.get());
+  } catch (const std::runtime_error& error) {
+    return refuse(error.what());
+  }
 }
 
 CLI::App* add_check_command(CLI::App& app, CheckOptions& options) {

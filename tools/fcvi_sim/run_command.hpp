@@ -2,10 +2,12 @@
 #pragma once
 #include <CLI/CLI.hpp>
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "tools/fcvi_sim/scenario/loader.hpp"
+#include "tools/fcvi_sim/share/company.hpp"
 
 namespace sim {
 
@@ -14,9 +16,12 @@ struct RunOptions {
   std::size_t report_frames = 200'000;
   Overrides overrides;
   bool check = false;
+  bool matrix = false;
+  std::size_t jobs = 1;  // of the matrix: processes
 };
 CLI::App* add_run_command(CLI::App& app, RunOptions& options);
-int run_command(const RunOptions& options);
+/// `company`: the ranks, if there are several; pre: options.matrix. Of a rank that is not 0 the status is always 0.
+int run_command(const RunOptions& options, std::unique_ptr<share::Company> company);
 
 struct CheckOptions {
   std::vector<std::string> scenarios;

@@ -236,9 +236,7 @@ Findings Joining::findings() {
 
 share::Run as_pieces(const Scenario& scenario, const Options& options) {
   const auto exploration = std::make_shared<Exploration>(scenario, options);
-  return [exploration, &options](std::uint64_t piece) {
-    return packed(exploration->explore(piece, options.max_runs));
-  };
+  return [exploration, &options](std::uint64_t piece) { return packed(exploration->explore(piece, options.max_runs)); };
 }
 
 namespace {
@@ -253,8 +251,8 @@ Part part_in(const share::Result& result) {
 /// Hands out pieces, and joins what comes back.
 class Leader {
  public:
-  Leader(const Scenario& scenario, const Options& options, const share::Team& team)
-      : scenario_(scenario), options_(options), team_(team), hands_(as_pieces(scenario, options), team),
+  Leader(const Scenario& scenario, const Options& options, const Sharing& sharing)
+      : scenario_(scenario), options_(options), stop_(sharing.stop), hands_(as_pieces(scenario, options), sharing.team),
         joining_(options) {}
   Findings explore();
   [[nodiscard]] std::string shares() const { return hands_.summary(); }
@@ -270,7 +268,7 @@ class Leader {
   static constexpr int wait_ms = 200;
   const Scenario& scenario_;
   const Options& options_;
-  const share::Team& team_;
+  const volatile std::sig_atomic_t* const stop_;
   share::Hands hands_;
   Joining joining_;
   std::uint64_t pieces_ = 1, fresh_ = 0, joined_ = 0;  // of them: given, joined
@@ -321,17 +319,18 @@ Findings Leader::explore() {
     hand_out();
     take();
     join();
+    if (stop_ != nullptr && *stop_ != 0) joining_.interrupt();
   }
-  hands_.end(false);
+  hands_.end(stop_ != nullptr && *stop_ != 0);
   return joining_.findings();
 }
 
 }  // namespace
 
-Findings explore(const Scenario& scenario, const Options& options, const share::Team& team, std::string* shares) {
-  Leader leader(scenario, options, team);
+Findings explore(const Scenario& scenario, const Options& options, const Sharing& sharing) {
+  Leader leader(scenario, options, sharing);
   Findings findings = leader.explore();
-  if (shares != nullptr) *shares = leader.shares();
+  if (sharing.shares != nullptr) *sharing.shares = leader.shares();
   return findings;
 }
 

@@ -1,6 +1,7 @@
 // Runs a scenario with every way to lose, duplicate, delay or reorder up to K of its frames, each in one run. Or, for
 // long messages and many connections, with blocks of hundreds of frames at sampled positions.
 #pragma once
+#include <csignal>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -50,7 +51,7 @@ struct Findings {
   std::uint32_t frames = 0, most_frames = 0;         // that faults can hit: without a fault; at most
   std::uint64_t not_extended = 0;                    // runs that failed: no further fault was added
   std::uint64_t judged_for_order = 0;                // runs with faults that the invariant "order" speaks of
-  bool complete = true;                              // max_runs did not end it
+  bool complete = true, interrupted = false;         // neither max_runs nor somebody ended it; somebody did
   std::map<std::string, std::uint64_t> failed_runs;  // by invariant
   std::vector<Failure> failures;                     // for each invariant the shortest, then first
   std::vector<Death> deaths;                         // by piece; what else was found in the piece is lost with it
@@ -60,10 +61,15 @@ struct Findings {
 /// A piece of the work that ranks share: what it returns is for explore().
 share::Run as_pieces(const Scenario& scenario, const Options& options);
 
-/// All of it, by the processes of `team`; pre: this is rank 0. A run that ends its process, by an assertion or because
-/// it does not end by itself, is found as a death. `shares` gets Hands::summary(), if it is there. Throws
-/// std::runtime_error where no process can be started.
-Findings explore(const Scenario& scenario, const Options& options, const share::Team& team = {},
-                 std::string* shares = nullptr);
+/// Who explores, and until when.
+struct Sharing {
+  share::Team team = {};
+  const volatile std::sig_atomic_t* stop = nullptr;  // if it is there and not 0: enough
+  std::string* shares = nullptr;                     // if it is there, gets Hands::summary()
+};
+
+/// All of it; pre: this is rank 0. A run that ends its process, by an assertion or because it does not end by itself,
+/// is found as a death. Throws std::runtime_error where no process can be started.
+Findings explore(const Scenario& scenario, const Options& options, const Sharing& sharing = {});
 
 }  // namespace sim::explore

@@ -42,6 +42,8 @@ class Joining {
   void add(Part part);
   /// max_runs ended it before the last piece.
   void cut_short() { sum_.complete = false; }
+  /// Somebody did.
+  void interrupt() { sum_.complete = false, sum_.interrupted = true; }
   [[nodiscard]] bool is_cut_short() const { return !sum_.complete; }
   [[nodiscard]] Findings findings();
 

@@ -82,7 +82,8 @@ std::string report(const Scenario& scenario, const std::string& path, const Find
   for (std::size_t k = 0; k < findings.runs_by_depth.size(); ++k)
     text += (k == 0 ? "" : ", ") + format_count(findings.runs_by_depth[k]) + " of " + std::to_string(k);
   text += "), " + format_count(findings.distinct_courses) + " different courses\n";
-  if (!findings.complete) text += "not all: --max-runs ended it\n";
+  if (!findings.complete)
+    text += findings.interrupted ? "not all: it was interrupted\n" : "not all: --max-runs ended it\n";
   for (const Invariant& invariant : invariants()) {
     const auto found = findings.failed_runs.find(std::string(invariant.name));
     text += padded(std::string(invariant.name), 16) +

@@ -170,8 +170,13 @@ std::string json_line(const RunOfFile& run) {
   return json::serialize(line) + "\n";
 }
 
-void JunitResults::add(const RunOfFile& run) {
-  suites_.push_back({run.scenario.name, run.result.duration, run.verdicts.all});
+std::string json_line_of_death(const std::string& file, const std::string& label, const std::string& how) {
+  const json::value line{{"file", printable(file)}, {"run", printable(label)}, {"held", false}, {"died", how}};
+  return json::serialize(line) + "\n";
+}
+
+JunitResults::Suite JunitResults::suite_of(const RunOfFile& run) {
+  return {run.scenario.name, run.result.duration, run.verdicts.all};
 }
 
 std::string JunitResults::text() const {

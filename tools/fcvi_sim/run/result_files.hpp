@@ -1,6 +1,7 @@
 // Results of runs for other programs. Nothing in them depends on real time: times are simulated ones.
 #pragma once
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/fcvi_sim/run/expectations.hpp"
@@ -21,18 +22,22 @@ struct RunOfFile {
 /// what each workload and fault did. Keys are never taken away.
 std::string json_line(const RunOfFile& run);
 
+/// The line of a run whose process ended before the run did: "held" is false, "died" says how.
+std::string json_line_of_death(const std::string& file, const std::string& label, const std::string& how);
+
 /// JUnit's XML, as CI servers read it: a suite for each run, a case for each expectation.
 class JunitResults {
  public:
-  void add(const RunOfFile& run);
+  struct Suite {
+    std::string name = {};
+    runtime::TimeNs simulated = 0;
+    std::vector<Verdict> cases = {};
+  };
+  static Suite suite_of(const RunOfFile& run);
+  void add(Suite suite) { suites_.push_back(std::move(suite)); }
   [[nodiscard]] std::string text() const;
 
  private:
-  struct Suite {
-    std::string name;
-    runtime::TimeNs simulated;
-    std::vector<Verdict> cases;
-  };
   std::vector<Suite> suites_;
 };
 

@@ -1,5 +1,6 @@
 #include "tools/fcvi_sim/share/hands.hpp"
 
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,8 +14,6 @@
 namespace sim::share {
 namespace {
 
-// MPI has nothing to wait for with poll(): between two looks at it this thread sleeps.
-constexpr int look_every_ms = 1;
 constexpr std::chrono::seconds longest_farewell{10};
 
 std::string name_of(int rank, const Place& place) {
@@ -23,9 +22,20 @@ std::string name_of(int rank, const Place& place) {
 
 void warn(const std::string& text) { std::fprintf(stderr, "fcvi-sim: %s\n", text.c_str()); }
 
+/// mpirun binds each rank to one processor, or to the cores of one, if nobody says otherwise.
+void warn_if_bound(std::size_t jobs) {
+  cpu_set_t allowed;
+  if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+  const auto here = static_cast<std::size_t>(CPU_COUNT(&allowed));
+  if (here < jobs && here < static_cast<std::size_t>(::sysconf(_SC_NPROCESSORS_ONLN)))
+    warn("warning: the " + std::to_string(jobs) + " processes of --jobs may use " + std::to_string(here) +
+         " of this machine's processors: expected mpirun --bind-to none");
+}
+
 }  // namespace
 
 Hands::Hands(Run run, const Team& team) : own_(std::move(run), team.jobs), team_(team) {
+  if (team.company != nullptr) warn_if_bound(team.jobs);
   for (int rank = 1; team.company != nullptr && rank < ranks().size(); ++rank)
     others_.push_back(std::make_unique<Other>());
 }
@@ -68,8 +78,9 @@ void Hands::wait(int milliseconds, std::vector<Result>& to) {
     listen(to);
     const bool heard = to.size() != of_others;
     const std::size_t of_own = to.size();
-    own_.wait(heard ? 0 : look_every_ms, to);
+    own_.wait(heard ? 0 : pause_.after(came_), to);
     own_done_ += to.size() - of_own;
+    came_ = to.size() != of_others;
     look_after_others();
     give_again();
   } while (to.size() == before && !is_wanting() && std::chrono::steady_clock::now() < end);
@@ -155,7 +166,7 @@ void Hands::end(bool hurried) {
   std::vector<Result> ignored;
   while (!hurried && !has_all_left() && std::chrono::steady_clock::now() < until) {
     listen(ignored);
-    ::usleep(look_every_ms * 1000);
+    ::usleep(Pause::shortest_ms * 1000);
   }
 }
 

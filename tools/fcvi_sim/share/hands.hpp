@@ -7,6 +7,7 @@
 
 #include "tools/fcvi_sim/share/company.hpp"
 #include "tools/fcvi_sim/share/messages.hpp"
+#include "tools/fcvi_sim/share/pause.hpp"
 #include "tools/fcvi_sim/share/watch.hpp"
 #include "tools/fcvi_sim/share/workers.hpp"
 
@@ -71,6 +72,8 @@ class Hands {
   std::vector<std::unique_ptr<Other>> others_;  // by rank, from 1
   std::deque<Pieces> again_;                    // of those who were lost
   std::uint64_t own_done_ = 0;
+  Pause pause_;
+  bool came_ = false;  // something, when last looked
   bool ended_ = false;
 };
 

@@ -2,14 +2,12 @@
 
 #include <csignal>
 
+#include "tools/fcvi_sim/share/pause.hpp"
 #include "tools/fcvi_sim/share/watch.hpp"
 #include "tools/fcvi_sim/share/workers.hpp"
 
 namespace sim::share {
 namespace {
-
-// While there is work a result should not lie; without, nobody should notice that this rank waits.
-constexpr int look_while_busy_ms = 1, look_while_idle_ms = 10;
 
 class Server {
  public:
@@ -18,7 +16,9 @@ class Server {
   void begin(const Hello& hello) { say(ranks_, 0, hello); }
   /// False: it is over.
   bool go_on() {
+    bool came = false;
     while (const auto heard = hear(ranks_)) {
+      came = true;
       if (heard->from != 0) continue;
       rank_0_.heard();
       if (const auto* end = std::get_if<End>(&heard->said)) return is_over(end->somebody_died);
@@ -26,8 +26,9 @@ class Server {
       if (const auto* pieces = std::get_if<Pieces>(&heard->said)) workers_.add(*pieces);
     }
     Results results;
-    workers_.wait(workers_.is_busy() ? look_while_busy_ms : look_while_idle_ms, results.all);
-    if (!results.all.empty()) say(ranks_, 0, results);
+    workers_.wait(pause_.after(came || came_), results.all);
+    came_ = !results.all.empty();
+    if (came_) say(ranks_, 0, results);
     if (rank_0_.is_due()) say(ranks_, 0, Alive{});
     return rank_0_.is_dead() ? is_over(true) : true;
   }
@@ -45,6 +46,8 @@ class Server {
   ranks::Ranks& ranks_;
   Workers workers_;
   Watch rank_0_;
+  Pause pause_;
+  bool came_ = false;  // a result, when last looked
 };
 
 }  // namespace
