@@ -5,7 +5,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -45,9 +44,7 @@ bool send_whole(int socket, const void* bytes, std::size_t size_bytes) {
 
 void note_for_death(std::string_view what) {
   if (own_note == nullptr) return;
-  const std::size_t size = std::min(what.size(), note_bytes - 1);
-  std::memcpy(own_note, what.data(), size);
-  own_note[size] = 0;
+  own_note[what.copy(own_note, note_bytes - 1)] = 0;
 }
 
 Worker::Worker(const Run& run) {
