@@ -297,11 +297,13 @@ void PortAttachment::do_renew_other() {
 
 // --- what the machine asks for: offline --------------------------------------------------------------------------
 
+// Who hears that a login ends may ask for a port that was not known: that one is without a link from the beginning.
+
 void PortAttachment::become_offline() {
   if (!state_.online) return;
   state_.online = false;
   for (auto& [peer, port] : remote_ports_) {
-    port->link_down();
+    port->link_down_if_up();
     if (port->suspended()) port->implicit_logout();  // it was being validated: nothing goes on that could
   }
   listener_.own_address_lost(state_.n_port_id);
@@ -326,7 +328,7 @@ void PortAttachment::do_suspend() {
   detach();
   state_.online = false;
   fabric_login_.link_down_if_up();
-  for (auto& [peer, port] : remote_ports_) port->link_down();
+  for (auto& [peer, port] : remote_ports_) port->link_down_if_up();
   if (RemotePort* self = remote_ports_.find(state_.n_port_id)) self->suspend();
   port_.scheduler().schedule_after(interruption_timer_, state_.r_a_tov);
 }

@@ -136,6 +136,38 @@ TEST_F(FabricInterruptionTest, suspended_flood_of_requests_is_bounded) {
   EXPECT_TRUE(b_at_a().logged_in());
 }
 
+/// Asks for another port as soon as a login fails, as a Connection Setup does that has more than one port to ask.
+struct AsksNext final : PortListener {
+  AsksNext(NPort& its_port, wire::FcId its_next) : port(its_port), next(its_next) { port.add_listener(*this); }
+  ~AsksNext() { port.remove_listener(*this); }
+  void fabric_logged_in() override {}
+  void fabric_login_failed() override {}
+  void remote_port_logged_in(RemotePort&) override {}
+  void remote_port_login_failed(RemotePort&) override {
+    if (port.find_remote_port(next) == nullptr) port.remote_port(next).log_in();
+  }
+  void remote_port_logged_out(RemotePort&) override {}
+  NPort& port;
+  const wire::FcId next;
+};
+
+// Who hears that a login ends with the link, and asks for a port that was not known, finds it without a link: it does
+// not lose that once more (FC-VI 7.7.1). When the link is back all is as before.
+TEST_F(FabricInterruptionTest, logging_in_link_lost_listener_asks_for_another_port) {
+  for (const bool for_good : {false, true}) {
+    const wire::FcId awaited{0x0101F0u + for_good}, next{0x0101F8u + for_good};
+    AsksNext asks_next(a(), next);
+    a().remote_port(awaited).log_in();
+    for_good ? a().link_down() : a().link_interrupted();
+    EXPECT_EQ(a().counters().unexpected_events, 0U) << for_good;
+    EXPECT_EQ(a().remote_port(next).state_name(), "Offline") << for_good;
+    EXPECT_TRUE(a().is_consistent()) << for_good;
+    a_link().b.fail();
+    fabric.run_for(100 * second);  // nobody answers the ABTS of that PLOGI
+    EXPECT_EQ(a().remote_port(next).state_name(), "LoggedOut") << for_good;
+  }
+}
+
 // Timers go on: a reply that is overdue is so whether the link is there or not.
 TEST_F(FabricInterruptionTest, suspended_timers_go_on) {
   ask(500 * millisecond);
