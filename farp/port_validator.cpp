@@ -16,8 +16,8 @@ namespace pv = machines::port_validation;
 /// Of one port. finish() destroys it.
 class PortValidator::Check final : private fc2::ExchangeUser, private pv::Context {
  public:
-  Check(PortValidator& owner, fc2::RemotePort& remote)
-      : owner_(owner), port_(owner.port_), remote_(remote), login_asks_(remote.validating()) {}
+  Check(PortValidator& owner, fc2::RemotePort& remote, First first)
+      : owner_(owner), port_(owner.port_), remote_(remote), first_(first), login_asks_(remote.validating()) {}
   ~Check() {
     if (exchange_ != nullptr) port_.abort(*exchange_);
   }
@@ -54,7 +54,8 @@ class PortValidator::Check final : private fc2::ExchangeUser, private pv::Contex
   }
   [[nodiscard]] bool may_ask_name_server() const override {
     const fc2::RemotePort* server = port_.find_remote_port(wire::well_known::name_server);
-    return server != nullptr && server->logged_in() && (ends_ == never_asked || time_left());
+    return first_ == First::NameServer && server != nullptr && server->logged_in() &&
+           (ends_ == never_asked || time_left());
   }
   [[nodiscard]] bool time_left() const override { return port_.scheduler().now() < ends_; }
   [[nodiscard]] bool awaits_login() const override { return !remote_->logged_in(); }
@@ -97,6 +98,7 @@ class PortValidator::Check final : private fc2::ExchangeUser, private pv::Contex
   PortValidator& owner_;
   fc2::NPort& port_;
   const fc2::PortUse remote_;
+  const First first_;
   pv::Machine machine_;
   fc2::Exchange* exchange_ = nullptr;
   static constexpr runtime::TimeNs never_asked = 0;
@@ -126,7 +128,16 @@ void PortValidator::state_changed(const wire::els::Rscn& rscn) {
   });
   for (const auto& ids : {port_.logged_in_ports(), port_.awaited_ports()})
     for (const wire::FcId id : ids)
-      if (!wire::is_of_fabric(id) && affects(id) && id != port_.n_port_id()) waiting_.insert(id);
+      if (!wire::is_of_fabric(id) && affects(id) && id != port_.n_port_id())
+        waiting_.insert_or_assign(id, First::NameServer);
+  start_next();
+  FCVI_ASSERT_CONSISTENT(*this);
+}
+
+void PortValidator::notifications_begin() {
+  for (const wire::FcId id : port_.logged_in_ports())
+    if (!wire::is_of_fabric(id) && id != port_.n_port_id() && !checks_.contains(id))
+      waiting_.try_emplace(id, First::Port);
   start_next();
   FCVI_ASSERT_CONSISTENT(*this);
 }
@@ -134,12 +145,12 @@ void PortValidator::state_changed(const wire::els::Rscn& rscn) {
 // One that is being checked has changed again: what it says of itself then is new enough only if asked anew.
 void PortValidator::start_next() {
   for (auto next = waiting_.begin(); next != waiting_.end() && checks_.size() < max_checks_at_once;) {
-    const wire::FcId id = *next;
+    const auto [id, first] = *next;
     fc2::RemotePort* remote = port_.find_remote_port(id);
     next = waiting_.erase(next);
     if (remote == nullptr || !(remote->logged_in() || remote->logging_in())) continue;
     auto& check = checks_[id];
-    check = std::make_unique<Check>(*this, *remote);
+    check = std::make_unique<Check>(*this, *remote, first);
     check->start();
     next = waiting_.upper_bound(id);
   }

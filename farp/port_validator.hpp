@@ -1,5 +1,5 @@
-// After a state change notification: checks that the ports that we are logged in with are still the same
-// (FC-VI 7.7.1, 7.7.5), each by a machine `port_validation`.
+// After a state change notification, and where one may have been missed: checks that the ports that we are logged in
+// with are still the same (FC-VI 7.7.1, 7.7.5), each by a machine `port_validation`.
 #pragma once
 #include <map>
 #include <memory>
@@ -27,6 +27,10 @@ class PortValidator {
   explicit PortValidator(fc2::NPort& port);
   ~PortValidator();
   void state_changed(const wire::els::Rscn& rscn);
+  /// The fabric tells of changes from now on. A port that went while it did not, since our own link was away with it,
+  /// say, went untold: each one that is logged in is asked by ADISC. The Name Server is not: who was away with us and
+  /// is not back yet is not gone (see ruling 183).
+  void notifications_begin();
   /// That port is already logged out.
   void forget(wire::FcId id);
   void stop();
@@ -35,11 +39,12 @@ class PortValidator {
 
  private:
   class Check;
+  enum class First : std::uint8_t { NameServer, Port };
   void start_next();
   void finish(wire::FcId id, bool valid);
 
   fc2::NPort& port_;
-  std::set<wire::FcId> waiting_;
+  std::map<wire::FcId, First> waiting_;  // and who is asked first about it
   std::map<wire::FcId, std::unique_ptr<Check>> checks_;
   std::set<wire::FcId> gone_;  // logged out silently, since they were not there
 };

@@ -56,7 +56,7 @@ template <class E>
 void Registration::process(const E& event) {
   machine_.process(event, *this);
   static_assert(fsm::most_pending<pr::Def, pr::AbortRequest, pr::LogInToNameServer, pr::BeginWithFirst, pr::GoToNext,
-                                  pr::GoToStateChanges, pr::Ask, pr::AskAgain, pr::ReportReady> <=
+                                  pr::GoToStateChanges, pr::Ask, pr::AskAgain, pr::ReportReady, pr::ValidateLogins> <=
                 decltype(effects_)::capacity);
   effects_.drain([this](Effect effect) { carry_out(effect); });
   FCVI_ASSERT_CONSISTENT(*this);
@@ -72,6 +72,7 @@ void Registration::carry_out(Effect effect) {
     case Effect::Ask: return do_ask();
     case Effect::AskAgain: --retries_left_; return do_ask();
     case Effect::ReportReady: return on_ready_();
+    case Effect::ValidateLogins: return on_notified_();
   }
 }
 

@@ -17,9 +17,11 @@ namespace farp {
 
 class Registration final : private fc2::ExchangeUser, private machines::port_registration::Context {
  public:
-  /// `on_ready`: other ports can find this one, as far as this fabric allows.
-  Registration(fc2::NPort& port, const ResolverConfig& config, std::function<void()> on_ready)
-      : port_(port), config_(config), on_ready_(std::move(on_ready)) {}
+  /// `on_ready`: other ports can find this one, as far as this fabric allows. `on_notified`: from now on the fabric
+  /// tells of changes, or never will; of those before it did not.
+  Registration(fc2::NPort& port, const ResolverConfig& config, std::function<void()> on_ready,
+               std::function<void()> on_notified)
+      : port_(port), config_(config), on_ready_(std::move(on_ready)), on_notified_(std::move(on_notified)) {}
   ~Registration() { do_abort(); }
 
   void fabric_logged_in();
@@ -46,7 +48,8 @@ class Registration final : private fc2::ExchangeUser, private machines::port_reg
     GoToStateChanges,
     Ask,
     AskAgain,
-    ReportReady
+    ReportReady,
+    ValidateLogins
   };
   template <class E>
   void process(const E& event);
@@ -72,6 +75,7 @@ class Registration final : private fc2::ExchangeUser, private machines::port_reg
   void ask() override { effects_.push(Effect::Ask); }
   void ask_again() override { effects_.push(Effect::AskAgain); }
   void report_ready() override { effects_.push(Effect::ReportReady); }
+  void validate_logins() override { effects_.push(Effect::ValidateLogins); }
   [[nodiscard]] bool uses_name_server() const override { return config_.use_name_server && port_.has_fabric(); }
   [[nodiscard]] bool wants_state_changes() const override {
     return config_.register_state_changes && port_.has_fabric();
@@ -83,7 +87,7 @@ class Registration final : private fc2::ExchangeUser, private machines::port_reg
 
   fc2::NPort& port_;
   const ResolverConfig& config_;
-  std::function<void()> on_ready_;
+  std::function<void()> on_ready_, on_notified_;
   machines::port_registration::Machine machine_;
   fsm::Outbox<Effect, 8> effects_;
   fc2::Exchange* request_ = nullptr;

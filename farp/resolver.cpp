@@ -88,11 +88,12 @@ class Resolver::Core final : public fc2::PortListener, public fc2::ElsUser, publ
 };
 
 Resolver::Core::Core(fc2::NPort& port, ResolverConfig config)
-    : port_(port), config_(std::move(config)), registration_(port, config_,
-                                                             [this] {
-                                                               if (ready_listener_ != nullptr)
-                                                                 ready_listener_->address_ready();
-                                                             }),
+    : port_(port), config_(std::move(config)), registration_(
+                                                   port, config_,
+                                                   [this] {
+                                                     if (ready_listener_ != nullptr) ready_listener_->address_ready();
+                                                   },
+                                                   [this] { validator_.notifications_begin(); }),
       validator_(port) {
   for (auto& address : config_.own_addresses) address = address.normalized();
   port_.add_listener(*this);

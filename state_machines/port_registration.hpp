@@ -30,6 +30,8 @@ class Context : public fsm::Context {
   virtual void ask() = 0;
   virtual void ask_again() = 0;     // counts one try
   virtual void report_ready() = 0;  // others can find the port, as far as this fabric allows
+  // Logins that stand, and those only: who went, or moved, before the registration for state changes went untold.
+  virtual void validate_logins() = 0;
   [[nodiscard]] virtual bool uses_name_server() const = 0;
   [[nodiscard]] virtual bool wants_state_changes() const = 0;
   [[nodiscard]] virtual bool more_to_register() const = 0;  // with the Name Server
@@ -52,6 +54,7 @@ FSM_ACTION(GoToStateChanges, context.go_to_state_changes());
 FSM_ACTION(Ask, context.ask());
 FSM_ACTION(AskAgain, context.ask_again());
 FSM_ACTION(ReportReady, context.report_ready());
+FSM_ACTION(ValidateLogins, context.validate_logins());
 FSM_GUARD(UsesNameServer, context.uses_name_server());
 FSM_GUARD(WantsStateChanges, context.wants_state_changes());
 FSM_GUARD(MoreToRegister, context.more_to_register());
@@ -92,10 +95,10 @@ struct Def {
   On<"FC-VI 7.4: every port supports FARP",                    Registering,                NameServerUnavailable, Registered,                 Do<AbortRequest, ReportReady>,                         Not<WantsStateChanges>>,
   On<"FC-VI 7.6: all of it is gone",                           Registering,                LoggedOut,             Unregistered,               AbortRequest,                                          none>,
   // -------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"FC-VI 7.7.5 SCR",                                        RegisteringForStateChanges, Answered,              Registered,                 none,                                                  none>,
+  On<"FC-VI 7.7.5 SCR, 7.7.1: of what was before nobody told", RegisteringForStateChanges, Answered,              Registered,                 ValidateLogins,                                        none>,
   On<"FC-LS: retry",                                           RegisteringForStateChanges, AnswerMissing,         RegisteringForStateChanges, AskAgain,                                              RetriesLeft>,
-  On<"FC-VI 7.7.5: without it nobody tells of changes",        RegisteringForStateChanges, AnswerMissing,         Registered,                 none,                                                  Not<RetriesLeft>>,
-  On<"FC-VI 7.7.5: without it nobody tells of changes",        RegisteringForStateChanges, NoExchange,            Registered,                 none,                                                  none>,
+  On<"FC-VI 7.7.1: without it nobody tells of changes",        RegisteringForStateChanges, AnswerMissing,         Registered,                 ValidateLogins,                                        Not<RetriesLeft>>,
+  On<"FC-VI 7.7.1: without it nobody tells of changes",        RegisteringForStateChanges, NoExchange,            Registered,                 ValidateLogins,                                        none>,
   On<"impl: begins anew with the next login",                  RegisteringForStateChanges, RequestEnded,          Registered,                 none,                                                  none>,
   On<"FC-VI 7.6: all of it is gone",                           RegisteringForStateChanges, FabricLoggedIn,        Unregistered,               Do<AbortRequest, LogInToNameServer>,                   UsesNameServer>,
   On<"FC-VI 7.7.5: the fabric has forgotten SCR",              RegisteringForStateChanges, FabricLoggedIn,        RegisteringForStateChanges, Do<AbortRequest, ReportReady, GoToStateChanges, Ask>,  All<Not<UsesNameServer>, WantsStateChanges>>,

@@ -84,7 +84,9 @@ class PortValidatorTest : public testing::Test, private fc2::PortListener {
   void fabric_login_failed() override {}
   void remote_port_logged_in(fc2::RemotePort&) override {}
   void remote_port_login_failed(fc2::RemotePort& port) override { login_failed.push_back(port.peer()); }
-  void remote_port_logged_out(fc2::RemotePort& port) override { logged_out.push_back(port.peer()); }
+  void remote_port_logged_out(fc2::RemotePort& port) override {
+    if (!wire::is_of_fabric(port.peer())) logged_out.push_back(port.peer());
+  }
   wire::FcId id(std::size_t index) { return fabric.port(index).n_port_id(); }
   void all_changed() { tell_all_changed(fabric, fabric.port(0)); }
   bool knows(wire::FcId peer) { return fabric.port(0).remote_port(peer).logged_in(); }

@@ -1,4 +1,5 @@
 // After an RSCN: ports that are gone, or are somebody else, are logged out; the others stay (FC-VI 7.7.1, 7.7.5).
+#include "fc2_fabric/link/link.hpp"
 #include "tests/farp/port_validator_fixture.hpp"
 
 namespace farp_test {
@@ -271,6 +272,73 @@ TEST_F(PortValidatorTest, all_changed_asks_for_peers_only) {
             2U);
   EXPECT_EQ(log.sent(wire::els::Command::adisc), 2U);
   EXPECT_TRUE(logged_out.empty());
+}
+
+// FC-VI 7.7.5, 7.7.1: our own link was away, and with it our registration for state changes, when another port went: no
+// RSCN tells of it. The fabric is the same, so that exchanges go on; each login is asked about by ADISC, and who is not
+// there within 2 * R_A_TOV is logged out.
+TEST_F(PortValidatorTest, logged_in_port_gone_while_our_link_was_away_is_logged_out) {
+  const wire::FcId gone = id(1), stays = id(2);
+  fabric.fabric.link_of(fabric.port(0))->cut();
+  fabric.detach(1);
+  fabric.run_for(second);
+  begin();
+  fabric.fabric.link_of(fabric.port(0))->mend();
+  fabric.run_for(second);
+  EXPECT_TRUE(knows(gone));
+  EXPECT_EQ(discoveries(gone).size(), 1U);
+  EXPECT_EQ(discoveries(stays).size(), 1U);
+  EXPECT_EQ(asked_about(), std::set<wire::FcId>{}) << "who is not back yet is not gone";
+  fabric.run_for(2 * fabric.port(0).r_a_tov());
+  EXPECT_EQ(logged_out, std::vector{gone});
+  EXPECT_TRUE(knows(stays));
+}
+
+// ... where it came back at the same address without our login, it says so at once.
+TEST_F(PortValidatorTest, logged_in_port_began_anew_while_our_link_was_away_is_logged_out) {
+  const wire::FcId same = id(1);
+  fabric.fabric.link_of(fabric.port(0))->cut();
+  fabric.detach(1);
+  fabric.attach(1);
+  fabric.run_for(second);
+  ASSERT_EQ(id(1), same);
+  fabric.fabric.link_of(fabric.port(0))->mend();
+  fabric.run_for(second);
+  EXPECT_EQ(logged_out, std::vector{same});
+  EXPECT_TRUE(knows(id(2)));
+}
+
+// ... and where it was away with us and comes back later, it stays.
+TEST_F(PortValidatorTest, logged_in_port_back_after_us_stays) {
+  const wire::FcId late = id(1);
+  for (const std::size_t port : {0U, 1U}) fabric.fabric.link_of(fabric.port(port))->cut();
+  fabric.run_for(second);
+  fabric.fabric.link_of(fabric.port(0))->mend();
+  fabric.run_for(second / 2);
+  fabric.fabric.link_of(fabric.port(1))->mend();
+  fabric.run_for(100 * second);
+  EXPECT_TRUE(logged_out.empty());
+  EXPECT_TRUE(knows(late));
+}
+
+// The same where the fabric does not answer SCR: nobody will tell of changes, nor did.
+TEST_F(PortValidatorTest, logged_in_without_notifications_is_asked) {
+  struct LoseScr final : fc2::FrameFault {
+    void carry(fc2::Channel& channel, fc2::FramePtr frame) override {
+      const auto header = wire::FcHeader::parse(frame->content());
+      if (header->d_id != wire::well_known::fabric_controller) channel.deliver(std::move(frame));
+    }
+  } lose_scr;
+  const wire::FcId gone = id(1);
+  fabric.fabric.link_of(fabric.port(0))->cut();
+  fabric.detach(1);
+  fabric.run_for(second);
+  fabric.fabric.set_faults(fabric.port(0), &lose_scr, nullptr);
+  fabric.fabric.link_of(fabric.port(0))->mend();
+  fabric.run_for(100 * second);
+  EXPECT_EQ(logged_out, std::vector{gone});
+  EXPECT_TRUE(knows(id(2)));
+  fabric.fabric.set_faults(fabric.port(0), nullptr, nullptr);
 }
 
 // Many at once, more than are checked at a time: all are found out.

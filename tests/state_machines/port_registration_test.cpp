@@ -16,6 +16,7 @@ class Recorded final : public fsm::testing::Recorder<Context> {
   void ask() override { note("ask"); }
   void ask_again() override { note("ask_again"); }
   void report_ready() override { note("report_ready"); }
+  void validate_logins() override { note("validate_logins"); }
   [[nodiscard]] bool uses_name_server() const override { return knob(UsesNameServerKnob); }
   [[nodiscard]] bool wants_state_changes() const override { return knob(WantsStateChangesKnob); }
   [[nodiscard]] bool more_to_register() const override { return knob(MoreToRegisterKnob); }
@@ -84,7 +85,7 @@ TEST(PortRegistration, Unregistered_to_registered) {
   EXPECT_EQ(rig.after(Answered{}), goes_on);
   rig.set(Recorded::MoreToRegisterKnob, false);
   EXPECT_EQ(rig.after(Answered{}), subscribes);
-  EXPECT_EQ(rig.after(Answered{}), "Registered:");
+  EXPECT_EQ(rig.after(Answered{}), "Registered: validate_logins");
   EXPECT_EQ(registering(false).after(Answered{}), ready);
 }
 
@@ -139,15 +140,15 @@ TEST(PortRegistration, Registering_login_ends) {
   }
 }
 
-// FC-VI 7.7.5: SCR is not needed to be found.
+// FC-VI 7.7.5: SCR is not needed to be found. FC-VI 7.7.1: who went before it was answered went untold.
 TEST(PortRegistration, RegisteringForStateChanges_no_answer) {
   Rig rig = registering_for_changes();
   rig.set(Recorded::RetriesLeftKnob);
   EXPECT_EQ(rig.after(AnswerMissing{}), "RegisteringForStateChanges: ask_again");
   EXPECT_EQ(rig.after(NameServerUnavailable{}), "RegisteringForStateChanges: report_ready");
   rig.set(Recorded::RetriesLeftKnob, false);
-  EXPECT_EQ(rig.after(AnswerMissing{}), "Registered:");
-  EXPECT_EQ(registering_for_changes().after(NoExchange{}), "Registered:");
+  EXPECT_EQ(rig.after(AnswerMissing{}), "Registered: validate_logins");
+  EXPECT_EQ(registering_for_changes().after(NoExchange{}), "Registered: validate_logins");
   EXPECT_EQ(registering_for_changes().after(RequestEnded{}), "Registered:");
 }
 
