@@ -230,6 +230,29 @@ TEST_F(FabricTest, crashed_switch_is_gone_and_comes_back) {
   EXPECT_EQ(f.at(0).logged_in_ports(), 3U);
 }
 
+// A port is unplugged from a switch that is down, or plugged in at another of its F_Ports: the one that is left has no
+// link to mend when the switch is back.
+TEST_F(FabricTest, crashed_switch_port_that_is_left_has_no_link_to_mend) {
+  for (const bool moves : {false, true}) {
+    SwitchedFabric one(1);
+    one.add_port(0);
+    one.run_for(second);
+    ASSERT_TRUE(one.port(0).online());
+    one.fabric.crash(one.at(0));
+    if (moves)
+      one.at(0).replug(one.port(0));
+    else
+      one.detach(0);
+    EXPECT_TRUE(one.fabric.is_consistent()) << moves;
+    one.add_port(0);
+    one.fabric.restart(one.at(0));
+    one.run_for(second);
+    EXPECT_TRUE(one.port(1).online()) << moves;
+    EXPECT_EQ(one.port(0).online(), moves);
+    EXPECT_TRUE(one.fabric.is_consistent()) << moves;
+  }
+}
+
 // FC-LS, FC-VI 7.7.5: who registered hears that a switch went, and that it is back.
 TEST_F(FabricTest, registered_port_hears_of_a_crash) {
   chain(3);

@@ -150,6 +150,86 @@ TEST_F(LoopTest, logged_in_port_leaves_is_logged_out) {
   EXPECT_GT(loop.frames_returned(), 0U);
 }
 
+// FC-VI 7.7.2: it goes for good while a LIP has it ask by ADISC: no login is left that could be confirmed, also when it
+// has joined again with the AL_PA of before.
+TEST_F(LoopTest, validating_port_leaves_has_no_login) {
+  add_and_run(2);
+  ASSERT_TRUE(log_in(0, 1));
+  const wire::FcId peer = id(1);
+  loop.lip(port(0));
+  while (!port(0).remote_port(peer).validating()) ASSERT_TRUE(scheduler.run_next(scheduler.now() + millisecond));
+  loop.detach(port(0));
+  EXPECT_EQ(port(0).remote_port(peer).state_name(), "Offline");
+  EXPECT_TRUE(port(0).is_consistent());
+  attach(loop, port(0));
+  run_for(millisecond);
+  ASSERT_EQ(id(1), peer);
+  EXPECT_FALSE(port(0).remote_port(peer).logged_in());
+}
+
+/// A fault that holds every frame back until the link breaks.
+struct HeldBack final : FrameFault {
+  void carry(Channel&, FramePtr frame) override { held = std::move(frame); }
+  void link_broke() override { held.reset(); }
+  FramePtr held;
+};
+
+// What a fault holds back of a port that leaves is lost with it: its place on the loop, where that would go on, is
+// gone.
+TEST_F(LoopTest, leaving_port_loses_what_faults_hold_back) {
+  add_and_run(3);
+  ASSERT_TRUE(log_in(0, 1));
+  HeldBack sent, received;
+  loop.set_faults(port(0), &sent, nullptr);
+  send(0, id(1), 1);
+  run_for(millisecond);
+  loop.set_faults(port(0), &sent, &received);
+  send(1, id(0), 2);
+  run_for(millisecond);
+  ASSERT_NE(sent.held, nullptr);
+  ASSERT_NE(received.held, nullptr);
+  loop.detach(port(0));
+  EXPECT_EQ(sent.held, nullptr);
+  EXPECT_EQ(received.held, nullptr);
+  run_for(second);
+  EXPECT_TRUE(user.ius.empty());
+}
+
+// A loop without latency: a LIP goes round it slower than a port far from its origin wins the loop, and comes to that
+// one between two frames: it has the second one back. Each IU comes once, in order.
+TEST(LoopWithoutLatency, logged_in_lips_lose_nothing) {
+  Scheduler scheduler;
+  FramePool pool;
+  RecordingUser user;
+  std::vector<std::unique_ptr<NPort>> ports;
+  Loop loop(scheduler, pool, {.hop_latency_ns = 0, .bytes_per_second = 0});
+  for (std::size_t i = 0; i < 12; ++i) {
+    ports.push_back(std::make_unique<NPort>(scheduler, pool, support::port_config(i)));
+    ports.back()->set_user(support::fc4, user);
+    attach(loop, *ports.back());
+  }
+  const auto run_for = [&](TimeNs duration) { scheduler.run_until(scheduler.now() + duration); };
+  run_for(millisecond);
+  NPort& last = *ports.back();
+  for (std::size_t i = 0; i < 2; ++i) last.remote_port(ports[i]->n_port_id()).log_in();
+  run_for(millisecond);
+  constexpr std::size_t most_events = 120;
+  for (std::size_t events = 0; events < most_events; ++events) {
+    loop.lip(*ports[0]);
+    for (std::size_t i = 0; i < events; ++i) scheduler.run_next(scheduler.now());
+    for (std::size_t n = 0; n < 4; ++n) {  // to one and the other in turn: each frame has a circuit of its own
+      Exchange* exchange = last.originate(ports[n % 2]->n_port_id(), wire::Type::fc_vi, user);
+      ASSERT_NE(exchange, nullptr);
+      last.send(*exchange, wire::RCtl::unsolicited_control, {}, std::vector<std::uint8_t>(8),
+                {.last_of_exchange = true});
+    }
+    run_for(millisecond);
+  }
+  EXPECT_EQ(user.ius.size(), 4 * most_events);
+  EXPECT_TRUE(user.failures.empty());
+  EXPECT_TRUE(loop.is_consistent());
+}
+
 // FC-VI 7.7.3: LIPs in the middle of everything: each IU comes once, in order.
 TEST_F(LoopTest, logged_in_lips_lose_nothing) {
   add_and_run(3);

@@ -108,6 +108,23 @@ TEST(TopologyScenario, events_happen) {
   EXPECT_EQ(lip.asynchronous_errors, 1U);
 }
 
+// A port that is plugged in at a switch that is down has no link yet that anything could happen to; when the switch is
+// back it has one, and logs in.
+TEST(TopologyScenario, switch_down_link_that_is_not_there_is_left_alone) {
+  for (const std::string event : {"nos", "ols", "link_reset", "cut"}) {
+    const RunResult result = run(two_ports +
+                                 std::string("workloads: [{name: w, client: b, server: b, hold: 10s}]\n"
+                                             "faults:\n"
+                                             "  - {action: switch_down, switch: switch, at: 1ms, for: 1s}\n"
+                                             "  - {action: replug, port: a, at: 2ms}\n"
+                                             "  - {action: ") +
+                                 event + ", port: a, at: 3ms}\nexpectations: {discards: {min: 0}}\n");
+    EXPECT_EQ(result.faults, (std::vector<std::uint64_t>{1, 1, 1})) << event;
+    EXPECT_EQ(result.ius.at("FLOGI"), 4U) << event;
+    EXPECT_EQ(result.unexpected_events, 0U) << event;
+  }
+}
+
 // A link that is cut for a moment: what the programs do meanwhile waits.
 TEST(TopologyScenario, cut_waits) {
   const RunResult result =
