@@ -137,26 +137,6 @@ TEST(Trial, a_wrong_byte_at_the_far_side_is_a_failure) {
   EXPECT_FALSE(outcome.turns[1].empty());
 }
 
-// Minimal scenarios that soaks left of mistakes: a fault held a frame back for a loop port that had gone; an F_Port was
-// left while its switch was down, and its link was cut before it was joined; a login was validated when the link went
-// for good; a LIP on a loop without latency.
-TEST(Trial, what_soaks_found_holds) {
-  const std::string one = "ports: [{name: p1}]\nworkloads: [{name: w, client: p1, server: p1}]\nfaults: ";
-  const std::string loop = "topology: {kind: private_loop}\n";
-  for (const std::string& found :
-       {loop + one + "[{action: reorder}, {action: link_down, port: p1, at: 1us}]\n",
-        one + "[{action: replug, port: p1, at: 1us}, {action: switch_down, switch: switch, at: 0us}]\n",
-        one + "[{action: cut, port: p1, at: 2us}, {action: replug, port: p1, at: 1us}, {action: switch_down, switch: "
-              "switch, at: 0ns}]\n",
-        loop + "ports: [{name: p2}, {name: p3}]\nworkloads: [{name: w, client: p3, server: p2}]\nfaults: [{action: "
-               "link_down, port: p2, at: 1ms}, {action: link_down, port: p3, message: FCVI_CONNECT_RQST, for: 1s}]\n",
-        drawn_scenario(28154).substr(drawn_scenario(28154).find("seed:"))}) {
-    fc2::FramePool pool;
-    const Outcome outcome = soak::judged(*read_scenario("name: found\n" + found, "found", "", {}), pool);
-    EXPECT_EQ(outcome.kind, "") << found << outcome.what;
-  }
-}
-
 // What no implementation could pass is refused, and so never what a failure shrinks to.
 TEST(Trial, what_nobody_can_pass_is_unsuitable) {
   const auto why = [](const std::string& text) { return unsuitable(*read_scenario("name: n\n" + text, "t", "", {})); };
