@@ -348,11 +348,13 @@ void Connection::abort_setup() {
   if (setup_ != nullptr) setup_->disconnect_received();
 }
 
-/// An out-of-order fabric: answers that the peer sent before may be under way, R_A_TOV at most (Annex E: lock step).
+/// An out-of-order fabric: answers that the peer sent before may be under way, R_A_TOV at most (Annex E: lock step). In
+/// class 2 they may wait for end-to-end credit, which this request of class 3 does not need.
 void Connection::endpoint_lost() {
   endpoint_.end.note(ended_by_peer());  // while its request is at hand
   const wire::MsgId last = incoming_ != nullptr ? incoming_->rqst.last_msg_id : wire::MsgId{};
-  if (services().port.in_order() || !sender_.awaits_answers(last)) return end_now();
+  const bool overtakes = !services().port.in_order() || endpoint_.class_2();
+  if (!overtakes || !sender_.awaits_answers(last)) return end_now();
   endpoint_.end.peer_knows = true;
   if (ending_ == nullptr) ending_ = std::make_unique<Ending>(*this);
   ending_->up_to = last;

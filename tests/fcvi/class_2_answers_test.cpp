@@ -61,6 +61,26 @@ TEST_F(Class2Answers, sending_ackThatStopsTheSequence_acknowledges) {
   EXPECT_EQ(aborts(), 0u);
 }
 
+// Ruling 128: the program at the far end disconnects as soon as it has all messages, while more answers wait there for
+// end-to-end credit than it has. Its DISCONNECT_RQST, of class 3, overtakes them, and tells by its FCVI_MSG_ID that they
+// come: each message was received, and none is flushed.
+TEST_F(Class2Answers, disconnected_behindTheLastMessage_answersCome) {
+  constexpr int messages = 3 * credit;
+  begin(Level::ReliableReception);
+  faults.on_link_control = [&](const wire::FcHeader& ack) {
+    return ack.s_id == client->port.n_port_id() ? support::late(runtime::millisecond) : pass;
+  };
+  receive(messages), send(messages, 100);
+  ASSERT_TRUE(fabric.run_until([&] { return received(messages - 1) != 0; }));
+  EXPECT_EQ(disconnect(*server, *server_vi), vi::Return::Success);
+  EXPECT_EQ(sent(messages - 1), 0u) << "the answer waits";
+  EXPECT_EQ(client_vi->state(), vi::State::Connected);
+  fabric.run_for(runtime::second);
+  for (std::size_t i = 0; i < messages; ++i) EXPECT_EQ(sent(i), sent_well) << i;
+  EXPECT_EQ(client_vi->state(), vi::State::Error);
+  EXPECT_EQ(client->count(vi::ErrorCode::ConnLost), 1);
+}
+
 // FC-FS "N_Port Login required" is the peer's to say: from the fabric it rejects the frame, and leaves the login.
 TEST_F(Class2Answers, sending_fabricRejectsForLogin_staysLoggedIn) {
   send_alone(Level::UnreliableDelivery);
