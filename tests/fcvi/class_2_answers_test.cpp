@@ -62,8 +62,8 @@ TEST_F(Class2Answers, sending_ackThatStopsTheSequence_acknowledges) {
 }
 
 // Ruling 128: the program at the far end disconnects as soon as it has all messages, while more answers wait there for
-// end-to-end credit than it has. Its DISCONNECT_RQST, of class 3, overtakes them, and tells by its FCVI_MSG_ID that they
-// come: each message was received, and none is flushed.
+// end-to-end credit than it has. Its DISCONNECT_RQST, of class 3, overtakes them, and tells by its FCVI_MSG_ID that
+// they come: each message was received, and none is flushed.
 TEST_F(Class2Answers, disconnected_behindTheLastMessage_answersCome) {
   constexpr int messages = 3 * credit;
   begin(Level::ReliableReception);

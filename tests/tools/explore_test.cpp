@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "fc2_fabric/frame/frame_header.hpp"
 #include "fc2_fabric/node/remote_port.hpp"
 #include "fc2_fabric/link/link.hpp"
 #include "tools/fcvi_sim/explore/explore.hpp"
@@ -36,6 +37,61 @@ std::set<std::string> broken(const Scenario& scenario, const Sabotage& sabotage,
   return names;
 }
 using Names = std::set<std::string>;
+
+// --- the programs ------------------------------------------------------------------------------------------------
+
+/// One run of a scenario without faults: all it says of the connection's client.
+End client_of(const std::string& more, const std::string& transfer, const FaultList& faults = {}) {
+  fc2::FramePool pool;
+  Scenario scenario = scenario_of("reliable_reception\n    " + more, "[{" + transfer + "}]");
+  World world(scenario, faults, pool, {});
+  const Record& record = world.run();
+  EXPECT_TRUE(check_invariants(record).empty());
+  return record.connections.front().ends[0];
+}
+constexpr const char* six_sends = "operation: send, data: {random: 600}, message_bytes: 100";
+
+// As many descriptors are posted as the queues have, and one more when one has completed.
+TEST(Programs, queue_depth_bounds_what_is_posted) {
+  const End all = client_of("queue_depth: 2", six_sends);
+  ASSERT_EQ(all.sends.size(), 6u);
+  for (const Descriptor& send : all.sends) EXPECT_EQ(send.status & vi::status::error_mask, 0u);
+  const auto posted_when_the_first_is_lost = [](const char* depth) {
+    fc2::FramePool pool;
+    Scenario scenario =
+        scenario_of(std::string("reliable_reception\n    queue_depth: ") + depth, std::string("[{") + six_sends + "}]");
+    std::size_t requests = 0;
+    World world(scenario, FaultList{}, pool, {.frame = [&](fc2::Frame& frame) {
+                  const bool first = fc2::header_of(frame).r_ctl == wire::RCtl::solicited_data && requests++ == 0;
+                  if (first) frame.bytes[0] = 0xFF;  // no R_CTL that anybody knows
+                }});
+    return world.run().connections.front().ends[0].sends.size();
+  };
+  EXPECT_EQ(posted_when_the_first_is_lost("2"), 2u);
+  EXPECT_EQ(posted_when_the_first_is_lost("64"), 6u);
+}
+
+// Open loop: each message goes when it is due; closed loop: a time after the answer to the one before.
+TEST(Programs, messages_go_at_their_pace) {
+  constexpr runtime::TimeNs nearly = runtime::millisecond - runtime::microsecond;  // the first one waits for RESP3
+  for (const char* pace : {"interval: 1ms", "think_time: 1ms"}) {
+    const End end = client_of("queue_depth: 64", std::string(six_sends) + ", " + pace);
+    ASSERT_EQ(end.sends.size(), 6u) << pace;
+    for (std::size_t i = 1; i < 6; ++i) EXPECT_GE(end.sends[i].completed - end.sends[i - 1].completed, nearly) << pace;
+  }
+  const End bursts = client_of("queue_depth: 64", std::string(six_sends) + ", interval: 1ms, burst: 3");
+  EXPECT_LT(bursts.sends[2].completed - bursts.sends[0].completed, nearly);
+  EXPECT_GE(bursts.sends[3].completed - bursts.sends[0].completed, nearly);
+}
+
+// VI-ARCH 3.2.1: RDMA Write to memory that does not permit it fails, and nothing is written.
+TEST(Programs, memory_permits_what_the_workload_says) {
+  const End refused = client_of("rdma_write: false", "operation: rdma_write, data: {random: 100}");
+  ASSERT_EQ(refused.sends.size(), 1u);
+  EXPECT_NE(refused.sends[0].status & vi::status::error_mask, 0u);
+  const End permitted = client_of("rdma_read: false", "operation: rdma_write, data: {random: 100}");
+  EXPECT_EQ(permitted.sends[0].status & vi::status::error_mask, 0u);
+}
 
 // --- what is tried -----------------------------------------------------------------------------------------------
 
@@ -424,6 +480,12 @@ TEST_F(Excuses, cost_sees_two_messages_lost_by_one_frame) {
   connection.ends[1].receives = {lost, lost};
   connection.ends[1].signals = 2;
   EXPECT_EQ(broken_invariants(), Names{"cost"});
+  record.in_order = false;  // then a Disconnect may have overtaken the other one
+  call(0, "VipDisconnect", vi::Return::Success, runtime::second);
+  EXPECT_EQ(broken_invariants(), Names{"cost"});
+  for (Descriptor& receive : connection.ends[1].receives) receive.completed = 2 * runtime::second;
+  EXPECT_EQ(broken_invariants(), Names{});
+  record.in_order = true;
   connection.ends[1].receives.pop_back();
   connection.ends[1].signals = 1;
   connection.ends[0].broken_off = true;
@@ -436,6 +498,30 @@ TEST_F(Excuses, no_fault_sees_that_nothing_succeeds) {
   EXPECT_EQ(broken_invariants(), Names{});
   record.faults.clear();
   EXPECT_EQ(broken_invariants(), Names{"new connection"});
+}
+// FC-VI 8.1, C.5.9.2: where the fabric keeps no order, a DISCONNECT_RQST overtakes what was sent before it.
+TEST_F(Excuses, no_fault_excuses_what_a_disconnect_may_overtake) {
+  record.faults.clear();
+  call(0, "VipDisconnect", vi::Return::Success, 30 * runtime::second);
+  call(1, "VipConnectPeerRequest", vi::Return::NotReachable, 31 * runtime::second);
+  EXPECT_EQ(broken_invariants(), Names{"new connection"});
+  record.in_order = false;
+  EXPECT_EQ(broken_invariants(), Names{});
+  connection.ends[1].calls[0].returned = 29 * runtime::second;
+  EXPECT_EQ(broken_invariants(), (Names{"new connection", "order"}));
+}
+// VI-ARCH 3.2.1: RDMA that the memory does not permit fails by itself, and harms nobody else.
+TEST_F(Excuses, no_fault_excuses_what_is_not_permitted) {
+  record.faults.clear();
+  connection.ends[0].messages.push_back({Operation::RdmaWrite, {1}, {}});
+  connection.ends[0].broken_off = true;
+  EXPECT_EQ(broken_invariants(), Names{"new connection"});
+  connection.permits_write = false;
+  EXPECT_EQ(broken_invariants(), Names{});
+  connection.ends[1].targets = {{0, {untouched}}};
+  EXPECT_EQ(broken_invariants(), Names{});
+  connection.ends[1].targets = {{0, {1}}};
+  EXPECT_EQ(broken_invariants(), Names{"delivery"});
 }
 TEST_F(Excuses, no_fault_sees_a_connection_that_is_lost) {
   record.faults.clear();

@@ -70,6 +70,16 @@ TEST(DrawnScenario, every_kind_is_drawn) {
                            "unreliable_delivery",
                            "reliable_reception",
                            "rdma_read",
+                           "queue_depth: 2",
+                           "rdma_write: false",
+                           "rdma_read: false",
+                           "interval:",
+                           "rate:",
+                           "think_time:",
+                           "arrivals: poisson",
+                           "burst:",
+                           "message: FLOGI",
+                           "message: SCR",
                            "rdma_write",
                            "immediate:",
                            "segments:",
@@ -144,9 +154,10 @@ TEST(Trial, what_nobody_can_pass_is_unsuitable) {
   EXPECT_EQ(why(two + "}]\n"), "");
   EXPECT_THAT(why(two + ", server_start: 1ms}]\n"), HasSubstr("no server_start"));
   EXPECT_EQ(why(two + ", server_start: 1ms, model: peer_to_peer}]\n"), "");
-  EXPECT_THAT(why(two + ", model: peer_to_peer}]\ntopology: {in_order: false}\n"), HasSubstr("a hold of 1 s"));
-  EXPECT_THAT(why(two + ", transfers: [{operation: send, data: {random: 10}, think_time: 1ms}]}]\n"),
-              HasSubstr("no pace"));
+  EXPECT_THAT(why(two + ", transfers: [{operation: send, data: {random: 10}, reply: 10}]}]\n"), HasSubstr("no reply"));
+  const std::string ten = ", transfers: [{operation: send, data: {random: 10}, message_bytes: 1, ";
+  EXPECT_EQ(why(two + ten + "think_time: 500ms}]}]\n"), "");
+  EXPECT_THAT(why(two + ten + "interval: 2s}]}]\n"), HasSubstr("within 10 s"));
   EXPECT_THAT(why(two + ", connect_timeout: 4s}]\n"), HasSubstr("connect_timeout"));
   EXPECT_THAT(why(two + "}]\ntopology: {switches: [{name: s}, {name: t}]}\n"), HasSubstr("no ISL joins"));
   EXPECT_THAT(why("topology: {kind: point_to_point}\nports: [{name: a}, {name: b}]\n"

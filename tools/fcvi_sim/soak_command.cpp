@@ -137,8 +137,8 @@ void find_keys(const settings::Tree& tree, const std::set<std::string>& known, s
 
 /// The programs and the judge are those of `explore`.
 void warn_of_ignored(const std::string& path, const settings::Tree& tree) {
-  static const std::set<std::string> ignored{"expectations", "expect",      "expect_group", "except", "status",
-                                             "concurrent",   "queue_depth", "time_limit",   "linger", "times"};
+  static const std::set<std::string> ignored{"expectations", "expect",     "expect_group", "except", "status",
+                                             "concurrent",   "time_limit", "linger",       "times"};
   std::set<std::string> found;
   find_keys(tree, ignored, found);
   if (found.empty()) return;

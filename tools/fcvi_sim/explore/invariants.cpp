@@ -1,7 +1,6 @@
 #include "tools/fcvi_sim/explore/invariants.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <initializer_list>
 #include <iterator>
 
@@ -28,6 +27,20 @@ constexpr std::string_view request_call = "VipConnectRequest", peer_request_call
                            disconnect_call = "VipDisconnect";
 constexpr std::string_view side_names[] = {"client", "server"};
 
+/// A DISCONNECT_RQST that overtakes earlier messages ends them.
+runtime::TimeNs first_disconnect(const ConnectionRecord& connection) {
+  runtime::TimeNs first = runtime::never;
+  for (const End& each : connection.ends)
+    for (const CallRecord& call : each.calls)
+      if (call.name == disconnect_call) first = std::min(first, call.issued);
+  return first;
+}
+
+/// Where the fabric keeps no order: until a DISCONNECT_RQST may overtake what was sent before it (FC-VI 8.1, C.5.9.2).
+runtime::TimeNs undisturbed_until(const Record& record, const ConnectionRecord& connection) {
+  return record.in_order ? runtime::never : first_disconnect(connection);
+}
+
 /// One connection's rules.
 class Judge {
  public:
@@ -46,8 +59,8 @@ class Judge {
       if (nothing_disturbs())
         all_succeeds(liveness, side, runtime::never);
       else if (nothing_befell())
-        calls_succeed(liveness, side, runtime::never);
-      if (judges_order()) all_succeeds(order, side, first_disconnect());
+        calls_succeed(liveness, side, undisturbed_until());
+      if (judges_order()) all_succeeds(order, side, first_disconnect(connection_));
     }
     one_loss_costs_one_message();
     endpoints_agree();
@@ -83,11 +96,15 @@ class Judge {
   void all_succeeds(std::string_view invariant, int side, runtime::TimeNs until);
   void endpoints_agree();
   [[nodiscard]] bool nothing_disturbs() const;
-  [[nodiscard]] bool nothing_befell() const { return record_.faults.empty() && !record_.port_befallen; }
+  [[nodiscard]] bool nothing_befell() const {
+    return record_.faults.empty() && !record_.port_befallen && !connection_.refuses_messages();
+  }
+  [[nodiscard]] runtime::TimeNs undisturbed_until() const {
+    return sim::explore::undisturbed_until(record_, connection_);
+  }
   [[nodiscard]] bool logged_out() const;
   [[nodiscard]] bool only_overtaken() const;
   [[nodiscard]] bool only_late() const;
-  [[nodiscard]] runtime::TimeNs first_disconnect() const;
   [[nodiscard]] bool may_not_tell(int side, runtime::TimeNs since, runtime::TimeNs until) const;
   [[nodiscard]] bool is_message(const Descriptor& receive, const Message& message) const;
 
@@ -216,7 +233,7 @@ void Judge::memory_is_kept(int side) {
   for (const Target& target : own.targets) {
     const std::vector<std::uint8_t>& sent = end(1 - side).messages[target.message].content;
     for (std::size_t i = 0; i < target.bytes.size(); ++i) {
-      if (target.bytes[i] == untouched || target.bytes[i] == sent[i]) continue;
+      if (target.bytes[i] == untouched || (connection_.permits_write && target.bytes[i] == sent[i])) continue;
       fail(delivery, side, "RDMA Write " + std::to_string(target.message) + " leaves a wrong byte");
       break;
     }
@@ -237,7 +254,7 @@ bool Judge::logged_out() const {
 
 /// An out-of-order fabric reorders (FC-VI 8.1) and loses nothing; no login ends by it.
 bool Judge::only_overtaken() const {
-  return !record_.in_order && !record_.port_befallen && !connection_.rejected &&
+  return !record_.in_order && !record_.port_befallen && !connection_.rejected && !connection_.refuses_messages() &&
          connection_.phase == ConnectionRecord::Phase::Faults &&
          std::all_of(record_.faults.begin(), record_.faults.end(),
                      [](const Fault& fault) { return fault.kind == Fault::Kind::Reorder; });
@@ -256,7 +273,7 @@ bool is_of_messages(const Hit& hit) {
 /// FC-VI 8.4.1 d), B.3.2.4: frames that arrive within R_A_TOV are processed, however many others they were overtaken
 /// by. A block may hit a request and its answer.
 bool Judge::only_late() const {
-  if (record_.in_order || record_.port_befallen || connection_.rejected ||
+  if (record_.in_order || record_.port_befallen || connection_.rejected || connection_.refuses_messages() ||
       connection_.phase != ConnectionRecord::Phase::Faults)
     return false;
   runtime::TimeNs all = 0;
@@ -269,15 +286,6 @@ bool Judge::only_late() const {
   }
   if (by_seconds && !std::all_of(record_.hits.begin(), record_.hits.end(), is_of_messages)) return false;
   return all < std::min(record_.frame_lifetime, record_.ulp_timeout);
-}
-
-/// A DISCONNECT_RQST that overtakes earlier messages ends them.
-runtime::TimeNs Judge::first_disconnect() const {
-  runtime::TimeNs first = runtime::never;
-  for (const End& each : connection_.ends)
-    for (const CallRecord& call : each.calls)
-      if (call.name == disconnect_call) first = std::min(first, call.issued);
-  return first;
 }
 
 // VI-DG 3.3.3: a rejected client is told so, or, with faults, nothing; never that it is connected.
@@ -319,11 +327,12 @@ bool Judge::lost_only(std::initializer_list<wire::fcvi::Opcode> opcodes) const {
 // RESP1 that is lost costs time only, if the program has it. Without a fault every message arrives.
 void Judge::one_fault_costs_little(int side) {
   if (connection_.phase != ConnectionRecord::Phase::Faults || record_.faults.size() > 1 || connection_.rejected ||
-      record_.port_befallen)
+      connection_.refuses_messages() || record_.port_befallen)
     return;
-  if (nothing_befell()) descriptors_succeed(cost, side, runtime::never);
+  if (nothing_befell()) descriptors_succeed(cost, side, undisturbed_until());
   const bool retried = lost_only({wire::fcvi::Opcode::connect_rqst, wire::fcvi::Opcode::connect_resp1});
   for (const CallRecord& call : end(side).calls) {
+    if (call.returned > undisturbed_until()) continue;
     const bool accepts =
         call.name == peer_request_call && hit(wire::fcvi::Opcode::connect_resp2);  // T2 ends it (8.5.3 d)
     const bool connects = call.name == request_call || call.name == peer_request_call;
@@ -339,13 +348,15 @@ void Judge::one_fault_costs_little(int side) {
 // frame errors one message, whether the fabric keeps the order or not.
 void Judge::one_loss_costs_one_message() {
   if (connection_.phase != ConnectionRecord::Phase::Faults ||
-      connection_.reliability != vi::ReliabilityLevel::UnreliableDelivery || connection_.rejected)
+      connection_.reliability != vi::ReliabilityLevel::UnreliableDelivery || connection_.rejected ||
+      connection_.refuses_messages())
     return;
   if (!lost_only({wire::fcvi::Opcode::send_rqst, wire::fcvi::Opcode::write_rqst})) return;
   std::size_t missing = 0;
   for (int side = 0; side < 2; ++side) {
-    missing += static_cast<std::size_t>(
-        std::count_if(end(side).receives.begin(), end(side).receives.end(), std::not_fn(succeeded)));
+    missing += static_cast<std::size_t>(std::count_if(
+        end(side).receives.begin(), end(side).receives.end(),
+        [this](const Descriptor& receive) { return receive.completed <= undisturbed_until() && !succeeded(receive); }));
     if (end(side).broken_off) fail(cost, side, "one frame of a message is lost, and the connection with it");
   }
   if (missing > 1)
@@ -383,7 +394,7 @@ bool Judge::may_not_tell(int side, runtime::TimeNs since, runtime::TimeNs until)
   const runtime::TimeNs limit = longest_disagreement(record_.ulp_timeout, record_.r_a_tov);
   for (const Logout& logout : record_.logouts)
     if (logout.at >= connection_.began && logout.at <= until && logout.port == end(side).port &&
-        logout.peer == end(1 - side).port && until - logout.at <= 4 * limit)
+        logout.peer == end(1 - side).port && until - logout.at <= 4 * limit + connection_.holds)
       return true;
   for (const CallRecord& call : end(side).calls)
     if (call.name == disconnect_call && call.result == vi::Return::NotReachable && since <= call.returned &&
@@ -425,10 +436,12 @@ void Judge::endpoints_agree() {
   }
 }
 
-bool is_harmed(const ConnectionRecord& connection) {
-  return std::any_of(std::begin(connection.ends), std::end(connection.ends), [](const End& end) {
-    return end.broken_off || std::any_of(end.calls.begin(), end.calls.end(),
-                                         [](const CallRecord& call) { return call.result != vi::Return::Success; });
+/// Until that time: see Judge::undisturbed_until().
+bool is_harmed(const ConnectionRecord& connection, runtime::TimeNs until) {
+  return std::any_of(std::begin(connection.ends), std::end(connection.ends), [until](const End& end) {
+    return end.broken_off || std::any_of(end.calls.begin(), end.calls.end(), [until](const CallRecord& call) {
+             return call.result != vi::Return::Success && call.returned <= until;
+           });
   });
 }
 
@@ -437,8 +450,9 @@ void check_bystanders(const Record& record, Violations& violations) {
   const bool one_loss = !record.port_befallen && record.faults.size() == 1 && record.hits.size() == 1 &&
                         record.hits[0].kind == Fault::Kind::Lose && record.hits[0].fc_vi;
   const auto harmed =
-      std::count_if(record.connections.begin(), record.connections.end(), [](const ConnectionRecord& connection) {
-        return connection.phase == ConnectionRecord::Phase::Faults && !connection.rejected && is_harmed(connection);
+      std::count_if(record.connections.begin(), record.connections.end(), [&](const ConnectionRecord& connection) {
+        return connection.phase == ConnectionRecord::Phase::Faults && !connection.rejected &&
+               !connection.refuses_messages() && is_harmed(connection, undisturbed_until(record, connection));
       });
   if (one_loss && harmed > 1)
     violations.push_back({cost, "one frame of one connection is lost, and " + std::to_string(harmed) + " are harmed"});
@@ -455,6 +469,15 @@ void check_holdings(const Record& record, Violations& violations) {
 }
 
 }  // namespace
+
+bool ConnectionRecord::refuses_messages() const {
+  return std::any_of(std::begin(ends), std::end(ends), [this](const End& end) {
+    return std::any_of(end.messages.begin(), end.messages.end(), [this](const Message& message) {
+      return (message.operation == Operation::RdmaWrite && !permits_write) ||
+             (message.operation == Operation::RdmaRead && !permits_read);
+    });
+  });
+}
 
 const std::vector<Invariant>& invariants() {
   static const std::vector<Invariant> all{{ends, "every program comes to an end"},

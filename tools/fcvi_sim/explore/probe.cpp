@@ -66,12 +66,14 @@ std::vector<Message> messages_of(const WorkloadSpec& workload, Side side, std::u
 }
 
 Probe::Probe(Node& node, const WorkloadSpec& workload, End& record, const std::vector<Message>& theirs)
-    : node_(node), record_(record), theirs_(theirs) {
+    : node_(node), record_(record), theirs_(theirs), send_depth_(workload.queue_depth),
+      receive_depth_(workload.attributes.reliability == vi::ReliabilityLevel::ReliableReception ? workload.queue_depth
+                                                                                                : theirs.size()) {
   const auto depth = static_cast<std::uint32_t>(std::max(record.messages.size(), theirs.size()) + 1);
   endpoint_ = std::make_unique<Endpoint>(node, workload.attributes, depth, most_segments(record.messages, theirs),
                                          workload.name);
-  memory_ =
-      endpoint_->allocate(memory_size(record.messages, theirs) + theirs.size() * longest_receive(theirs), true, true);
+  memory_ = endpoint_->allocate(memory_size(record.messages, theirs) + theirs.size() * longest_receive(theirs),
+                                workload.attributes.enable_rdma_write, workload.attributes.enable_rdma_read);
   for (const Message& message : record.messages) {
     own_.push_back(reserve(message.content.size()));
     if (message.operation != Operation::RdmaRead) fill(own_.back(), message.content);
@@ -120,29 +122,44 @@ std::vector<Piece> Probe::pieces_of(const Slot& slot, std::uint32_t segments) {
   return pieces;
 }
 
-void Probe::post_receives() {
-  for (std::size_t i = 0; i < receives_.size(); ++i) {
-    const auto pieces = pieces_of(receives_[i], receive_segments_[i]);
-    Posting posting{.pieces = pieces, .base = memory_.address(), .handle = memory_.handle()};
-    Descriptor descriptor{.message = record_.receives.size()};
-    descriptor.address = endpoint_->post_receive(posting);
-    record_.receives.push_back(std::move(descriptor));
-  }
+void Probe::post_receive() {
+  const std::size_t i = record_.receives.size();
+  const auto pieces = pieces_of(receives_[i], receive_segments_[i]);
+  Posting posting{.pieces = pieces, .base = memory_.address(), .handle = memory_.handle()};
+  Descriptor descriptor{.message = i};
+  descriptor.address = endpoint_->post_receive(posting);
+  record_.receives.push_back(std::move(descriptor));
 }
 
-void Probe::post_sends() {
-  for (std::size_t i = 0; i < record_.messages.size(); ++i) {
-    const Message& message = record_.messages[i];
-    const auto pieces = pieces_of(own_[i], message.segments);
-    Posting posting{
-        .control = control_of(message), .pieces = pieces, .base = memory_.address(), .handle = memory_.handle()};
-    posting.immediate_data = message.immediate.value_or(0);
-    posting.remote_address = peer_->memory_.address() + peer_->remote_[i].offset;
-    posting.remote_handle = peer_->memory_.handle();
-    Descriptor descriptor{.message = i};
-    record_.sends.push_back(std::move(descriptor));
-    record_.sends.back().address = endpoint_->post_send(posting);
-  }
+void Probe::post_receives() {
+  while (record_.receives.size() < std::min(receives_.size(), receive_depth_)) post_receive();
+}
+
+void Probe::post_send() {
+  const std::size_t i = record_.sends.size();
+  const Message& message = record_.messages[i];
+  const auto pieces = pieces_of(own_[i], message.segments);
+  Posting posting{
+      .control = control_of(message), .pieces = pieces, .base = memory_.address(), .handle = memory_.handle()};
+  posting.immediate_data = message.immediate.value_or(0);
+  posting.remote_address = peer_->memory_.address() + peer_->remote_[i].offset;
+  posting.remote_handle = peer_->memory_.handle();
+  Descriptor descriptor{.message = i};
+  record_.sends.push_back(std::move(descriptor));
+  record_.sends.back().address = endpoint_->post_send(posting);
+}
+
+void Probe::allow_sends(std::size_t messages) {
+  sends_allowed_ += messages;
+  while (record_.sends.size() < sends_allowed_ && record_.sends.size() - sends_completed_ < send_depth_) post_send();
+}
+
+// While the connection stands. A receive is there before the answer to the message before it can bring another one.
+void Probe::fill_queues() {
+  if (vi().state() != vi::State::Connected || connection_lost()) return;
+  while (record_.receives.size() < receives_.size() && record_.receives.size() - receives_completed_ < receive_depth_)
+    post_receive();
+  allow_sends(0);
 }
 
 bool Probe::peer_has(std::size_t message) const {
@@ -197,6 +214,7 @@ void Probe::observe() {
       peer_->observe();
     while (const auto completion = endpoint_->take_send())
       completed(record_.sends, sends_completed_, *completion, false);
+    fill_queues();
   }
   if (const vi::State state = vi().state(); state != record_.states.back().state)
     record_.states.push_back({node_.driver().now(), state});

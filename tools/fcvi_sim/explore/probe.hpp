@@ -21,10 +21,17 @@ class Probe {
   [[nodiscard]] End& record() { return record_; }
   [[nodiscard]] bool connection_lost() { return endpoint_->lost().is_set(); }
 
+  /// As many as the queue has: those of its depth. At Reliable Reception, where a message that is sent was received,
+  /// one more after each that is taken; else all.
   void post_receives();
-  void post_sends();
+  /// So many more messages may go, in order: each as soon as the send queue has room.
+  void allow_sends(std::size_t messages);
   [[nodiscard]] bool all_sends_completed() const { return sends_completed_ == record_.sends.size(); }
+  /// All that may go went, and have completed.
+  [[nodiscard]] bool all_allowed_completed() const { return sends_completed_ == sends_allowed_; }
   [[nodiscard]] bool all_receives_completed() const { return receives_completed_ == record_.receives.size(); }
+  /// Of every message of the peer.
+  [[nodiscard]] bool all_received() const { return receives_completed_ == receives_.size(); }
   /// Checks for news: takes completions, notes the state.
   void observe();
   /// The run is over: records the memory and destroys the VI.
@@ -43,6 +50,9 @@ class Probe {
   [[nodiscard]] bool holds(const Slot& slot, const std::vector<std::uint8_t>& content) const;
   [[nodiscard]] bool peer_has(std::size_t message) const;
   [[nodiscard]] bool writes_before_are_in_place(std::size_t receive) const;
+  void post_receive();
+  void post_send();
+  void fill_queues();
   void completed(std::vector<Descriptor>& list, std::size_t& count, const Completion& completion, bool receive);
   void count_stray_bytes();
 
@@ -54,7 +64,8 @@ class Probe {
   std::uint64_t next_offset_ = 0;
   std::vector<Slot> own_, receives_, remote_;    // by message, by receive, by the peer's message
   std::vector<std::uint32_t> receive_segments_;  // by receive
-  std::size_t sends_completed_ = 0, receives_completed_ = 0;
+  std::size_t sends_completed_ = 0, receives_completed_ = 0, sends_allowed_ = 0;
+  const std::size_t send_depth_, receive_depth_;
   Probe* peer_ = nullptr;
 };
 

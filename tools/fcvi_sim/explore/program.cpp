@@ -1,5 +1,8 @@
 #include "tools/fcvi_sim/explore/program.hpp"
 
+#include <algorithm>
+
+#include "tools/fcvi_sim/host/pace.hpp"
 #include "tools/fcvi_sim/host/program.hpp"
 
 namespace sim::explore {
@@ -36,12 +39,41 @@ bool disconnects(const WorkloadSpec& workload, Side side) {
   return workload.disconnect_by_both || workload.disconnect_by == side;
 }
 
+bool is_over(Probe& probe) { return probe.connection_lost() || probe.vi().state() != vi::State::Connected; }
+
+/// Lets the messages of one transfer go when they are due.
+Task<> send_paced(World& world, const TransferSpec& transfer, Probe& probe, Pace pace) {
+  const std::uint64_t messages = transfer.message_count() * transfer.repeat;
+  const bool closed = transfer.pace.loop == PaceSpec::Loop::Closed;
+  for (std::uint64_t sent = 0; sent < messages && !is_over(probe); sent += transfer.pace.burst) {
+    if (closed && sent != 0)
+      co_await world.until([&] { return is_over(probe) || probe.all_allowed_completed(); },
+                           limits_of(world).patience());
+    if (!closed || sent != 0) co_await world.driver().sleep(sent == 0 ? pace.first_gap() : pace.next_gap());
+    if (!is_over(probe)) probe.allow_sends(std::min<std::uint64_t>(transfer.pace.burst, messages - sent));
+  }
+}
+
+/// All of this side's messages; returns when the last one may go.
+Task<> send_messages(World& world, const WorkloadSpec& workload, Probe& probe, Side side) {
+  std::uint64_t number = 0;
+  for (const TransferSpec& transfer : workload.transfers) {
+    if (transfer.initiator != side) continue;
+    if (transfer.pace.loop == PaceSpec::Loop::None) {
+      probe.allow_sends(transfer.message_count() * transfer.repeat);
+      continue;
+    }
+    const std::string name = "pace " + workload.name + " " + std::to_string(number++);
+    co_await send_paced(world, transfer, probe, Pace(transfer.pace, Random(world.seed(), name)));
+  }
+}
+
 /// Sends its messages, waits for what comes, disconnects.
 Task<> use_connection(World& world, const WorkloadSpec& workload, Probe& probe, Side side) {
   const Limits limits = limits_of(world);
-  const auto over = [&probe] { return probe.connection_lost() || probe.vi().state() != vi::State::Connected; };
-  probe.post_sends();
-  co_await world.until([&] { return over() || (probe.all_sends_completed() && probe.all_receives_completed()); },
+  const auto over = [&probe] { return is_over(probe); };
+  co_await send_messages(world, workload, probe, side);
+  co_await world.until([&] { return over() || (probe.all_allowed_completed() && probe.all_received()); },
                        limits.patience());
   if (disconnects(workload, side)) {
     probe.record().broken_off = co_await world.until(over, workload.hold) && !workload.disconnect_by_both;

@@ -90,8 +90,13 @@ struct ConnectionRecord {
   };
   Phase phase = Phase::Faults;
   runtime::TimeNs began = 0;
-  bool rejected = false;  // the server's program refuses
-  End ends[2];            // by Side
+  bool rejected = false;      // the server's program refuses
+  runtime::TimeNs holds = 0;  // how long its programs wait on purpose before they disconnect, one after the other
+  bool permits_write = true, permits_read = true;  // both ends: RDMA of the other side
+  End ends[2];                                     // by Side
+
+  /// Some message of it breaks the connection, or fails, by itself (VI-ARCH 3.2.1): it is not permitted.
+  [[nodiscard]] bool refuses_messages() const;
 };
 
 /// What one port still holds after all timers have ended.

@@ -223,6 +223,9 @@ World::Pair& World::make_pair(const WorkloadSpec& workload, std::uint32_t salt) 
   pair.record->began = scheduler_.now();
   pair.record->reliability = workload.attributes.reliability;
   pair.record->rejected = workload.reject;
+  pair.record->holds = workload.hold + workload.second_hold;
+  pair.record->permits_write = workload.attributes.enable_rdma_write;
+  pair.record->permits_read = workload.attributes.enable_rdma_read;
   End* ends = pair.record->ends;
   for (const Side side : {Side::Client, Side::Server})
     ends[static_cast<int>(side)].messages = messages_of(workload, side, salt);
@@ -284,10 +287,11 @@ void World::disconnect_again() {
   run_programs();
 }
 
-// Longer than what the timers allow, one after the other.
+// Longer than what the timers allow, one after the other. Many faults leave somebody who asks an address that nobody
+// has: PLOGI, two ABTS, then LOGO with all its tries, and two ABTS of the last one (ruling 282).
 void World::rest() {
   if (!record_.came_to_an_end) return;
-  sleep(4 * record_.ulp_timeout + 3 * record_.r_a_tov);
+  sleep(4 * record_.ulp_timeout + (needs_recovery() ? 9 : 3) * record_.r_a_tov);
 }
 
 const Record& World::run(Ladder* ladder) {

@@ -46,6 +46,7 @@ class World final : private PeerListener, private PortControl {
   [[nodiscard]] Driver& driver() { return driver_; }
   [[nodiscard]] Node& node(std::size_t port) { return *nodes_[port]; }
   [[nodiscard]] Network& network() { return *network_; }
+  [[nodiscard]] std::uint64_t seed() const { return scenario_.seed; }
   /// The operation lives as long as the world, so that a second return of the call would show.
   template <class Base>
   struct Call;

@@ -62,8 +62,10 @@ class Draw {
   void class_2(Map& map);
   std::string workload(std::size_t number);
   std::string transfer(std::uint64_t& messages, bool reliable);
+  void pace(Map& map);
   std::string fault();
   std::string frame_fault();
+  std::string login_fault();
   std::string port_fault();
   void frames(Map& map);
   void turns(Map& map);
@@ -160,6 +162,15 @@ std::string Draw::drawn_port(std::size_t number) {
   return map.text();
 }
 
+// The longest transfers have some forty messages: all are due within a second.
+void Draw::pace(Map& map) {
+  const std::string loop = one_of({"interval", "rate", "think_time"});
+  map.add(loop, loop == "rate" ? one_of({"100/s", "5000/s", "1000000/s", "1MB/s", "200MB/s"})
+                               : one_of({"1ns", "100ns", "10us", "1ms", "20ms"}));
+  sometimes(map, 50, "arrivals", {"poisson"});
+  if (chance(30)) map.add("burst", std::to_string(between(2, 5)));
+}
+
 std::string Draw::transfer(std::uint64_t& messages, bool reliable) {
   Map map;
   const std::string operation = one_of({"send", "send", "rdma_write", "rdma_write", "rdma_read"});
@@ -173,6 +184,7 @@ std::string Draw::transfer(std::uint64_t& messages, bool reliable) {
   sometimes(map, 25, "segments", {"2", "3", "7"});
   if (!read) sometimes(map, 20, "immediate", {"0", "7", "4294967290"});
   sometimes(map, 40, "direction", {"server_to_client"});
+  if (chance(15)) pace(map);
   const std::uint64_t repeat = chance(20) ? between(2, 4) : 1;
   if (repeat > 1) map.add("repeat", std::to_string(repeat));
   messages += (size / message + 1) * repeat;
@@ -196,8 +208,12 @@ std::string Draw::workload(std::size_t number) {
   if (peers && chance(50)) map.add("server_start", time_up_to(3));  // a client that comes first finds nobody
   map.add("connect_timeout", one_of({"8s", "15s", "25s", "60s"}));
   sometimes(map, 40, "disconnect_by", {"server", "both"});
-  map.add("hold", one_of({"1s", "2s", "5s"}));
+  // Without a hold the Disconnect comes right behind the last message, or the last answer.
+  sometimes(map, 70, "hold", {"1ms", "1s", "2s", "5s"});
   sometimes(map, 15, "second_hold", {"1ms", "1s", "30s"});
+  sometimes(map, 15, "queue_depth", {"2", "3", "5"});
+  sometimes(map, 6, "rdma_write", {"false"});
+  sometimes(map, 6, "rdma_read", {"false"});
   std::vector<std::string> transfers;
   std::uint64_t messages = 0;
   for (std::uint64_t left = between(0, 4); left > 0 && messages < 40; --left)
@@ -318,6 +334,23 @@ std::string Draw::port_fault() {
   return map.text();
 }
 
+// Before the programs begin: of the logins and registrations that make a port ready. One at most, so that its port has
+// tries left.
+std::string Draw::login_fault() {
+  Map map;
+  const std::string action = one_of({"drop", "drop", "duplicate", "delay", "corrupt", "truncate"});
+  map.add("action", action)
+      .add("message", one_of({"FLOGI", "PLOGI", "LS_ACC", "RIPP_ID", "RFT_ID", "CT_ACC", "SCR", "RSCN", "FARP-REQ"}));
+  if (chance(50)) map.add("port", port());
+  sometimes(map, 25, "direction", {"both", "received"});
+  map.add("nth", chance(70) ? std::to_string(between(1, 3)) : "[1, 2]");
+  if (action == "delay") map.add("by", one_of({"1us", "1ms", "1500ms", "4s", "9s"}));
+  if (action == "duplicate") sometimes(map, 50, "by", {"1us", "1ms", "1500ms", "9s"});
+  if (action == "corrupt") map.add("bit", std::to_string(between(0, 8 * 140 - 1)));
+  if (action == "truncate") map.add("bytes", std::to_string(between(0, 140)));
+  return map.text();
+}
+
 std::string Draw::fault() { return chance(70) ? frame_fault() : port_fault(); }
 
 std::string Draw::scenario() {
@@ -329,8 +362,10 @@ std::string Draw::scenario() {
   text += "\nports: " + list_of(ports) + "\nworkloads:\n";
   for (std::size_t i = 1; i <= workloads_; ++i) text += "  - " + workload(i) + "\n";
   const std::uint64_t faults = chance(15) ? 0 : chance(40) ? 1 : between(2, large_ ? 10 : 5);
-  if (faults == 0) return text;
+  const bool at_login = chance(10);
+  if (faults == 0 && !at_login) return text;
   text += "faults:\n";
+  if (at_login) text += "  - " + login_fault() + "\n";
   for (std::uint64_t i = 0; i < faults; ++i) text += "  - " + fault() + "\n";
   return text;
 }
