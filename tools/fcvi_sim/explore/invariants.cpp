@@ -27,18 +27,19 @@ constexpr std::string_view request_call = "VipConnectRequest", peer_request_call
                            disconnect_call = "VipDisconnect";
 constexpr std::string_view side_names[] = {"client", "server"};
 
-/// A DISCONNECT_RQST that overtakes earlier messages ends them.
-runtime::TimeNs first_disconnect(const ConnectionRecord& connection) {
+/// A DISCONNECT_RQST that overtakes earlier messages ends them. The far side's is heard at once where there is no
+/// latency: what happens at that time may come of it.
+runtime::TimeNs first_disconnect(const ConnectionRecord& connection, int side) {
   runtime::TimeNs first = runtime::never;
-  for (const End& each : connection.ends)
-    for (const CallRecord& call : each.calls)
-      if (call.name == disconnect_call) first = std::min(first, call.issued);
+  for (const int each : {0, 1})
+    for (const CallRecord& call : connection.ends[each].calls)
+      if (call.name == disconnect_call) first = std::min(first, call.issued - (each == side ? 0 : 1));
   return first;
 }
 
 /// Where the fabric keeps no order: until a DISCONNECT_RQST may overtake what was sent before it (FC-VI 8.1, C.5.9.2).
-runtime::TimeNs undisturbed_until(const Record& record, const ConnectionRecord& connection) {
-  return record.in_order ? runtime::never : first_disconnect(connection);
+runtime::TimeNs undisturbed_until(const Record& record, const ConnectionRecord& connection, int side) {
+  return record.in_order ? runtime::never : first_disconnect(connection, side);
 }
 
 /// One connection's rules.
@@ -59,8 +60,8 @@ class Judge {
       if (nothing_disturbs())
         all_succeeds(liveness, side, runtime::never);
       else if (nothing_befell())
-        calls_succeed(liveness, side, undisturbed_until());
-      if (judges_order()) all_succeeds(order, side, first_disconnect(connection_));
+        calls_succeed(liveness, side, undisturbed_until(side));
+      if (judges_order()) all_succeeds(order, side, first_disconnect(connection_, side));
     }
     one_loss_costs_one_message();
     endpoints_agree();
@@ -99,8 +100,8 @@ class Judge {
   [[nodiscard]] bool nothing_befell() const {
     return record_.faults.empty() && !record_.port_befallen && !connection_.refuses_messages();
   }
-  [[nodiscard]] runtime::TimeNs undisturbed_until() const {
-    return sim::explore::undisturbed_until(record_, connection_);
+  [[nodiscard]] runtime::TimeNs undisturbed_until(int side) const {
+    return sim::explore::undisturbed_until(record_, connection_, side);
   }
   [[nodiscard]] bool logged_out() const;
   [[nodiscard]] bool only_overtaken() const;
@@ -329,10 +330,10 @@ void Judge::one_fault_costs_little(int side) {
   if (connection_.phase != ConnectionRecord::Phase::Faults || record_.faults.size() > 1 || connection_.rejected ||
       connection_.refuses_messages() || record_.port_befallen)
     return;
-  if (nothing_befell()) descriptors_succeed(cost, side, undisturbed_until());
+  if (nothing_befell()) descriptors_succeed(cost, side, undisturbed_until(side));
   const bool retried = lost_only({wire::fcvi::Opcode::connect_rqst, wire::fcvi::Opcode::connect_resp1});
   for (const CallRecord& call : end(side).calls) {
-    if (call.returned > undisturbed_until()) continue;
+    if (call.returned > undisturbed_until(side)) continue;
     const bool accepts =
         call.name == peer_request_call && hit(wire::fcvi::Opcode::connect_resp2);  // T2 ends it (8.5.3 d)
     const bool connects = call.name == request_call || call.name == peer_request_call;
@@ -354,9 +355,10 @@ void Judge::one_loss_costs_one_message() {
   if (!lost_only({wire::fcvi::Opcode::send_rqst, wire::fcvi::Opcode::write_rqst})) return;
   std::size_t missing = 0;
   for (int side = 0; side < 2; ++side) {
-    missing += static_cast<std::size_t>(std::count_if(
-        end(side).receives.begin(), end(side).receives.end(),
-        [this](const Descriptor& receive) { return receive.completed <= undisturbed_until() && !succeeded(receive); }));
+    missing += static_cast<std::size_t>(
+        std::count_if(end(side).receives.begin(), end(side).receives.end(), [&](const Descriptor& receive) {
+          return receive.completed <= undisturbed_until(side) && !succeeded(receive);
+        }));
     if (end(side).broken_off) fail(cost, side, "one frame of a message is lost, and the connection with it");
   }
   if (missing > 1)
@@ -436,13 +438,12 @@ void Judge::endpoints_agree() {
   }
 }
 
-/// Until that time: see Judge::undisturbed_until().
-bool is_harmed(const ConnectionRecord& connection, runtime::TimeNs until) {
-  return std::any_of(std::begin(connection.ends), std::end(connection.ends), [until](const End& end) {
-    return end.broken_off || std::any_of(end.calls.begin(), end.calls.end(), [until](const CallRecord& call) {
-             return call.result != vi::Return::Success && call.returned <= until;
-           });
-  });
+bool is_harmed(const Record& record, const ConnectionRecord& connection, int side) {
+  const runtime::TimeNs until = undisturbed_until(record, connection, side);
+  const End& end = connection.ends[side];
+  return end.broken_off || std::any_of(end.calls.begin(), end.calls.end(), [until](const CallRecord& call) {
+           return call.result != vi::Return::Success && call.returned <= until;
+         });
 }
 
 // FC-VI 8.4.2, 8.5.3: what is lost is one connection's; the others do not notice.
@@ -452,7 +453,7 @@ void check_bystanders(const Record& record, Violations& violations) {
   const auto harmed =
       std::count_if(record.connections.begin(), record.connections.end(), [&](const ConnectionRecord& connection) {
         return connection.phase == ConnectionRecord::Phase::Faults && !connection.rejected &&
-               !connection.refuses_messages() && is_harmed(connection, undisturbed_until(record, connection));
+               !connection.refuses_messages() && (is_harmed(record, connection, 0) || is_harmed(record, connection, 1));
       });
   if (one_loss && harmed > 1)
     violations.push_back({cost, "one frame of one connection is lost, and " + std::to_string(harmed) + " are harmed"});
