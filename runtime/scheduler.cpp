@@ -144,6 +144,12 @@ void Scheduler::schedule(Event& event, TimeNs at) {
   insert(at, order, &event);
 }
 
+void Scheduler::schedule_first(Event& event, TimeNs at, std::uint32_t rank) {
+  cancel(event);
+  event.scheduler_ = this;
+  insert(std::max(at, now_), rank, &event);
+}
+
 void Scheduler::cancel(Event& event) {
   if (!event.pending()) return;
   if (event.position_ >= Event::of_now)

@@ -54,6 +54,10 @@ class Scheduler {
   [[nodiscard]] TimeNs now() const { return now_; }
   /// Moves an event that is already pending. A time in the past counts as now.
   void schedule(Event& event, TimeNs at);
+  /// The same, but before all events of that time that schedule() takes, and among its own kind in the order of `rank`,
+  /// whenever and by whom they were scheduled: what happens then does not depend on the order of what happened before.
+  /// No two events of one time may have the same rank.
+  void schedule_first(Event& event, TimeNs at, std::uint32_t rank);
   void schedule_after(Event& event, TimeNs delay) { schedule(event, delay >= never - now_ ? never : now_ + delay); }
   void cancel(Event& event);
 
@@ -108,7 +112,7 @@ class Scheduler {
   Event& take_now();
 
   TimeNs now_;
-  std::uint64_t next_order_ = 0;
+  std::uint64_t next_order_ = std::uint64_t{1} << 32;  // those below are ranks
   std::uint64_t fired_ = 0;
   std::vector<Entry> heap_;
   // The root's event fires, or has fired: the next one that is scheduled takes its place, which most often is the same

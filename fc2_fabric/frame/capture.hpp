@@ -33,12 +33,22 @@ struct KeptFrame {
   bool crc_error = false;
 };
 
-class Capture {
+/// Whoever takes frames by interface.
+class CaptureInterfaces {
+ public:
+  /// The tap of the next one. Valid as long as this.
+  virtual FrameTap& add_interface(std::string_view name) = 0;
+
+ protected:
+  ~CaptureInterfaces() = default;
+};
+
+class Capture final : public CaptureInterfaces {
  public:
   /// Writes the section header at once, with a comment if there is one.
   explicit Capture(ByteSink& sink, std::string_view comment = {});
   /// A tap for one port: writes its interface description. Valid as long as the capture.
-  FrameTap& add_interface(std::string_view name);
+  FrameTap& add_interface(std::string_view name) override;
   /// The same for an Ethernet port: frames as they are on the wire, FIP too.
   fcoe::EthernetTap& add_ethernet_interface(std::string_view name);
   /// Its number, for frames that are kept before they are written.

@@ -54,6 +54,12 @@ inline bool Channel::arrives_at_once(const Frame& frame) const {
   return config_.burst_frames > 1 && !passing_ && flying_.empty() && frame.arrival <= scheduler_.now();
 }
 
+inline void Channel::come_at(TimeNs arrival) {
+  if (rank_ != 0) [[unlikely]]
+    return scheduler_.schedule_first(*this, arrival, rank_);
+  scheduler_.schedule(*this, arrival);
+}
+
 void Channel::deliver(FramePtr frame) {
   if (arrives_at_once(*frame)) {
     const Passing passing(passing_);
@@ -62,7 +68,7 @@ void Channel::deliver(FramePtr frame) {
   }
   const bool first = flying_.empty() || frame->arrival < flying_.front()->arrival;
   if (first && pending()) scheduler_.cancel(*this);
-  if (first) scheduler_.schedule(*this, frame->arrival);
+  if (first) come_at(frame->arrival);
   flying_.insert_by_arrival(std::move(frame));
 }
 
@@ -83,12 +89,12 @@ void Channel::hasten() {
     flying_.push(std::move(frame));
   }
   if (pending()) scheduler_.cancel(*this);
-  scheduler_.schedule(*this, now);
+  come_at(now);
 }
 
 inline void Channel::hand_over(TimeNs now) {
   FramePtr frame = flying_.pop();
-  if (!flying_.empty()) scheduler_.schedule(*this, flying_.front()->arrival);
+  if (!flying_.empty()) come_at(flying_.front()->arrival);
   pass(now, std::move(frame));
 }
 

@@ -66,12 +66,15 @@ class Channel final : public FrameOutput, private Event {
   }
   /// For frames sent from now on.
   void set_latency(TimeNs latency_ns) { config_.latency_ns = latency_ns; }
+  /// Frames arrive before all else that happens at their time, by rank (Scheduler::schedule_first). 0: they do not.
+  void set_rank(std::uint32_t rank) { rank_ = rank; }
   /// For faults: the frame arrives at frame->arrival, not before now.
   void deliver(FramePtr frame);
 
  private:
   void fire(TimeNs now) override;
   void hand_over(TimeNs now);
+  void come_at(TimeNs arrival);
   [[nodiscard]] bool arrives_at_once(const Frame& frame) const;
   void pass(TimeNs now, FramePtr frame);
   void hand_over_burst(TimeNs now);
@@ -87,7 +90,8 @@ class Channel final : public FrameOutput, private Event {
   ReceiveBuffers* buffers_ = nullptr;
   std::size_t timed_bytes_ = ~std::size_t{0};  // what transmission_time() was asked for last
   TimeNs timed_as_ = 0;
-  FrameQueue flying_;     // in order of arrival
+  FrameQueue flying_;  // in order of arrival
+  std::uint32_t rank_ = 0;
   bool passing_ = false;  // a frame of a burst is being received: another waits for it to be over
 };
 

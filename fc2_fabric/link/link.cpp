@@ -163,6 +163,13 @@ void Link::initialize(LinkUser& a_user, LinkUser& b_user) {
   }
 }
 
+void Link::set_rank(std::uint32_t rank) {
+  for (LinkEnd* end : {&a, &b}) {
+    end->output_.set_rank(rank++);
+    end->line_.set_rank(rank++);
+  }
+}
+
 void Link::cut() {
   if (std::exchange(cut_, true)) return;
   a.cut();

@@ -65,6 +65,8 @@ class LinkEnd final : public PrimitiveReceiver,
   [[nodiscard]] std::uint64_t unexpected_events() const { return unexpected_events_; }
   /// Applies to primitives that this end sends. nullptr removes it.
   void set_primitive_fault(PrimitiveFault* fault) { line_.set_fault(fault); }
+  /// A primitive of this end, which another program simulates: it is at the far end at `arrival`.
+  void carry(Primitive primitive, TimeNs arrival) { line_.carry(primitive, arrival); }
   /// Between its members, whenever none of its functions runs.
   [[nodiscard]] bool is_consistent() const;
 
@@ -129,6 +131,9 @@ class Link {
   /// ... and mended: both ends go through the link failure protocol.
   void mend();
   [[nodiscard]] bool is_cut() const { return cut_; }
+  /// What it carries arrives before all else of that time, by rank: this one and the three that follow. Not 0.
+  void set_rank(std::uint32_t rank);
+  static constexpr std::uint32_t ranks = 4;
   [[nodiscard]] const LinkConfig& config() const { return config_; }
   /// Both ends.
   [[nodiscard]] bool is_consistent() const { return a.is_consistent() && b.is_consistent(); }

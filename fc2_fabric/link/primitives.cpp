@@ -19,9 +19,18 @@ std::string_view to_string(Primitive primitive) {
 void PrimitiveLine::send(Primitive primitive) {
   ++sent_[static_cast<std::size_t>(primitive)];
   if (cut_ || (fault_ != nullptr && fault_->loses(primitive, scheduler_.now()))) return;
+  carry(primitive, scheduler_.now() + latency_ns_);
+}
+
+void PrimitiveLine::carry(Primitive primitive, TimeNs arrival) {
   if (flying_.full()) flying_.set_capacity(std::max<std::size_t>(2 * flying_.capacity(), 8));
-  flying_.push_back({scheduler_.now() + latency_ns_, primitive});
-  if (!pending()) scheduler_.schedule(*this, flying_.front().arrival);
+  flying_.push_back({arrival, primitive});
+  if (!pending()) come_at(flying_.front().arrival);
+}
+
+void PrimitiveLine::come_at(TimeNs arrival) {
+  if (rank_ != 0) return scheduler_.schedule_first(*this, arrival, rank_);
+  scheduler_.schedule(*this, arrival);
 }
 
 void PrimitiveLine::cut() {
@@ -33,7 +42,7 @@ void PrimitiveLine::cut() {
 void PrimitiveLine::fire(TimeNs) {
   const Primitive primitive = flying_.front().primitive;
   flying_.pop_front();
-  if (!flying_.empty()) scheduler_.schedule(*this, flying_.front().arrival);
+  if (!flying_.empty()) come_at(flying_.front().arrival);
   receiver_->primitive_received(primitive);
 }
 

@@ -53,6 +53,10 @@ class PrimitiveLine final : private Event {
   void mend() { cut_ = false; }
   [[nodiscard]] bool is_cut() const { return cut_; }
   void set_fault(PrimitiveFault* fault) { fault_ = fault; }
+  /// As Channel::set_rank().
+  void set_rank(std::uint32_t rank) { rank_ = rank; }
+  /// One that was sent elsewhere, and is at the far end then; behind those that are under way.
+  void carry(Primitive primitive, TimeNs arrival);
   [[nodiscard]] std::uint64_t sent(Primitive primitive) const { return sent_[static_cast<std::size_t>(primitive)]; }
 
  private:
@@ -61,12 +65,14 @@ class PrimitiveLine final : private Event {
     Primitive primitive;
   };
   void fire(TimeNs now) override;
+  void come_at(TimeNs arrival);
 
   Scheduler& scheduler_;
   const TimeNs latency_ns_;
   PrimitiveReceiver* receiver_ = nullptr;
   PrimitiveFault* fault_ = nullptr;
   bool cut_ = false;
+  std::uint32_t rank_ = 0;
   boost::circular_buffer<Flying> flying_;
   std::array<std::uint64_t, primitive_kinds> sent_{};
 };

@@ -13,7 +13,12 @@
 namespace fc2 {
 
 Fabric::Fabric(Scheduler& scheduler, FramePool& pool, FabricConfig config)
-    : scheduler_(scheduler), pool_(pool), config_(config) {}
+    : scheduler_(scheduler), pool_(pool), config_(config) {
+  if (!config_.has_independent_switches()) return;
+  feed_ = std::make_unique<DirectoryFeed>(
+      scheduler_, config_.directory_delay,
+      [this](std::size_t origin, const DirectoryChange& change) { members_[origin]->directory->apply(change); });
+}
 
 Fabric::~Fabric() {
   for (const auto& link : links_) link->take_down();
@@ -30,6 +35,10 @@ Switch& Fabric::add_switch(SwitchConfig config) {
   member->domain = config.domain;
   member->device.reset(new Switch(scheduler_, pool_, std::move(config), config_.multipath, &ages_));
   member->index = members_.size();
+  if (feed_ != nullptr) {
+    member->learned = std::make_unique<Learned>(*this, member->index);
+    member->device->keep_own_directory(*member->learned);
+  }
   members_.push_back(std::move(member));
   topology_changed();
   return *members_.back()->device;
@@ -39,6 +48,8 @@ InterSwitchLink& Fabric::connect(Switch& a, Switch& b, LinkConfig link) {
   assert(&a != &b);
   InterSwitchLink& made = *links_.emplace_back(
       std::make_unique<InterSwitchLink>(scheduler_, a, b, link, static_cast<TopologyListener&>(*this)));
+  if (config_.has_independent_switches())
+    made.be_independent(instant_rank::links + static_cast<std::uint32_t>(links_.size() - 1) * Link::ranks);
   plug(made);
   return made;
 }

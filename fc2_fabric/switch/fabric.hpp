@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "fc2_fabric/switch/directory_feed.hpp"
 #include "fc2_fabric/switch/fabric_config.hpp"
 #include "fc2_fabric/switch/inter_switch_link.hpp"
 #include "fc2_fabric/switch/switch.hpp"
@@ -39,6 +40,9 @@ class Fabric final : private TopologyListener, private Event {
   /// At once, without the delay.
   void configure();
 
+  /// Where changes come from switches that are simulated elsewhere, and go to them. Only with independent switches.
+  [[nodiscard]] DirectoryFeed& directory_feed() { return *feed_; }
+
   [[nodiscard]] const FabricConfig& config() const { return config_; }
   /// Its switches and ISLs, between events. Linear.
   [[nodiscard]] bool is_consistent() const;
@@ -49,7 +53,15 @@ class Fabric final : private TopologyListener, private Event {
 
  private:
   static constexpr std::size_t nowhere = ~std::size_t{0};
+  /// What a switch learns goes into the feed.
+  struct Learned final : DirectoryListener {
+    Learned(Fabric& in, std::size_t of) : fabric(in), index(of) {}
+    void directory_changed(DirectoryChange change) override { fabric.feed_->add(index, std::move(change)); }
+    Fabric& fabric;
+    std::size_t index;
+  };
   struct Member {
+    std::unique_ptr<Learned> learned;  // with independent switches
     std::unique_ptr<Switch> device;
     std::size_t index = 0;
     bool powered = true;
@@ -80,6 +92,7 @@ class Fabric final : private TopologyListener, private Event {
   Scheduler& scheduler_;
   FramePool& pool_;
   const FabricConfig config_;
+  std::unique_ptr<DirectoryFeed> feed_;  // with independent switches
   PathAges ages_;
   std::vector<std::unique_ptr<Member>> members_;
   std::vector<std::unique_ptr<InterSwitchLink>> links_;

@@ -23,6 +23,19 @@ struct FabricConfig {
   TimeNs reconfiguration_delay = 10 * millisecond;  // from a change of switches or ISLs to new Domain_IDs and paths
   Multipath multipath = Multipath::PortPair;        // others make it an out-of-order fabric, and FLOGI's accept says so
   DomainConflict domain_conflict = DomainConflict::Reassign;
+  /// Until what a switch learns of its ports is in the common directory: in answers of the Name Server, and in RSCNs.
+  /// 0: at once. Else no switch knows sooner of another than this, or than its ISLs carry it: ISLs need a latency and
+  /// credit, what arrives at one time is taken in an order of its own, and the switches can be simulated apart. Neither
+  /// ISLs nor switches may go down then.
+  TimeNs directory_delay = 0;
+  [[nodiscard]] bool has_independent_switches() const { return directory_delay > 0; }
 };
+
+/// What comes first of all that happens at one time where switches are independent (Scheduler::schedule_first).
+namespace instant_rank {
+inline constexpr std::uint32_t program = 1;    // for drivers: what begins or ends a run
+inline constexpr std::uint32_t directory = 2;  // the DirectoryFeed
+inline constexpr std::uint32_t links = 16;     // ISLs: Link::ranks for each, in their order
+}  // namespace instant_rank
 
 }  // namespace fc2

@@ -20,6 +20,7 @@ void FabricDirectory::logged_in(wire::FcId id, const wire::els::Login& login, wi
   NameDatabase::Port& port = names_.change(id);
   port.classes_of_service = (login.class_2.valid() ? 1U << 2 : 0U) | (login.class_3.valid() ? 1U << 3 : 0U);
   port.fabric_port_name = fabric_port_name;
+  if (listener_ != nullptr) return tell(DirectoryChange::Kind::LoggedIn, id, login.port_name);
   state_changed(id);
 }
 
@@ -29,6 +30,7 @@ void FabricDirectory::logged_out(wire::FcId id, wire::Wwn port_name) {
   if (found == logins_.end() || found->second != id) return;
   logins_.erase(found);
   names_.remove(id);
+  if (listener_ != nullptr) return tell(DirectoryChange::Kind::LoggedOut, id, port_name);
   state_changed(id);
 }
 
@@ -42,9 +44,42 @@ void FabricDirectory::state_changed(wire::FcId id) {
 }
 
 void FabricDirectory::port_reported(wire::FcId id) {
+  if (listener_ != nullptr) return tell(DirectoryChange::Kind::Reported, id, {});
   reported_.add_port(id);
   notify_later();
 }
+
+// --- from one directory to another -------------------------------------------------------------------------------
+
+void FabricDirectory::registered(wire::FcId id) {
+  const NameDatabase::Port* port = names_.find(id);
+  tell(DirectoryChange::Kind::Registered, id, port == nullptr ? wire::Wwn{} : port->port_name);
+}
+
+void FabricDirectory::tell(DirectoryChange::Kind kind, wire::FcId id, wire::Wwn port_name) {
+  DirectoryChange change{.kind = kind, .id = id, .port_name = port_name};
+  if (const NameDatabase::Port* port = names_.find(id); port != nullptr && kind != DirectoryChange::Kind::Reported) {
+    const NameDatabase::Node& node = *names_.find_node(port->node_name);
+    change.record = *port;
+    change.node_symbolic_name = node.symbolic_name;
+    change.node_addresses = node.addresses;
+  }
+  listener_->directory_changed(std::move(change));
+}
+
+void FabricDirectory::apply(const DirectoryChange& change) {
+  using Kind = DirectoryChange::Kind;
+  if (change.kind == Kind::Reported) return port_reported(change.id);
+  if (change.kind == Kind::LoggedOut) return logged_out(change.id, change.port_name);
+  if (change.kind == Kind::LoggedIn) logins_[change.port_name.value] = change.id;
+  if (change.record)
+    names_.put(change.id, *change.record, change.node_symbolic_name, change.node_addresses);
+  else
+    names_.remove(change.id);
+  if (change.kind == Kind::LoggedIn) state_changed(change.id);
+}
+
+// --- what ports are told -----------------------------------------------------------------------------------------
 
 void FabricDirectory::fire(TimeNs) {
   const AffectedAddresses noticed = std::exchange(noticed_, {}), reported = std::exchange(reported_, {});

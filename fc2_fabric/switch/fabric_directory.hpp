@@ -7,6 +7,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "fc2_fabric/switch/affected_addresses.hpp"
+#include "fc2_fabric/switch/directory_change.hpp"
 #include "fc2_fabric/switch/name_database.hpp"
 #include "fc2_fabric/frame/time.hpp"
 #include "wire/els/login.hpp"
@@ -29,6 +30,14 @@ class FabricDirectory final : private Event {
   void logged_in(wire::FcId id, const wire::els::Login& login, wire::Wwn fabric_port_name);
   void logged_out(wire::FcId id, wire::Wwn port_name);
 
+  // --- the ports of one switch, whose changes reach the common directory later (DirectoryFeed)
+  /// It hears of all changes; nobody is notified from here. Before the first change.
+  void set_listener(DirectoryListener& listener) { listener_ = &listener; }
+  /// The record of a port in names() may have changed.
+  void registered(wire::FcId id);
+  /// A change that another directory's listener heard.
+  void apply(const DirectoryChange& change);
+
   // --- changes
   void add_controller(FabricController& controller) { controllers_.push_back(&controller); }
   void remove_controllers() { controllers_.clear(); }
@@ -44,9 +53,11 @@ class FabricDirectory final : private Event {
  private:
   void fire(TimeNs now) override;
   void notify_later();
+  void tell(DirectoryChange::Kind kind, wire::FcId id, wire::Wwn port_name);
 
   Scheduler& scheduler_;
   const TimeNs delay_;
+  DirectoryListener* listener_ = nullptr;
   NameDatabase names_;
   boost::unordered_flat_map<std::uint64_t, wire::FcId> logins_;  // by Port_Name
   std::vector<FabricController*> controllers_;                   // of all switches

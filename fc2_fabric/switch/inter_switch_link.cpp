@@ -28,13 +28,24 @@ void EPort::link_offline() {
   link_.listener_.topology_changed();
   FCVI_ASSERT_CONSISTENT(*this);
 }
-void EPort::hold() { link_.end_of(far_end()).output().pause(); }
-void EPort::proceed() { link_.end_of(far_end()).output().resume(); }
+// Ends that are independent hear of nothing sooner than the link carries it.
+void EPort::hold() {
+  if (!link_.independent_) link_.end_of(far_end()).output().pause();
+}
+void EPort::proceed() {
+  if (!link_.independent_) link_.end_of(far_end()).output().resume();
+}
 
 InterSwitchLink::InterSwitchLink(Scheduler& scheduler, Switch& a, Switch& b, LinkConfig config,
                                  TopologyListener& listener)
     : config_(config), listener_(listener), a_(a, a, *this), b_(b, b, *this),
       link_(scheduler, config, a_, BufferUse::UntilForwarded, b_, BufferUse::UntilForwarded) {}
+
+void InterSwitchLink::be_independent(std::uint32_t rank) {
+  assert(config_.latency_ns > 0 && config_.bb_credit > 0);
+  independent_ = true;
+  link_.set_rank(rank);
+}
 
 EPort& InterSwitchLink::end_at(const Switch& owner) {
   assert(&owner == &a_.owner() || &owner == &b_.owner());

@@ -62,6 +62,8 @@ class InterSwitchLink {
   [[nodiscard]] Link& link() { return link_; }
   /// Between its members, and both ends of its link, whenever none of its functions runs.
   [[nodiscard]] bool is_consistent() const;
+  /// The credit alone holds senders back, and what it carries comes first in its time, by rank (Link::set_rank).
+  void be_independent(std::uint32_t rank);
   /// Sees what that end sends and receives; nullptr removes it.
   void tap(const Switch& end, FrameTap* tap);
   /// On frames from a, and on frames from b; nullptr removes it.
@@ -81,6 +83,7 @@ class InterSwitchLink {
   Link link_;
   bool plugged_ = true;  // what the owner of the fabric wants
   bool isolated_ = false;
+  bool independent_ = false;
 };
 
 }  // namespace fc2

@@ -107,17 +107,22 @@ void NameDatabase::take_domain(NameDatabase& other, std::uint8_t domain) {
 
 // A node that has ports on both sides is known on both.
 void NameDatabase::take(NameDatabase& other, wire::FcId id) {
-  const Port theirs = *other.find(id);
-  add(id, theirs.port_name, theirs.node_name);
-  Port& port = ports_.at(id);
-  port = theirs;
-  port.addresses.clear();
-  for (const auto& address : theirs.addresses) add_address(id, address);
+  const Port& theirs = *other.find(id);
   const Node& their_node = other.nodes_.at(theirs.node_name);
-  Node& node = nodes_.at(theirs.node_name);
-  if (node.symbolic_name.empty()) node.symbolic_name = their_node.symbolic_name;
-  for (const auto& address : their_node.addresses) add_node_address(theirs.node_name, address);
+  put(id, theirs, their_node.symbolic_name, their_node.addresses);
   other.remove(id);
+}
+
+void NameDatabase::put(wire::FcId id, const Port& record, const std::string& node_symbolic_name,
+                       const std::vector<wire::IpAddress>& node_addresses) {
+  add(id, record.port_name, record.node_name);
+  Port& port = ports_.at(id);
+  port = record;
+  port.addresses.clear();
+  for (const auto& address : record.addresses) add_address(id, address);
+  Node& node = nodes_.at(record.node_name);
+  if (node.symbolic_name.empty()) node.symbolic_name = node_symbolic_name;
+  for (const auto& address : node_addresses) add_node_address(record.node_name, address);
 }
 
 }  // namespace fc2

@@ -58,6 +58,9 @@ class NameDatabase {
   /// False: the limit is reached. An unspecified address removes all addresses of the port (the node).
   bool add_address(wire::FcId id, const wire::IpAddress& address);
   bool add_node_address(wire::Wwn node_name, const wire::IpAddress& address);
+  /// The record of a port, whatever it was before; what is known of its node adds up.
+  void put(wire::FcId id, const Port& record, const std::string& node_symbolic_name,
+           const std::vector<wire::IpAddress>& node_addresses);
   /// Takes over all ports of a domain, with their records and those of their nodes.
   void take_domain(NameDatabase& other, std::uint8_t domain);
 

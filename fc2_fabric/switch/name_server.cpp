@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fc2_fabric/switch/fabric_directory.hpp"
 #include "fc2_fabric/switch/name_clerk.hpp"
 #include "fc2_fabric/node/remote_port.hpp"
 #include "wire/ct/reject.hpp"
@@ -32,8 +33,17 @@ std::vector<std::uint8_t> NameServer::answer(wire::FcId source, Bytes iu) {
   if (preamble->revision == 0) return reject(Reason::invalid_version);
   if (!preamble->is_name_server()) return reject(Reason::server_not_available);
   if (!is_logged_in(source)) return reject(Reason::unable_to_perform, Explanation::access_denied);
-  std::vector<std::uint8_t> answer = NameClerk(*database_, stand_in_, source).carry_out(preamble->command, iu);
+  std::vector<std::uint8_t> answer = carry_out(source, preamble->command, iu);
   limit(answer, preamble->max_residual_size);
+  return answer;
+}
+
+// FC-GS: commands to get begin at 0100h, those to register and deregister at 0200h.
+std::vector<std::uint8_t> NameServer::carry_out(wire::FcId source, ct::Command command, Bytes iu) {
+  const bool registers = registry_ != nullptr && static_cast<unsigned>(command) >= 0x0200;
+  NameDatabase& database = registers ? registry_->names() : *database_;
+  std::vector<std::uint8_t> answer = NameClerk(database, stand_in_, source).carry_out(command, iu);
+  if (registers) registry_->registered(source);
   return answer;
 }
 

@@ -10,6 +10,8 @@
 
 namespace fc2 {
 
+class FabricDirectory;
+
 /// Replaces ports for addresses that no port has now: another port that answers "no waiting connection point" for them.
 class AddressStandIn {
  public:
@@ -27,6 +29,8 @@ class NameServer final : private ExchangeUser {
   explicit NameServer(NPort& port);
   /// The records of all switches of the fabric: a fabric login registers its names there, the logout removes all.
   void set_database(NameDatabase& database) { database_ = &database; }
+  /// Where ports register, if not there: it hears of each registration. It outlives the server.
+  void set_registry(FabricDirectory& registry) { registry_ = &registry; }
   [[nodiscard]] const NameDatabase& database() const { return *database_; }
   /// Asked if GID_IPP finds no port; nullptr removes it.
   void set_stand_in(AddressStandIn* stand_in) { stand_in_ = stand_in; }
@@ -39,7 +43,10 @@ class NameServer final : private ExchangeUser {
   [[nodiscard]] bool is_logged_in(wire::FcId source);
 
   NPort& port_;
+  std::vector<std::uint8_t> carry_out(wire::FcId source, wire::ct::Command command, std::span<const std::uint8_t> iu);
+
   NameDatabase* database_ = nullptr;
+  FabricDirectory* registry_ = nullptr;
   AddressStandIn* stand_in_ = nullptr;
 };
 

@@ -115,8 +115,14 @@ Switch::~Switch() { go_offline(); }
 void Switch::set_directory(FabricDirectory& directory) {
   directory_ = &directory;
   directory.add_controller(*fabric_controller_);
-  fabric_controller_->set_directory(directory);
+  fabric_controller_->set_directory(own_directory());
   name_server_->set_database(directory.names());
+}
+
+void Switch::keep_own_directory(DirectoryListener& listener) {
+  own_directory_ = std::make_unique<FabricDirectory>(scheduler_, config_.state_change_delay);
+  own_directory_->set_listener(listener);
+  name_server_->set_registry(*own_directory_);
 }
 
 void Switch::go_online(std::uint8_t domain, wire::Wwn fabric_name) {
@@ -346,7 +352,7 @@ std::size_t Switch::logged_in_ports() const { return directory_->logged_in_ports
 
 // Of two ports with one name, the one that was there first stays: a name that moves logs out before.
 bool Switch::admits_name(wire::Wwn port_name, wire::FcId id) const {
-  const auto found = directory_->find(port_name);
+  const auto found = address_of_name(port_name);
   return port_name.value != 0 && (!found || *found == id);
 }
 
@@ -354,7 +360,7 @@ void Switch::port_logged_in(FPort& port, wire::FcId id, const wire::els::Login& 
   const AddressNumber number = address_number(id);
   if (number >= logged_in_.size()) logged_in_.resize(number + 1);
   logged_in_[number] = &port;
-  directory_->logged_in(id, login, port.name());
+  own_directory().logged_in(id, login, port.name());
 }
 
 void Switch::port_logged_out(wire::FcId id, wire::Wwn port_name) {
@@ -362,7 +368,7 @@ void Switch::port_logged_out(wire::FcId id, wire::Wwn port_name) {
   fabric_controller_->forget(id);
   name_service_->port_logged_out(id);
   controller_service_->port_logged_out(id);
-  directory_->logged_out(id, port_name);
+  own_directory().logged_out(id, port_name);
 }
 
 // --- routing -----------------------------------------------------------------------------------------------------
@@ -401,7 +407,12 @@ void Switch::leave_services(wire::FcId id) {
   controller_service_->port_logged_out(id);
 }
 
-std::optional<wire::FcId> Switch::address_of_name(wire::Wwn port_name) const { return directory_->find(port_name); }
+// Of its own ports a switch knows more than the common directory.
+std::optional<wire::FcId> Switch::address_of_name(wire::Wwn port_name) const {
+  const auto own = own_directory().find(port_name), common = directory_->find(port_name);
+  const bool is_own = &own_directory() == directory_ || own || (common && common->domain() == domain_);
+  return is_own ? own : common;
+}
 
 void Switch::frame_from_service(FramePtr frame) { forward(std::move(frame), nullptr); }
 

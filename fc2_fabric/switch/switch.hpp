@@ -19,6 +19,7 @@
 namespace fc2 {
 class FabricController;
 class FabricDirectory;
+class DirectoryListener;
 class FabricService;
 class FPort;
 class Link;
@@ -154,6 +155,12 @@ class Switch final : private SwitchServices {
   void go_online(std::uint8_t domain, wire::Wwn fabric_name);
   void go_offline();
   void set_directory(FabricDirectory& directory);
+  /// Keeps what it knows of its own ports apart, from the beginning: `listener`, which outlives it, hears of changes.
+  void keep_own_directory(DirectoryListener& listener);
+  /// Of its own ports, where that is not the common one.
+  [[nodiscard]] FabricDirectory& own_directory() const {
+    return own_directory_ == nullptr ? *directory_ : *own_directory_;
+  }
 
   std::uint64_t frames_forwarded_ = 0;
   std::uint8_t domain_ = 0;
@@ -168,7 +175,7 @@ class Switch final : private SwitchServices {
   boost::unordered_flat_map<const NPort*, FPort*> links_;
   RoutingTable routes_;
   const PathAges* ages_;                            // of the Fabric; nullptr: a switch by itself
-  std::unique_ptr<FabricDirectory> own_directory_;  // of a switch by itself
+  std::unique_ptr<FabricDirectory> own_directory_;  // of a switch by itself, or of its own ports alone
   FabricDirectory* directory_ = nullptr;
   std::unique_ptr<FabricService> name_service_, controller_service_;
   std::unique_ptr<NameServer> name_server_;

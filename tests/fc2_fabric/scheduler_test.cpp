@@ -51,6 +51,35 @@ TEST_F(SchedulerTest, scheduled_run_in_time_order) {
   EXPECT_EQ(scheduler.now(), t + 100);
 }
 
+// What is scheduled first comes before all else of its time, by rank, whenever it was scheduled; also when that time is
+// there, and after it was moved.
+TEST_F(SchedulerTest, scheduled_first_run_before_all_others_of_their_time_by_rank) {
+  auto usual = probe(1), early = probe(2), late = probe(3), moved = probe(4), other_time = probe(5);
+  const TimeNs t = scheduler.now() + 5;
+  scheduler.schedule(*usual, t);
+  scheduler.schedule_first(*late, t, 9);
+  scheduler.schedule_first(*moved, t + 7, 1);
+  scheduler.schedule_first(*early, t, 3);
+  scheduler.schedule_first(*moved, t, 4);
+  scheduler.schedule(*other_time, t - 1);
+  scheduler.run_until(t);
+  EXPECT_EQ(fired, (Fired{{5, t - 1}, {2, t}, {4, t}, {3, t}, {1, t}}));
+}
+
+// In an event: before what is scheduled for the present instant already.
+TEST_F(SchedulerTest, scheduled_first_at_the_present_instant_run_before_those_that_wait) {
+  auto waits = probe(1), first = probe(2);
+  Probe acts([&](TimeNs now) {
+    scheduler.schedule(*waits, now);
+    scheduler.schedule_first(*first, now, 1);
+  });
+  const TimeNs t = scheduler.now() + 5;
+  scheduler.schedule(acts, t);
+  scheduler.run_until(t);
+  EXPECT_EQ(fired, (Fired{{2, t}, {1, t}}));
+  EXPECT_TRUE(scheduler.idle());
+}
+
 // Events of one instant fire in the order of scheduling.
 TEST_F(SchedulerTest, equal_times_run_in_scheduling_order) {
   std::vector<std::unique_ptr<Probe>> probes;
