@@ -48,11 +48,12 @@ ROOMS = {
     "tools/fcvi_sim/ranks": (set(), set()),
     "tools/fcvi_sim/share": ({"ranks"}, {"settings"}),
     "tools/fcvi_sim/scenario": (set(), None),
+    "tools/fcvi_sim/parts": ({"ranks", "scenario"}, {"runtime"}),
     "tools/fcvi_sim/host": ({"scenario"}, {"runtime", "wire", "vi", "settings"}),
-    "tools/fcvi_sim/network": ({"scenario", "host"}, None),
+    "tools/fcvi_sim/network": ({"scenario", "parts", "host"}, None),
     "tools/fcvi_sim/picture": ({"scenario"}, {"runtime", "wire", "settings"}),
     "tools/fcvi_sim/capture": ({"scenario", "picture"}, {"runtime", "wire", "settings"}),
-    "tools/fcvi_sim/run": ({"scenario", "host", "network", "picture"},
+    "tools/fcvi_sim/run": ({"scenario", "parts", "host", "network", "picture"},
                            {"runtime", "wire", "vi", "settings", "fc2_fabric/frame", "fc2_fabric/link"}),
     "tools/fcvi_sim/report": ({"scenario", "picture", "capture", "run"}, {"runtime", "wire", "settings"}),
     "tools/fcvi_sim/explore": ({"ranks", "share", "scenario", "host", "network", "picture", "run"},
@@ -64,7 +65,7 @@ ROOMS = {
 }
 # Of these rooms and folders others may include only the headers that are named: of the second, the first may.
 DOORS = {
-    "tools/fcvi_sim/network": {"network.hpp"},
+    "tools/fcvi_sim/network": {"network.hpp", "boundary.hpp"},
 }
 ONLY_OF = {
     ("runtime", "wire"): set(),

@@ -236,7 +236,7 @@ class Ranks(unittest.TestCase):
 
     def test_bad_use(self):
         self.expect_refused("this decode is for one process, and 2 were started: expected without mpirun", 2, "decode", "x")
-        self.expect_refused("this run is for one process", 2, "run", "../m.yaml", "--capture", "c")
+        self.expect_refused("runs: expected one, which the ranks share (--only), or --matrix", 2, "run", "../m.yaml", "--capture", "c")
         self.expect_refused("this soak is for one process", 2, "soak", "--seed", "7")
         self.expect_refused("this explore is for one process", 2, "explore", "../s.yaml", "--fault", "lose:5")
         self.expect_refused("--matrix: expected a scenario with for_each", 2, "run", "../s.yaml", "--matrix")

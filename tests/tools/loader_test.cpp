@@ -101,8 +101,8 @@ TEST(Loader, bad_groups_are_told_with_their_line) {
             "s.yaml:10: client: expected one of that group, such as client-1, where there is no count, got \"client\"");
   EXPECT_EQ(with("client: client-2", "client: client-7"),
             "s.yaml:10: client: expected a known name, got \"client-7\"; did you mean \"client-1\"?");
-  EXPECT_EQ(with("count: 3", "count: 0"), "s.yaml:8: count: expected a whole number, 1 to 10000, got \"0\"");
-  EXPECT_EQ(with("count: 3", "count: 9996"), "s.yaml:8: more than 10,000 ports");
+  EXPECT_EQ(with("count: 3", "count: 0"), "s.yaml:8: count: expected a whole number, 1 to 1000000, got \"0\"");
+  EXPECT_EQ(with("count: 3", "count: 999996"), "s.yaml:8: more than 1,000,000 ports");
   EXPECT_EQ(with("count: 2, client", "count: 9996, client"), "s.yaml:12: more than 10,000 workloads");
   EXPECT_EQ(with("{name: s, count: 4}", "{name: s, count: 240}"), "s.yaml:3: more than 239 switches");
   EXPECT_EQ(with("{name: s, count: 4}", "{name: s, count: 4, domain: 7}"),
@@ -280,7 +280,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{1, "name: x\ntopology: {zzz: 1us}",
             "s.yaml:2: unknown key \"zzz\" in topology; known: kind, line_rate, latency, bb_credit, processing_time, "
             "in_order, switches, isls, loops, "
-            "multipath, domain_conflict, reconfiguration_delay"},
+            "multipath, domain_conflict, reconfiguration_delay, directory_delay"},
         Bad{1, "name: x\ntopology: {latency: 5 parsecs}",
             "s.yaml:2: latency: expected a time such as 500ns, 10us, 2.5ms, 1s, from 0 ns to 10.000 s, got "
             "\"5 parsecs\""},

@@ -64,7 +64,7 @@ class LoopbackNetwork final : public Network {
 };
 
 std::unique_ptr<Network> make_loopback(runtime::Scheduler& scheduler, fc2::FramePool&, const Scenario& scenario,
-                                       fc2::Capture*) {
+                                       fc2::CaptureInterfaces*) {
   return std::make_unique<LoopbackNetwork>(scheduler, scenario);
 }
 

@@ -78,7 +78,7 @@ int carry_out(int argc, char** argv) {
   sim::Joined joined;
   if (launch) {
     const bool shares = (soaker->parsed() && sim::soak::shares(soaked)) ||
-                        (explorer->parsed() && sim::explore::shares(exploration)) || (runner->parsed() && run.matrix);
+                        (explorer->parsed() && sim::explore::shares(exploration)) || runner->parsed();
     joined = sim::join(*launch, app.get_subcommands().front()->get_name(), shares);
     if (!joined.wrong.empty()) return refuse_ranks(joined.wrong, rank);
   }

@@ -19,11 +19,14 @@
 #include "fc2_fabric/drivers/file_sink.hpp"
 #include "tools/fcvi_sim/host/data_time.hpp"
 #include "tools/fcvi_sim/report/report.hpp"
+#include "tools/fcvi_sim/run/parted_run.hpp"
 #include "tools/fcvi_sim/run/result_files.hpp"
 #include "tools/fcvi_sim/run/simulation.hpp"
 #include "tools/fcvi_sim/run/summary.hpp"
 #include "settings/units.hpp"
 #include "tools/fcvi_sim/ended_run.hpp"
+#include "tools/fcvi_sim/parts/rank_exchange.hpp"
+#include "tools/fcvi_sim/parts/share.hpp"
 #include "tools/fcvi_sim/seed_option.hpp"
 #include "tools/fcvi_sim/share/identity.hpp"
 #include "tools/fcvi_sim/share/in_order.hpp"
@@ -143,7 +146,11 @@ class RunOutputs {
             options_.report.empty() ? nullptr : &record_};
   }
   /// False with a message when one could not be written.
-  bool write(const Simulation& simulation, const Verdicts& verdicts);
+  /// `simulation`: nullptr of a run in parts, which has a capture and nothing else.
+  bool write(const Simulation* simulation, const Verdicts& verdicts);
+  [[nodiscard]] PartOptions part_options() {
+    return {!options_.capture.empty(), capture_ ? &*capture_ : nullptr, options_.check};
+  }
 
  private:
   bool write_report(const Simulation& simulation, const Verdicts& verdicts);
@@ -186,20 +193,22 @@ bool RunOutputs::write_report(const Simulation& simulation, const Verdicts& verd
   return commit(report_file_, options_.report, said_);
 }
 
-bool RunOutputs::write(const Simulation& simulation, const Verdicts& verdicts) {
+bool RunOutputs::write(const Simulation* simulation, const Verdicts& verdicts) {
+  if (simulation == nullptr) return commit(capture_file_, options_.capture, said_);
   if (ladder_) {
     const std::string title = scenario_.name + ", seed " + std::to_string(scenario_.seed);
-    write(ladder_file_, to_svg(*ladder_, title, simulation.start()));
+    write(ladder_file_, to_svg(*ladder_, title, simulation->start()));
   }
   return commit(capture_file_, options_.capture, said_) && commit(ladder_file_, options_.ladder, said_) &&
-         (options_.report.empty() || write_report(simulation, verdicts));
+         (options_.report.empty() || write_report(*simulation, verdicts));
 }
 
 /// What one run of the file came to, told in full where it is the only one.
 class OneRun {
  public:
-  OneRun(const RunOptions& options, const Scenario& scenario, const std::string& label)
-      : options_(options), scenario_(scenario), label_(label) {}
+  /// `exchange`: with the other parts of this run, of which this is part 0; nullptr: there are none elsewhere.
+  OneRun(const RunOptions& options, const Scenario& scenario, const std::string& label, Exchange* exchange)
+      : options_(options), scenario_(scenario), label_(label), exchange_(exchange) {}
   /// 0, 1 or 2; what is bad was printed on standard error.
   int carry_out(bool alone);
   /// For standard output.
@@ -208,29 +217,54 @@ class OneRun {
   [[nodiscard]] RunOfFile outcome() const { return {options_.scenario, label_, scenario_, result_, verdicts_}; }
 
  private:
+  [[nodiscard]] std::size_t parts() const { return exchange_ == nullptr ? options_.parts : exchange_->parts(); }
+  [[nodiscard]] std::string why_not_in_parts() const;
+  /// Empty; or why the run is of no use.
+  std::string simulate(RunOutputs& outputs, std::optional<Simulation>& simulation);
   void tell(bool alone, const Clocks& elapsed);
   const RunOptions& options_;
   const Scenario& scenario_;
   const std::string& label_;
+  Exchange* const exchange_;
+  ContentStore contents_{scenario_.seed};
   std::string said_;
   RunResult result_;
   Verdicts verdicts_;
 };
 
+std::string OneRun::why_not_in_parts() const {
+  if (!options_.ladder.empty()) return "--ladder: a run in parts draws none";
+  if (!options_.report.empty()) return "--report: a run in parts writes none";
+  const std::string why = sim::why_not_in_parts(scenario_, parts());
+  return why.empty() ? why : options_.scenario + ": " + why;
+}
+
+std::string OneRun::simulate(RunOutputs& outputs, std::optional<Simulation>& simulation) {
+  if (parts() == 1) {
+    simulation.emplace(scenario_, contents_, outputs.outputs());
+    result_ = simulation->run();
+    return {};
+  }
+  PartedResult parted = exchange_ == nullptr ? run_in_threads(scenario_, contents_, parts(), outputs.part_options())
+                                             : run_part(scenario_, contents_, *exchange_, outputs.part_options());
+  result_ = std::move(parted.result);
+  return parted.error;
+}
+
 int OneRun::carry_out(bool alone) {
+  if (const std::string error = parts() == 1 ? "" : why_not_in_parts(); !error.empty()) return refuse(error);
   for (const std::string& warning : scenario_.warnings)
     std::fprintf(stderr, "fcvi-sim: warning: %s\n", warning.c_str());
-  ContentStore contents(scenario_.seed);
-  if (const std::string error = contents.load(scenario_.workloads); !error.empty()) return refuse(error);
+  if (const std::string error = contents_.load(scenario_.workloads); !error.empty()) return refuse(error);
   RunOutputs outputs(options_, scenario_, said_);
   if (const std::string error = outputs.open(); !error.empty()) return refuse(error);
   const Clocks begin = Clocks::now() - time_spent_on_data();
-  Simulation simulation(scenario_, contents, outputs.outputs());
-  result_ = simulation.run();
+  std::optional<Simulation> simulation;
+  if (const std::string error = simulate(outputs, simulation); !error.empty()) return refuse(error);
   const Clocks elapsed = Clocks::now() - time_spent_on_data() - begin;
   verdicts_ = check_expectations(scenario_, result_);
   tell(alone, elapsed);
-  if (!outputs.write(simulation, verdicts_)) return bad_input;
+  if (!outputs.write(simulation ? &*simulation : nullptr, verdicts_)) return bad_input;
   if (alone) said_ += summary(verdicts_);
   return verdicts_.failures.empty() ? all_held : expectation_failed;
 }
@@ -363,10 +397,10 @@ std::vector<std::string> written_by(const RunOptions& options) {
 }
 
 /// Run no. `index` of the file, in this process.
-EndedRun carry_out(const ScenarioFile& file, const Planned& run, std::size_t index) {
+EndedRun carry_out(const ScenarioFile& file, const Planned& run, std::size_t index, Exchange* exchange = nullptr) {
   const auto read = run.scenario ? settings::Result<Scenario>(Scenario()) : file.scenario(index);
   if (!read) return {.status = refuse(read.error().message)};
-  OneRun one(run.options, run.scenario ? *run.scenario : *read, run.label);
+  OneRun one(run.options, run.scenario ? *run.scenario : *read, run.label, exchange);
   EndedRun ended{.status = one.carry_out(file.size() == 1)};
   ended.said = one.said();
   if (ended.status == bad_input) return ended;
@@ -444,10 +478,10 @@ class Summing {
   std::size_t taken_ = 0;
 };
 
-int run_all(const ScenarioFile& file, const std::vector<Planned>& runs, ResultFiles& results) {
+int run_all(const ScenarioFile& file, const std::vector<Planned>& runs, ResultFiles& results, Exchange* exchange) {
   Summing summing(runs, results, print);
   for (std::size_t i = 0; i < runs.size(); ++i)
-    if (!summing.take(i, carry_out(file, runs[i], i))) return bad_input;
+    if (!summing.take(i, carry_out(file, runs[i], i, exchange))) return bad_input;
   return summing.conclude();
 }
 
@@ -531,20 +565,59 @@ int help(const RunOptions& options, share::Company& company) {
   return all_held;
 }
 
-/// Alone, or as rank 0.
-int lead(const RunOptions& options, share::Company* company) {
+/// Alone, or as rank 0. `exchange`: where the ranks share one run.
+int lead(const RunOptions& options, share::Company* company, Exchange* exchange = nullptr) {
   const auto file = ScenarioFile::load(options.scenario, options.overrides);
   if (!file) return refuse(file.error().message);
   if (const std::string why = options.matrix ? unsuitable(options, *file) : ""; !why.empty()) return refuse(why);
+  if (exchange != nullptr && file->size() != 1)
+    return refuse(options.scenario + ": " + settings::format_count(file->size()) +
+                  " runs: expected one, which the ranks share (--only), or --matrix");
   std::vector<Planned> runs;
   if (const std::string error = plan(*file, options, runs); !error.empty()) return refuse(error);
   ResultFiles results(options);
   if (const std::string error = results.open(); !error.empty()) return refuse(error);
   const int status = options.matrix ? run_shared(*file, runs, team_of(options, *file, company), results)
-                                    : run_all(*file, runs, results);
+                                    : run_all(*file, runs, results, exchange);
   // What ended before a run failed to write its files is not lost.
   if (status == bad_input && results.is_empty()) return bad_input;
   return results.commit_all() ? status : bad_input;
+}
+
+// --- one fabric over several ranks
+
+/// As a rank that is not 0. Says nothing: what is wrong here is wrong at rank 0 as well.
+int simulate_part(const RunOptions& options, Exchange& exchange) {
+  const auto file = ScenarioFile::load(options.scenario, options.overrides);
+  if (!file || file->size() != 1) return bad_input;
+  const auto scenario = file->scenario(0);
+  if (!scenario || !why_not_in_parts(*scenario, exchange.parts()).empty()) return bad_input;
+  ContentStore contents(scenario->seed);
+  if (!contents.load(scenario->workloads).empty()) return bad_input;
+  const PartedResult parted =
+      run_part(*scenario, contents, exchange, {!options.capture.empty(), nullptr, options.check});
+  return parted.error.empty() ? all_held : bad_input;
+}
+
+/// Whoever fails tells the others. Whoever waits in vain ends at once, without MPI: mpirun ends those that are left.
+int run_as_rank(const RunOptions& options, ranks::Ranks& all) {
+  RankExchange exchange(all, std::chrono::seconds(options.patience_s));
+  try {
+    if (all.rank() != 0) return simulate_part(options, exchange);
+    const int status = lead(options, nullptr, &exchange);
+    if (status == bad_input) exchange.fail("rank 0 has said why");
+    return status;
+  } catch (const PartGone& gone) {
+    refuse(gone.what());
+    std::fflush(nullptr);
+    ::_exit(bad_input);
+  } catch (const PartLost& lost) {
+    if (all.rank() == 0) refuse(lost.what());
+  } catch (const std::exception& error) {
+    refuse("rank " + std::to_string(all.rank()) + ": " + error.what());
+    exchange.fail("rank " + std::to_string(all.rank()) + " failed");
+  }
+  return bad_input;
 }
 
 void add_overrides(CLI::App& command, Overrides& overrides) {
@@ -609,15 +682,24 @@ CLI::App* add_run_command(CLI::App& app, RunOptions& options) {
       ->check(CLI::Range(1, 256))
       ->capture_default_str()
       ->needs(matrix);
+  run->add_option("--parts", options.parts, "simulate the switches in so many parts, a thread each (1 by default)")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{239}))
+      ->type_name("N")
+      ->excludes(matrix);
+  run->add_option("--patience", options.patience_s, "how long a rank waits for another one: real time, 600 by default")
+      ->check(CLI::Range(1U, 1'000'000U))
+      ->type_name("SECONDS");
   run->footer(
       "With several runs (for_each in the scenario) the files of each have its values in their names.\n"
       "mpirun -n N fcvi-sim run --matrix ...: N ranks share the runs, with --jobs processes each "
       "(docs/many-machines.md).\n"
+      "mpirun -n N fcvi-sim run ...: N ranks simulate the switches of one fabric (docs/one-fabric-over-ranks.md).\n"
       "Exit status: 0 every expectation held, 1 one failed, 2 bad input (file, line and what was expected).");
   return run;
 }
 
 int run_command(const RunOptions& options, std::unique_ptr<share::Company> company) {
+  if (company != nullptr && !options.matrix) return run_as_rank(options, company->ranks());
   try {
     return company != nullptr && !company->leads() ? help(options, *company) : lead(options, company.get());
   } catch (const std::runtime_error& error) {

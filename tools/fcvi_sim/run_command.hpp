@@ -17,10 +17,13 @@ struct RunOptions {
   Overrides overrides;
   bool check = false;
   bool matrix = false;
-  std::size_t jobs = 1;  // of the matrix: processes
+  std::size_t jobs = 1;   // of the matrix: processes
+  std::size_t parts = 1;  // threads that simulate one fabric
+  std::uint32_t patience_s = 600;
 };
 CLI::App* add_run_command(CLI::App& app, RunOptions& options);
-/// `company`: the ranks, if there are several; pre: options.matrix. Of a rank that is not 0 the status is always 0.
+/// `company`: the ranks, if there are several. They share the runs with options.matrix, and else the fabric of one run;
+/// rank 0 alone prints and writes. Of a matrix the status of the others is always 0.
 int run_command(const RunOptions& options, std::unique_ptr<share::Company> company);
 
 struct CheckOptions {

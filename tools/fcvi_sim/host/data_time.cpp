@@ -4,7 +4,7 @@
 
 namespace sim {
 namespace {
-Clocks spent;
+thread_local Clocks spent;
 
 std::chrono::nanoseconds read_clock(clockid_t clock) {
   timespec time{};

@@ -57,4 +57,13 @@ Driver::Outcome Driver::run(runtime::TimeNs time_limit) {
   return scheduler_.idle() ? Outcome::Stuck : Outcome::TimeLimit;
 }
 
+void Driver::run_before(runtime::TimeNs limit, bool stop_when_over) {
+  do {
+    if (observer_) observer_();
+    drain();
+    if (observer_) observer_();
+  } while (!(stop_when_over && running_ == 0) && advance(limit - 1));
+  rethrow();
+}
+
 }  // namespace sim

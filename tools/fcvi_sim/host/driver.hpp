@@ -35,16 +35,26 @@ class Driver {
   void wake(std::coroutine_handle<> program) { ready_.push_back(program); }
 
   /// co_await driver.sleep(time)
-  [[nodiscard]] auto sleep(runtime::TimeNs delay) { return Sleep(*this, delay); }
+  [[nodiscard]] auto sleep(runtime::TimeNs delay) { return Sleep(*this, delay, 0); }
+  /// The same, and of its time it is the first that happens (Scheduler::schedule_first). One at a time.
+  [[nodiscard]] auto sleep_first(runtime::TimeNs delay) { return Sleep(*this, delay, first_rank); }
+
+  // --- in steps
+  /// Fires what is due before `limit`, whether programs run or not, and lets them go on. With `stop_when_over` it
+  /// returns as soon as none is running. Exceptions of programs come out here.
+  void run_before(runtime::TimeNs limit, bool stop_when_over = false);
 
  private:
   class Sleep final : public runtime::Event {
    public:
-    Sleep(Driver& driver, runtime::TimeNs delay) : driver_(driver), delay_(delay) {}
+    Sleep(Driver& driver, runtime::TimeNs delay, std::uint32_t rank) : driver_(driver), delay_(delay), rank_(rank) {}
     bool await_ready() const noexcept { return delay_ <= 0; }
     void await_suspend(std::coroutine_handle<> program) {
       program_ = program;
-      driver_.scheduler_.schedule_after(*this, delay_);
+      if (rank_ != 0)
+        driver_.scheduler_.schedule_first(*this, driver_.now() + delay_, rank_);
+      else
+        driver_.scheduler_.schedule_after(*this, delay_);
     }
     void await_resume() const noexcept {}
 
@@ -52,8 +62,10 @@ class Driver {
     void fire(runtime::TimeNs) override { driver_.wake(program_); }
     Driver& driver_;
     runtime::TimeNs delay_;
+    std::uint32_t rank_;
     std::coroutine_handle<> program_;
   };
+  static constexpr std::uint32_t first_rank = 1;
   Task<> supervise(Task<> program);
   void drain();
   bool advance(runtime::TimeNs end);

@@ -85,6 +85,7 @@ void Party::note_due(std::size_t run, runtime::TimeNs due) {
   std::vector<runtime::TimeNs>& all = result_of(run).due;
   sent_.push_back({run, all.size()});
   all.push_back(due);
+  if (result_.far != nullptr) result_.far->message_due(arrivals_.runs()[run].index, due);
   result_.log.add_due(due);
 }
 

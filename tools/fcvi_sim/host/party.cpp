@@ -66,13 +66,15 @@ Task<> Party::initiate(std::size_t run) {
 Task<Party::Attempt> Party::begin(std::size_t run) {
   const TransferSpec& transfer = transfer_of(run);
   ++result_of(run).begun;
-  Attempt attempt{co_await receive_control<Offer>(run), layout_of(transfer, false), {}, {}};
+  Attempt attempt{co_await receive_control<Offer>(run), layout_of(transfer, false), {}, {}, 0};
   attempt.region = endpoint_.allocate(attempt.layout.size_bytes());
   const auto content = content_of(run);
   if (transfer.operation != Operation::RdmaRead) fill(attempt.region, attempt.layout, *content);
   result_of(run).due.clear();
+  if (result_.far != nullptr) result_.far->transfer_began(arrivals_.runs()[run].index);
   result_.run_started = now();
   attempt.before = result_.traffic;
+  attempt.began = now();
   co_await post_messages(run, attempt.offer, attempt.layout, attempt.region);
   co_return attempt;
 }
@@ -86,6 +88,7 @@ Task<> Party::finish(std::size_t run, const Attempt& attempt) {
   result.bytes += transfer.data.size_bytes;
   result.duration += result_.run_finished - result_.run_started;
   const Traffic traffic = result_.traffic - attempt.before;
+  if (result_.far != nullptr) result_.spans.push_back({arrivals_.runs()[run].index, attempt.began, now()});
   result.traffic.ius += traffic.ius;
   result.traffic.frames += traffic.frames;
   replies_.erase(run);
@@ -140,7 +143,7 @@ Task<> Party::conclude(std::size_t run, const Offer& offer, const Layout& layout
   Done done{.run = static_cast<std::uint32_t>(run), .length_bytes = transfer.data.size_bytes, .failed = first_error_};
   done.digest = digest_of(region, layout, *content_of(run));
   if (transfer.operation == Operation::RdmaRead) {
-    result_.run_finished = now();
+    note_run_finished();
     if (first_error_ == 0 && done.digest != offer.digest) ++result.different;
   }
   co_await send_control(done);
@@ -194,14 +197,19 @@ Task<> Party::receive_messages(std::size_t run) {
     --credits;
     co_await send_control(Credit{.run = static_cast<std::uint32_t>(run), .messages = half});
   }
+  note_run_finished();
+}
+
+void Party::note_run_finished() {
   result_.run_finished = now();
+  if (result_.far != nullptr) result_.far->run_finished(now());
 }
 
 Task<> Party::judge(std::size_t run) {
   const TransferSpec& transfer = transfer_of(run);
   const Done done = co_await receive_control<Done>(run);
   const Buffer& buffer = buffer_of(run);
-  if (transfer.operation == Operation::RdmaWrite && !takes_receives(transfer)) result_.run_finished = now();
+  if (transfer.operation == Operation::RdmaWrite && !takes_receives(transfer)) note_run_finished();
   Verdict verdict{.run = static_cast<std::uint32_t>(run)};
   const auto content = content_of(run);
   const bool read = transfer.operation == Operation::RdmaRead;

@@ -48,6 +48,7 @@ class Party {
     Layout layout;
     Region region;
     Traffic before;
+    runtime::TimeNs began;
   };
   Task<> initiate(std::size_t run);
   Task<Attempt> begin(std::size_t run);
@@ -75,6 +76,7 @@ class Party {
   Task<> serve(std::size_t run);
   Task<> receive_messages(std::size_t run);
   Task<> judge(std::size_t run);
+  void note_run_finished();
   void post_message(const TransferSpec& transfer, std::uint64_t message, const Offer& offer, const Layout& layout,
                     const Region& region);
 

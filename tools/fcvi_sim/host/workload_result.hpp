@@ -12,6 +12,18 @@
 
 namespace sim {
 
+/// What a side of a workload must know of the other one, where that runs elsewhere (a run in parts). It does before a
+/// message of the other side comes that was sent after the call.
+class FarSide {
+ public:
+  virtual void transfer_began(std::size_t transfer) = 0;
+  virtual void message_due(std::size_t transfer, runtime::TimeNs due) = 0;
+  virtual void run_finished(runtime::TimeNs at) = 0;
+
+ protected:
+  ~FarSide() = default;
+};
+
 /// What one connection put on the wire, both directions, as sent.
 struct Traffic {
   std::uint64_t ius = 0, frames = 0;
@@ -83,6 +95,20 @@ struct WorkloadResult {
   std::string broken;  // why a program gave up
   // Of the run under way: the initiator writes the first, whoever sees the last byte in place the second.
   runtime::TimeNs run_started = 0, run_finished = 0;
+
+  // Where the other side runs elsewhere: both have a result, and these make one of them (merge_workload).
+  FarSide* far = nullptr;  // else nullptr
+  struct SentFrame {
+    runtime::TimeNs at;
+    bool first;
+  };
+  std::vector<SentFrame> sent = {};  // by this side
+  struct Span {
+    std::size_t transfer;
+    runtime::TimeNs begin, end;
+  };
+  std::vector<Span> spans = {};   // of this side's repetitions
+  runtime::TimeNs broken_at = 0;  // while `broken` is not empty
 };
 
 }  // namespace sim

@@ -47,6 +47,10 @@ farp::ResolverConfig resolver_config(const PortSpec& spec) {
   return config;
 }
 
+struct NoRows final : fsm::RowListener {
+  void row_fired(const fsm::Row& /*row*/) override {}
+};
+
 template <class Reason>
 void add_discards(HostTransport::Tally& tally, const fc2::DiscardCounts<Reason>& counts) {
   counts.for_each_discard([&](Reason reason, std::uint64_t times) {
@@ -59,6 +63,15 @@ void add_discards(HostTransport::Tally& tally, const fc2::DiscardCounts<Reason>&
 FcHost::FcHost(runtime::Scheduler& scheduler, fc2::FramePool& pool, const PortSpec& spec, Random& random)
     : port_(scheduler, pool, port_config(spec, random, *this)), resolver_(port_, resolver_config(spec)),
       provider_(port_, resolver_, provider_config(spec, random)) {}
+
+// The same numbers, in the same order.
+void FcHost::draw_for_another(Random& random) {
+  NoRows rows;
+  PortSpec spec;
+  spec.addresses.resize(1);
+  (void)port_config(spec, random, rows);
+  (void)provider_config(spec, random);
+}
 
 void FcHost::set_ready_listener(TransportListener& listener) {
   listener_ = &listener;

@@ -24,6 +24,8 @@ class FcHost final : public HostTransport,
  public:
   /// Draws from `random` what the scenario leaves to chance.
   FcHost(runtime::Scheduler& scheduler, fc2::FramePool& pool, const PortSpec& spec, Random& random);
+  /// What one would draw that is not made here.
+  static void draw_for_another(Random& random);
 
   // HostTransport
   [[nodiscard]] const std::string& name() const override { return port_.config().name; }
@@ -67,7 +69,7 @@ class FcHost final : public HostTransport,
   FiredRowListener* rows_ = nullptr;
 };
 
-/// By position in the scenario's ports.
+/// By position in the scenario's ports; nullptr: it is simulated elsewhere.
 using FcHosts = std::vector<std::unique_ptr<FcHost>>;
 
 /// Of a port or a switch.

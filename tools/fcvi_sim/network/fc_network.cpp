@@ -31,10 +31,14 @@ class FcNetwork::LogoutWatch final : public fc2::PortListener {
 };
 
 FcNetwork::FcNetwork(runtime::Scheduler& scheduler, fc2::FramePool& pool, const Scenario& scenario,
-                     fc2::Capture* capture)
-    : scenario_(scenario), topology_(FcTopology::make(scheduler, pool, scenario, hosts_, capture)) {
+                     fc2::CaptureInterfaces* capture, const Share* share)
+    : scenario_(scenario), topology_(FcTopology::make(scheduler, pool, scenario, hosts_, capture, share)) {
   Random random(scenario.seed, "ports");
-  for (const PortSpec& spec : scenario.ports) hosts_.push_back(std::make_unique<FcHost>(scheduler, pool, spec, random));
+  for (const PortSpec& spec : scenario.ports) {
+    const bool here = share == nullptr || share->has(spec);
+    hosts_.push_back(here ? std::make_unique<FcHost>(scheduler, pool, spec, random) : nullptr);
+    if (!here) FcHost::draw_for_another(random);
+  }
 }
 
 FcNetwork::~FcNetwork() = default;
@@ -89,8 +93,8 @@ void FcNetwork::visit_switches(const TallyVisitor& visit) const {
 }
 
 std::unique_ptr<Network> make_network(runtime::Scheduler& scheduler, fc2::FramePool& pool, const Scenario& scenario,
-                                      fc2::Capture* capture) {
-  return std::make_unique<FcNetwork>(scheduler, pool, scenario, capture);
+                                      fc2::CaptureInterfaces* capture, const Share* share) {
+  return std::make_unique<FcNetwork>(scheduler, pool, scenario, capture, share);
 }
 
 }  // namespace sim

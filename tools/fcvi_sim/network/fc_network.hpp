@@ -11,12 +11,13 @@ namespace sim {
 class FcNetwork final : public Network {
  public:
   /// See make_network().
-  FcNetwork(runtime::Scheduler& scheduler, fc2::FramePool& pool, const Scenario& scenario, fc2::Capture* capture);
+  FcNetwork(runtime::Scheduler& scheduler, fc2::FramePool& pool, const Scenario& scenario,
+            fc2::CaptureInterfaces* capture, const Share* share = nullptr);
   ~FcNetwork() override;
 
   [[nodiscard]] HostTransport& host(std::size_t host) override { return *hosts_[host]; }
   [[nodiscard]] bool has_address(std::size_t host, wire::FcId address) const override {
-    return hosts_[host]->port().n_port_id() == address;
+    return hosts_[host] != nullptr && hosts_[host]->port().n_port_id() == address;
   }
   [[nodiscard]] std::optional<std::size_t> host_with(wire::FcId address) const override;
 
@@ -29,6 +30,7 @@ class FcNetwork final : public Network {
     if (topology_ != nullptr) topology_->watch(host, tap, faults);
   }
   void unplug() override { topology_.reset(); }
+  [[nodiscard]] Boundary* boundary() override { return topology_ == nullptr ? nullptr : topology_->boundary(); }
 
   void at_link(std::size_t host, LinkFunction& what) override { topology_->at_link(host, what); }
   void lip(std::size_t host) override { topology_->lip(host); }

@@ -12,6 +12,7 @@
 #include "fc2_fabric/link/link.hpp"
 #include "fc2_fabric/node/loop_n_port.hpp"
 #include "fc2_fabric/node/point_to_point.hpp"
+#include "tools/fcvi_sim/network/fc_boundary.hpp"
 #include "state_machines/fsm.hpp"
 
 namespace sim {
@@ -56,8 +57,9 @@ class SwitchRows final : public fsm::RowListener {
 class FabricTopology final : public FcTopology {
  public:
   FabricTopology(runtime::Scheduler& scheduler, fc2::FramePool& pool, const Scenario& scenario, const FcHosts& hosts,
-                 fc2::Capture* capture)
-      : FcTopology(scenario, hosts), fabric_(scheduler, pool, scenario.fabric), places_(scenario.ports.size()) {
+                 fc2::CaptureInterfaces* capture, const Share* share)
+      : FcTopology(scenario, hosts), share_(share), fabric_(scheduler, pool, scenario.fabric),
+        places_(scenario.ports.size()) {
     for (std::size_t i = 0; i < scenario.switches.size(); ++i) add_switch(scenario, i);
     for (const SwitchLinkSpec& spec : scenario.switch_links) {
       fc2::InterSwitchLink& link = fabric_.connect(fabric_.at(spec.from), fabric_.at(spec.to), spec.link);
@@ -70,6 +72,7 @@ class FabricTopology final : public FcTopology {
       loops_.back().fl_port = loops_.back().at->attach(*loops_.back().loop);
     }
     for (SwitchRows& rows : rows_) rows.is_made();
+    if (share != nullptr) boundary_.emplace(fabric_, pool, scenario, *share);
   }
 
  private:
@@ -134,6 +137,7 @@ class FabricTopology final : public FcTopology {
     else
       place.at->replug(port(host));
   }
+  [[nodiscard]] Boundary* boundary() override { return boundary_ ? &*boundary_ : nullptr; }
   [[nodiscard]] fc2::Link* link_of(std::size_t host) override {
     return places_[host].at == nullptr ? nullptr : places_[host].at->link_of(port(host));
   }
@@ -152,7 +156,8 @@ class FabricTopology final : public FcTopology {
     return up ? fabric_.restart(fabric_.at(index)) : fabric_.crash(fabric_.at(index));
   }
   void visit_counters(const CounterVisitor& visit) const override {
-    for (std::size_t i = 0; i < fabric_.size(); ++i) visit(fabric_.at(i).config().name, fabric_.at(i).counters());
+    for (std::size_t i = 0; i < fabric_.size(); ++i)
+      if (share_ == nullptr || share_->has_switch(i)) visit(fabric_.at(i).config().name, fabric_.at(i).counters());
   }
   [[nodiscard]] std::vector<std::string> queue_names() const override {
     std::vector<std::string> names;
@@ -189,10 +194,12 @@ class FabricTopology final : public FcTopology {
     ring.fl_port = other;
   }
 
+  const Share* share_;           // nullptr: all of it
   std::deque<SwitchRows> rows_;  // by switch; outlive them
   std::deque<Ring> loops_;       // outlive the switches
   mutable fc2::Fabric fabric_;   // its at() is not const
   std::vector<Place> places_;    // by host
+  std::optional<FcBoundary> boundary_;
 };
 
 // Plugged in when both ports are there, and unplugged when one of them goes.
@@ -278,9 +285,11 @@ fc2::SwitchConfig fabric_config(const Scenario& scenario) {
 }
 
 std::unique_ptr<FcTopology> FcTopology::make(runtime::Scheduler& scheduler, fc2::FramePool& pool,
-                                             const Scenario& scenario, const FcHosts& hosts, fc2::Capture* capture) {
+                                             const Scenario& scenario, const FcHosts& hosts,
+                                             fc2::CaptureInterfaces* capture, const Share* share) {
   switch (scenario.topology) {
-    case TopologyKind::Fabric: return std::make_unique<FabricTopology>(scheduler, pool, scenario, hosts, capture);
+    case TopologyKind::Fabric:
+      return std::make_unique<FabricTopology>(scheduler, pool, scenario, hosts, capture, share);
     case TopologyKind::PointToPoint: return std::make_unique<PointToPointTopology>(scheduler, scenario, hosts);
     case TopologyKind::PrivateLoop: return std::make_unique<LoopTopology>(scheduler, pool, scenario, hosts);
   }

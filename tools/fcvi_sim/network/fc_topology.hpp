@@ -19,8 +19,9 @@ fc2::SwitchConfig fabric_config(const Scenario& scenario);
 class FcTopology {
  public:
   /// `hosts` outlives it; each is there when it is attached. It tells them apart by their positions only.
+  /// `share` may be nullptr: all of it is here.
   static std::unique_ptr<FcTopology> make(runtime::Scheduler& scheduler, fc2::FramePool& pool, const Scenario& scenario,
-                                          const FcHosts& hosts, fc2::Capture* capture);
+                                          const FcHosts& hosts, fc2::CaptureInterfaces* capture, const Share* share);
   virtual ~FcTopology() = default;
   FcTopology(const FcTopology&) = delete;
   FcTopology& operator=(const FcTopology&) = delete;
@@ -37,6 +38,8 @@ class FcTopology {
   virtual void set_switch(std::size_t /*index*/, bool /*up*/) {}
   /// The host's link, where it has one of its own; nullptr: there is none now. For who sabotages a run.
   [[nodiscard]] virtual fc2::Link* link_of(std::size_t /*host*/) { return nullptr; }
+  /// See Network.
+  [[nodiscard]] virtual Boundary* boundary() { return nullptr; }
   /// Of its links and switches, between events.
   [[nodiscard]] virtual bool is_consistent() const = 0;
   /// Of its switches, by name.

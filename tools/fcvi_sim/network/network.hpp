@@ -10,6 +10,8 @@
 #include "fc2_fabric/frame/capture.hpp"
 #include "fc2_fabric/link/channel.hpp"
 #include "tools/fcvi_sim/host/host_transport.hpp"
+#include "tools/fcvi_sim/network/boundary.hpp"
+#include "tools/fcvi_sim/parts/share.hpp"
 #include "tools/fcvi_sim/scenario/scenario.hpp"
 
 namespace sim {
@@ -29,7 +31,8 @@ class PeerListener {
   ~PeerListener() = default;
 };
 
-/// Hosts are positions in the scenario's ports. No host is attached at first.
+/// Hosts are positions in the scenario's ports. No host is attached at first. Where only a share of the scenario is
+/// here, the hosts of others are not there, and must not be asked for.
 class Network {
  public:
   virtual ~Network() = default;
@@ -75,6 +78,9 @@ class Network {
     return FrameSent::NoLogin;
   }
 
+  /// Where only a share of the scenario is here. Else nullptr.
+  [[nodiscard]] virtual Boundary* boundary() { return nullptr; }
+
   // --- what it tells
   /// Called from inside events. It outlives the network.
   virtual void set_peer_listener(PeerListener& listener) = 0;
@@ -99,8 +105,9 @@ class Network {
   Network() = default;
 };
 
-/// What the scenario asks for. All references outlive it; `capture` may be nullptr and gets the links between switches.
+/// What the scenario asks for, or that share of it. All references outlive it; `capture` may be nullptr and gets the
+/// links between switches, `share` may be nullptr: all of it.
 std::unique_ptr<Network> make_network(runtime::Scheduler& scheduler, fc2::FramePool& pool, const Scenario& scenario,
-                                      fc2::Capture* capture);
+                                      fc2::CaptureInterfaces* capture, const Share* share = nullptr);
 
 }  // namespace sim

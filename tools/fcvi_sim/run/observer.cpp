@@ -54,8 +54,9 @@ void Observer::Tap::frame_passed(runtime::TimeNs at, const fc2::Frame& frame, bo
   if (capture_ != nullptr) [[unlikely]]
     capture_->frame_passed(at, frame, outbound);
   if (outbound && observer_.count_later_frame(frame)) return;
-  if (frame.size_bytes < wire::FcHeader::size()) return;      // cut short by a fault
-  if (!outbound && !is_service(fc2::s_id_of(frame))) return;  // seen where its sender's port is tapped
+  if (frame.size_bytes < wire::FcHeader::size()) return;  // cut short by a fault
+  if (!outbound && !is_service(fc2::s_id_of(frame)))      // seen where its sender's port is tapped
+    return observer_.share_clock_ != nullptr ? observer_.learn(frame) : void();
   observer_.frame_sent(at, port_, frame, outbound);
 }
 
@@ -85,12 +86,21 @@ void Observer::frame_sent(runtime::TimeNs at, std::size_t port, const fc2::Frame
   if (scenario_.expectations.wire && outbound) record(at, port, frame);
   if (header.s_id == wire::well_known::f_port && header.r_ctl == wire::RCtl::els_reply) ++f_port_replies_[port];
   if (const auto connection = connections_.of(header, data_field)) {
-    Traffic& traffic = result_.workloads[*connection].traffic;
-    ++traffic.frames;
-    if (first) ++traffic.ius;
-    begin_stream(frame, header, traffic);
+    WorkloadResult& workload = result_.workloads[*connection];
+    ++workload.traffic.frames;
+    if (first) ++workload.traffic.ius;
+    if (workload.far != nullptr)  // each frame is noted
+      workload.sent.push_back({share_clock_->now(), first});
+    else
+      begin_stream(frame, header, workload.traffic);
   }
   if (ladder_ != nullptr) ladder_->frame({at, port, outbound, first, frame.eof != wire::Eof::n}, header, data_field);
+}
+
+// Of those that are sent here all is known already.
+void Observer::learn(const fc2::Frame& frame) {
+  const wire::FcHeader header = fc2::header_of(frame);
+  if (!port_of(header.s_id)) (void)connections_.of(header, frame.content().subspan(wire::FcHeader::size()));
 }
 
 // --- what expectations want to know ------------------------------------------------------------------------------

@@ -11,6 +11,7 @@
 #include "tools/fcvi_sim/picture/ladder.hpp"
 #include "tools/fcvi_sim/run/results.hpp"
 #include "tools/faults/connections.hpp"
+#include "runtime/scheduler.hpp"
 #include "wire/fc_header.hpp"
 
 namespace sim {
@@ -22,6 +23,8 @@ class Observer {
   fc2::FrameTap& tap(std::size_t index, fc2::FrameTap* capture);
   /// A fault befell a frame on the link of port `index`; `outbound`: the port sent it, its tap has just seen it.
   void fault(runtime::TimeNs at, const FaultSpec& fault, std::size_t index, bool outbound, const fc2::Frame& frame);
+  /// Frames of ports whose own links are not seen here tell of connections as well: a share of a run.
+  void learn_from_others(const runtime::Scheduler& clock) { share_clock_ = &clock; }
   /// Times of the results count from here.
   void start_clock(runtime::TimeNs zero);
   /// ELS replies of the F_Port that port `index` got: to its FLOGI, its LOGO.
@@ -52,6 +55,7 @@ class Observer {
   void begin_stream(const fc2::Frame& frame, const wire::FcHeader& header, Traffic& traffic);
   /// Pre: a header at least; if it is inbound, a service sent it.
   void frame_sent(runtime::TimeNs at, std::size_t port, const fc2::Frame& frame, bool outbound);
+  void learn(const fc2::Frame& frame);
   void record(runtime::TimeNs at, std::size_t port, const fc2::Frame& frame);
   void rewritten(const fc2::FaultAction& action, const fc2::Frame& frame);
   WireIu* iu_of(const wire::FcHeader& header);
@@ -61,7 +65,8 @@ class Observer {
   const Scenario& scenario_;
   Ladder* ladder_;
   runtime::TimeNs zero_ = 0;
-  std::map<std::uint32_t, std::size_t> ports_;  // by N_Port_ID, as they sent from it
+  const runtime::Scheduler* share_clock_ = nullptr;  // of a share of a run
+  std::map<std::uint32_t, std::size_t> ports_;       // by N_Port_ID, as they sent from it
   // What was entered there last: most frames follow one of the same port.
   wire::FcId last_sender_{};
   std::size_t last_port_ = static_cast<std::size_t>(-1);

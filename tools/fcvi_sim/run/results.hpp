@@ -43,6 +43,7 @@ struct RunResult {
   std::uint64_t iu_count = 0, frame_count = 0, byte_count = 0;
   std::uint64_t discards = 0, asynchronous_errors = 0, unexpected_events = 0;
   std::vector<std::string> discard_reasons;  // as discard_text()
+  std::vector<std::size_t> discard_places;   // of each: position of the port, or behind the ports that of the switch
   std::vector<std::uint64_t> kept_bytes;     // by port: the most of its reorder pool at once
   std::vector<std::uint64_t> pool_refusals;  // by port: frames that found no room in it
   runtime::TimeNs duration = 0;              // simulated

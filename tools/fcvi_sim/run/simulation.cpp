@@ -8,14 +8,29 @@
 
 namespace sim {
 namespace {
-constexpr runtime::TimeNs logout_poll = runtime::microsecond,
-                          logout_limit = 25 * runtime::second;  // R_A_TOV twice, and some
+constexpr runtime::TimeNs logout_poll = runtime::microsecond;
 }  // namespace
 
-Simulation::Simulation(const Scenario& scenario, const ContentStore& contents, Outputs outputs, NetworkMaker make)
-    : scenario_(scenario), contents_(contents), outputs_(outputs), watches_states_(states_matter()),
-      start_(scheduler_.now()), observer_(result_, scenario, outputs.ladder), driver_(scheduler_),
-      network_(make(scheduler_, pool_, scenario, outputs.capture)),
+Simulation::Simulation(const Scenario& scenario, const ContentStore& contents, Outputs outputs,
+                       const NetworkMaker& make)
+    : Simulation(scenario, contents, outputs, nullptr, nullptr, make) {}
+
+Simulation::Simulation(const Scenario& scenario, const ContentStore& contents, Outputs outputs, const Share& share,
+                       Outbox& outbox)
+    : Simulation(scenario, contents, outputs, &share, &outbox,
+                 [&](auto& scheduler, auto& pool, const Scenario& all, fc2::CaptureInterfaces* capture) {
+                   return make_network(scheduler, pool, all, capture, &share);
+                 }) {
+  network_->boundary()->open(outbox);
+  make_far_sides();
+}
+
+Simulation::Simulation(const Scenario& scenario, const ContentStore& contents, Outputs outputs, const Share* share,
+                       Outbox* outbox, const NetworkMaker& make)
+    : scenario_(scenario), contents_(contents), outputs_(outputs), share_(share), outbox_(outbox),
+      watches_states_(states_matter()), start_(scheduler_.now()), observer_(result_, scenario, outputs.ladder),
+      driver_(scheduler_), network_(make ? make(scheduler_, pool_, scenario, captured())
+                                         : make_network(scheduler_, pool_, scenario, captured())),
       faults_(
           scheduler_, scenario, *this, [this](wire::FcId id) { return network_->host_with(id); },
           [this](const FaultSpec& fault, std::size_t port, fc2::LinkDirection direction, const fc2::Frame& frame) {
@@ -29,11 +44,11 @@ Simulation::Simulation(const Scenario& scenario, const ContentStore& contents, O
     if (workload.notes_times()) result_.workloads[i].log.expected = workload.message_count();
   }
   for (std::size_t i = 0; i < scenario.ports.size(); ++i)
-    nodes_.push_back(std::make_unique<Node>(driver_, network_->host(i), i));
+    nodes_.push_back(is_here(i) ? std::make_unique<Node>(driver_, network_->host(i), i) : nullptr);
   if (outputs.record != nullptr) record_rows();  // before their first: links come up
   for (std::size_t i = 0; i < scenario.ports.size(); ++i) {
     taps_.push_back(&observer_.tap(i, capture_of(scenario.ports[i])));
-    attach(i);
+    if (is_here(i)) attach(i);
   }
   if (outputs.capture != nullptr) {
     std::vector<std::string> notes;
@@ -51,7 +66,8 @@ std::vector<BackgroundResult>& Simulation::background_results() {
 
 // Links go down first: every call that is under way ends, and its program is still there to hear it.
 Simulation::~Simulation() {
-  for (const auto& node : nodes_) node->set_row_listener(nullptr);
+  for (const auto& node : nodes_)
+    if (node != nullptr) node->set_row_listener(nullptr);
   for (std::size_t i = 0; i < scenario_.switches.size(); ++i) network_->set_row_listener_of_switch(i, nullptr);
   for (std::size_t port = 0; port < nodes_.size(); ++port)
     if (network_->is_attached(port)) network_->watch(port, nullptr, {});
@@ -94,6 +110,7 @@ void Simulation::log_out(std::size_t port, std::size_t peer, bool implicit) { ne
 
 Task<> Simulation::all_ready() {
   for (const auto& node : nodes_) {
+    if (node == nullptr) continue;
     result_.not_ready = node->name();
     result_.awaited = node->host_transport().ready_means();
     co_await node->ready();
@@ -101,26 +118,44 @@ Task<> Simulation::all_ready() {
   result_.not_ready.clear();
 }
 
+// With independent switches: then the last registration is known to all of them.
+Task<> Simulation::all_ready_everywhere() {
+  co_await all_ready();
+  if (scenario_.fabric.has_independent_switches()) co_await driver_.sleep_first(scenario_.fabric.directory_delay);
+}
+
 Task<> Simulation::start_later(Task<> program, runtime::TimeNs delay) {
   co_await driver_.sleep(delay);
   co_await program;
 }
 
+void Simulation::start_clocks() {
+  ready_at_ = scheduler_.now();
+  observer_.start_clock(ready_at_);
+  faults_.start_clock();
+}
+
 void Simulation::spawn_workloads() {
-  for (std::size_t i = 0; i < scenario_.workloads.size(); ++i) {
-    const WorkloadSpec& workload = scenario_.workloads[i];
-    Node &server = *nodes_[workload.server], &client = *nodes_[workload.client];
-    WorkloadResult& result = result_.workloads[i];
-    if (workload.peer_to_peer) {
-      driver_.spawn(start_later(peer_program(client, workload, Side::Client, contents_, result), workload.start));
-      driver_.spawn(start_later(peer_program(server, workload, Side::Server, contents_, result),
-                                workload.start + workload.server_start));
-      continue;
-    }
-    driver_.spawn(
-        start_later(server_program(server, workload, contents_, result), workload.start + workload.server_start));
-    driver_.spawn(start_later(client_program(client, workload, contents_, result), workload.start));
+  for (std::size_t i = 0; i < scenario_.workloads.size(); ++i) spawn_workload(i);
+}
+
+void Simulation::spawn_workload(std::size_t index) {
+  const WorkloadSpec& workload = scenario_.workloads[index];
+  WorkloadResult& result = result_.workloads[index];
+  const auto server = [&](auto program) {
+    if (nodes_[workload.server] != nullptr)
+      spawn(start_later(program(*nodes_[workload.server]), workload.start + workload.server_start));
+  };
+  const auto client = [&](auto program) {
+    if (nodes_[workload.client] != nullptr) spawn(start_later(program(*nodes_[workload.client]), workload.start));
+  };
+  if (workload.peer_to_peer) {
+    client([&](Node& node) { return peer_program(node, workload, Side::Client, contents_, result); });
+    server([&](Node& node) { return peer_program(node, workload, Side::Server, contents_, result); });
+    return;
   }
+  server([&](Node& node) { return server_program(node, workload, contents_, result); });
+  client([&](Node& node) { return client_program(node, workload, contents_, result); });
 }
 
 // Programs end before their last answers have arrived: a host that pulled the plug at once would lose them.
@@ -130,19 +165,34 @@ runtime::TimeNs Simulation::time_to_settle() const {
   return 8 * longest + 100 * runtime::microsecond;
 }
 
+Task<> Simulation::log_out_of_fabric(runtime::TimeNs ended) {
+  if (scenario_.fabric.has_independent_switches()) {
+    co_await sleep_until_first(ended + scenario_.linger);
+    faults_.heal();
+    co_await sleep_until_first(ended + scenario_.linger + time_to_settle());
+  } else {
+    co_await driver_.sleep(scenario_.linger);
+    faults_.heal();
+    co_await driver_.sleep(time_to_settle());
+  }
+  co_await leave_fabric();
+}
+
 // A port is offline as soon as it asks; the LOGO is over when the F_Port has answered.
-Task<> Simulation::log_out_of_fabric() {
-  co_await driver_.sleep(scenario_.linger);
-  faults_.heal();
-  co_await driver_.sleep(time_to_settle());
+Task<> Simulation::leave_fabric() {
   std::vector<std::uint64_t> replies;
   std::vector<bool> leaves;  // not so where a link went down and did not come back in time
   for (std::size_t port = 0; port < nodes_.size(); ++port) {
     replies.push_back(observer_.f_port_replies(port));
-    leaves.push_back(network_->host(port).leave());
+    leaves.push_back(nodes_[port] != nullptr && network_->host(port).leave());
   }
+  const bool first = scenario_.fabric.has_independent_switches();
   for (std::size_t port = 0; port < nodes_.size(); ++port)
-    while (leaves[port] && observer_.f_port_replies(port) == replies[port]) co_await driver_.sleep(logout_poll);
+    while (leaves[port] && observer_.f_port_replies(port) == replies[port])
+      if (first)
+        co_await driver_.sleep_first(logout_poll);
+      else
+        co_await driver_.sleep(logout_poll);
 }
 
 runtime::TimeNs Simulation::time_left() const {
@@ -153,12 +203,10 @@ runtime::TimeNs Simulation::time_left() const {
 const RunResult& Simulation::run() { return run(std::vector<Task<>>{}); }
 
 const RunResult& Simulation::run(std::vector<Task<>> programs) {
-  driver_.spawn(all_ready());
+  driver_.spawn(all_ready_everywhere());
   result_.outcome = driver_.run(time_left());
   if (result_.outcome == Driver::Outcome::Finished) {
-    ready_at_ = scheduler_.now();
-    observer_.start_clock(ready_at_);
-    faults_.start_clock();
+    start_clocks();
     spawn_workloads();
     for (Task<>& program : programs) driver_.spawn(std::move(program));
     background_.start();
@@ -167,7 +215,7 @@ const RunResult& Simulation::run(std::vector<Task<>> programs) {
     wrong_addresses_before_logout_ = discards_as(to_string(fc2::Discard::WrongAddress));
   }
   if (result_.outcome == Driver::Outcome::Finished) {
-    driver_.spawn(log_out_of_fabric());
+    driver_.spawn(log_out_of_fabric(scheduler_.now()));
     result_.outcome = driver_.run(scenario_.linger + logout_limit);
   }
   collect();
@@ -190,17 +238,31 @@ void Simulation::observe() {
 void Simulation::check_owners() {
   if (!result_.inconsistent.empty()) return;
   for (const auto& node : nodes_)
-    if (!node->is_consistent()) result_.inconsistent = "port " + node->name();
+    if (node != nullptr && !node->is_consistent()) result_.inconsistent = "port " + node->name();
   if (!network_->is_consistent()) result_.inconsistent = "the links and switches";
 }
 
 void Simulation::RowNote::row_fired(const FiredRow& row) { record.rows.note(scheduler.now(), place, row); }
 
 fc2::FrameTap* Simulation::capture_of(const PortSpec& port) {
-  if (outputs_.capture == nullptr || !port.capture) return nullptr;
+  if (!port.capture) return nullptr;
+  if (outputs_.record == nullptr || outputs_.capture == nullptr) {
+    fc2::CaptureInterfaces* const all = captured();
+    return all == nullptr ? nullptr : &all->add_interface(port.name);
+  }
   fc2::FrameTap& interface = outputs_.capture->add_interface(port.name);
-  if (outputs_.record == nullptr) return &interface;
-  return &fault_notes_.emplace_back(*outputs_.record, *outputs_.capture, interface);
+  fc2::FrameTap& noting = fault_notes_.emplace_back(*outputs_.record, *outputs_.capture, interface);
+  return ordered_ ? &ordered_->add_interface(noting) : &noting;
+}
+
+fc2::CaptureInterfaces* Simulation::captured() {
+  fc2::CaptureInterfaces* all = outputs_.capture;
+  if (outputs_.frames != nullptr) all = outputs_.frames;
+  if (all == nullptr || !scenario_.fabric.has_independent_switches()) return all;
+  if (ordered_) return &*ordered_;
+  ordered_.emplace(scheduler_, [all](std::string_view name) -> fc2::FrameTap& { return all->add_interface(name); });
+  if (outputs_.frames != nullptr) outputs_.frames->follow(ordered_->instant());
+  return &*ordered_;
 }
 
 void Simulation::FaultNote::frame_passed(runtime::TimeNs at, const fc2::Frame& frame, bool outbound) {
@@ -226,6 +288,7 @@ void Simulation::begin_measurement() {
 
 void Simulation::watch_states() {
   for (std::size_t port = 0; port < nodes_.size(); ++port) {
+    if (nodes_[port] == nullptr) continue;
     for (Endpoint* endpoint : nodes_[port]->endpoints()) {
       const auto known = states_.try_emplace({port, endpoint->label()}, "Idle").first;
       const std::string_view state = endpoint->vi().endpoint_state_name();
@@ -249,9 +312,11 @@ void Simulation::state_changed(std::size_t port, const Endpoint& endpoint, std::
 }
 
 void Simulation::collect_errors() {
-  for (std::size_t port = 0; port < nodes_.size(); ++port)
+  for (std::size_t port = 0; port < nodes_.size(); ++port) {
+    if (nodes_[port] == nullptr) continue;
     for (const Node::Error& error : nodes_[port]->errors())
       result_.errors.push_back({error.at - ready_at_, port, error.code});
+  }
   std::stable_sort(result_.errors.begin(), result_.errors.end(),
                    [](const SeenError& left, const SeenError& right) { return left.at < right.at; });
   result_.asynchronous_errors = result_.errors.size();
@@ -289,23 +354,31 @@ std::uint64_t Simulation::discards_as(std::string_view reason) const {
     for (const HostTransport::Tally::Discarded& discarded : tally.discarded)
       if (discarded.reason == reason) times += discarded.times;
   };
-  for (const auto& node : nodes_) add(node->name(), node->host_transport().tally());
+  for (const auto& node : nodes_)
+    if (node != nullptr) add(node->name(), node->host_transport().tally());
   network_->visit_switches(add);
   return times;
 }
 
 void Simulation::collect() {
+  if (ordered_) ordered_->flush();
   result_.duration = scheduler_.now() - start_;
+  std::size_t place = 0;
   const auto add = [&](const std::string& name, const HostTransport::Tally& tally) {
     result_.unexpected_events += tally.unexpected_events;
     for (const HostTransport::Tally::Discarded& discarded : tally.discarded) {
       result_.discards += discarded.times;
       result_.discard_reasons.push_back(discard_text(name, discarded.reason, discarded.times));
+      result_.discard_places.push_back(place);
     }
+    ++place;
   };
   for (const auto& node : nodes_) {
-    const HostTransport::Tally tally = node->host_transport().tally();
-    add(node->name(), tally);
+    const HostTransport::Tally tally = node == nullptr ? HostTransport::Tally{} : node->host_transport().tally();
+    if (node != nullptr)
+      add(node->name(), tally);
+    else
+      ++place;
     result_.kept_bytes.push_back(tally.kept_bytes);
     result_.pool_refusals.push_back(tally.pool_refusals);
   }
@@ -318,7 +391,12 @@ void Simulation::collect() {
   result_.faults = faults_.times();
   for (const runtime::TimeNs moment : faults_.moments()) result_.fault_moments.push_back(moment - ready_at_);
   result_.missed_faults = faults_.misses();
-  network_->visit_switches(add);
+  network_->visit_switches([&](const std::string& name, const HostTransport::Tally& tally) {
+    const auto named = [&](const SwitchSpec& spec) { return spec.name == name; };
+    const auto found = std::find_if(scenario_.switches.begin(), scenario_.switches.end(), named);
+    place = nodes_.size() + static_cast<std::size_t>(found - scenario_.switches.begin());
+    add(name, tally);
+  });
 }
 
 }  // namespace sim

@@ -1,6 +1,7 @@
 // One run of a scenario: network, hosts, programs, virtual time.
 #pragma once
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,9 +15,12 @@
 #include "tools/fcvi_sim/network/network.hpp"
 #include "tools/fcvi_sim/picture/ladder.hpp"
 #include "tools/fcvi_sim/run/background.hpp"
+#include "tools/fcvi_sim/run/far_side.hpp"
 #include "tools/fcvi_sim/run/fault_injector.hpp"
+#include "tools/fcvi_sim/run/frame_spool.hpp"
 #include "tools/fcvi_sim/run/measurement.hpp"
 #include "tools/fcvi_sim/run/observer.hpp"
+#include "tools/fcvi_sim/run/ordered_capture.hpp"
 #include "tools/fcvi_sim/run/record.hpp"
 #include "tools/fcvi_sim/run/results.hpp"
 
@@ -29,13 +33,22 @@ struct Outputs {
   Ladder* ladder = nullptr;
   bool check = false;
   RunRecord* record = nullptr;
+  /// Of a share of a run: instead of `capture`, whose interfaces it has, all of them. It outlives the simulation.
+  FrameSpool* frames = nullptr;
 };
+
+/// After the programs: R_A_TOV twice, and some.
+inline constexpr runtime::TimeNs logout_limit = 25 * runtime::second;
 
 class Simulation final : private PortControl {
  public:
-  using NetworkMaker = decltype(&make_network);
+  using NetworkMaker = std::function<std::unique_ptr<Network>(runtime::Scheduler&, fc2::FramePool&, const Scenario&,
+                                                              fc2::CaptureInterfaces*)>;
   /// All references outlive the simulation. `make`: for tests, another network than the scenario's own.
-  Simulation(const Scenario& scenario, const ContentStore& contents, Outputs outputs, NetworkMaker make = make_network);
+  Simulation(const Scenario& scenario, const ContentStore& contents, Outputs outputs, const NetworkMaker& make = {});
+  /// Only that share of it, to be run in steps; `share` and `outbox` outlive it.
+  Simulation(const Scenario& scenario, const ContentStore& contents, Outputs outputs, const Share& share,
+             Outbox& outbox);
   ~Simulation();
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
@@ -45,16 +58,45 @@ class Simulation final : private PortControl {
   /// The same with more programs beside the workloads: tests.
   const RunResult& run(std::vector<Task<>> programs);
 
+  // --- in steps, for a share of a run (PartedRun): its phases begin at times that all parts agree on
+  void await_ports();
+  void begin_programs(runtime::TimeNs at);
+  /// `ended`: when the last program of all parts did.
+  void log_out(runtime::TimeNs ended);
+  /// Fires all events before `limit`; as soon as the phase is over and `stop_when_over`, no more.
+  void run_before(runtime::TimeNs limit, bool stop_when_over = false) { driver_.run_before(limit, stop_when_over); }
+  /// When the programs of this phase ended here; never: they run on.
+  [[nodiscard]] runtime::TimeNs over_at() const { return over_at_; }
+  /// When the next event is due.
+  [[nodiscard]] runtime::TimeNs next_time() const { return scheduler_.next_time(); }
+  /// Until when the present phase may last.
+  [[nodiscard]] runtime::TimeNs phase_limit() const { return phase_limit_; }
+  /// From another part, between steps.
+  void deliver(std::span<const std::uint8_t> messages);
+  /// Completes the result.
+  const RunResult& conclude(Driver::Outcome outcome);
+
   [[nodiscard]] Driver& driver() { return driver_; }
   [[nodiscard]] Node& node(std::size_t port) { return *nodes_[port]; }
   [[nodiscard]] const RunResult& result() const { return result_; }
   [[nodiscard]] runtime::TimeNs start() const { return start_; }
 
  private:
+  Simulation(const Scenario& scenario, const ContentStore& contents, Outputs outputs, const Share* share,
+             Outbox* outbox, const NetworkMaker& make);
   Task<> all_ready();
+  Task<> all_ready_everywhere();
+  [[nodiscard]] bool is_here(std::size_t port) const { return share_ == nullptr || share_->has(scenario_.ports[port]); }
   Task<> start_later(Task<> program, runtime::TimeNs delay);
-  Task<> log_out_of_fabric();
+  Task<> log_out_of_fabric(runtime::TimeNs ended);
+  Task<> leave_fabric();
+  Task<> programs_at(runtime::TimeNs at);
+  Task<> noted(Task<> program);
+  void spawn(Task<> program);
+  void start_clocks();
   void spawn_workloads();
+  void spawn_workload(std::size_t index);
+  void make_far_sides();
   void observe();
   void check_owners();
   void watch_states();
@@ -78,12 +120,15 @@ class Simulation final : private PortControl {
   void collect_errors();
   void collect_completions();
   void collect_last_states();
+  [[nodiscard]] auto sleep_until_first(runtime::TimeNs at) { return driver_.sleep_first(at - scheduler_.now()); }
   [[nodiscard]] runtime::TimeNs time_left() const;
   [[nodiscard]] runtime::TimeNs time_to_settle() const;
 
   const Scenario& scenario_;
   const ContentStore& contents_;
   Outputs outputs_;
+  const Share* share_;  // nullptr: all of it
+  Outbox* outbox_;
   const bool watches_states_;
   RunResult result_;
   fc2::FramePool pool_;
@@ -91,6 +136,7 @@ class Simulation final : private PortControl {
   runtime::TimeNs start_;
   runtime::TimeNs ready_at_ = 0;                     // when the programs began
   std::uint64_t wrong_addresses_before_logout_ = 0;  // discards
+  std::optional<OrderedCapture> ordered_;            // with independent switches
   Observer observer_;
   Driver driver_;
   std::unique_ptr<Network> network_;
@@ -118,6 +164,11 @@ class Simulation final : private PortControl {
   };
   std::deque<FaultNote> fault_notes_;
   fc2::FrameTap* capture_of(const PortSpec& port);
+  /// What the network's ISLs are interfaces of.
+  fc2::CaptureInterfaces* captured();
+  std::deque<ToFarSide> far_sides_;  // of workloads of which one side is here
+  std::size_t open_programs_ = 0;    // of this phase, in steps
+  runtime::TimeNs over_at_ = runtime::never, phase_limit_ = runtime::never;
   std::vector<fc2::FrameTap*> taps_;  // by port
 };
 

@@ -37,7 +37,7 @@ struct Member {
     return of_group ? base + "-" + std::to_string(index + 1) : base;
   }
 };
-inline constexpr std::size_t max_count = 10'000;
+inline constexpr std::size_t max_count = 1'000'000;
 inline constexpr settings::Range counts{1, max_count};
 /// Calls `make` as often as the item's `count` says, or once without one. More than `room`: BadInput, `too_many`.
 /// Returns the group, without `first`.

@@ -112,6 +112,12 @@ wire::IpAddress counted_up(wire::IpAddress address, std::size_t steps) {
   return address;
 }
 
+/// Of a port that names none: 10.0.0.1 and so on.
+wire::IpAddress usual_address(std::size_t index) {
+  const auto octet = [&](unsigned shift) { return static_cast<std::uint8_t>((index + 1) >> shift); };
+  return wire::IpAddress::v4(10, octet(16), octet(8), octet(0));
+}
+
 void PortLoader::load_addresses(const MapReader& map, const Member& member, PortSpec& port) {
   if (const Tree* tree = map.find("address")) {
     const wire::IpAddress first = read_address(*tree, "address");
@@ -121,8 +127,7 @@ void PortLoader::load_addresses(const MapReader& map, const Member& member, Port
   }
   if (const Tree* list = map.find("addresses"))
     for (const Tree& item : read_list(*list, "addresses")) port.addresses.push_back(read_address(item, "addresses"));
-  if (port.addresses.empty())
-    port.addresses.push_back(counted_up(wire::IpAddress::v4(10, 0, 0, 0), scenario_.ports.size() + 1));
+  if (port.addresses.empty()) port.addresses.push_back(usual_address(scenario_.ports.size()));
 }
 
 void PortLoader::refuse_second(const Tree& tree, const PortSpec& port) {

@@ -18,7 +18,7 @@
 
 namespace sim {
 
-inline constexpr std::size_t max_ports = 10'000;
+inline constexpr std::size_t max_ports = 1'000'000;
 inline constexpr std::size_t max_links = 1000;  // between switches
 inline constexpr std::size_t max_loops = 100;
 inline constexpr std::size_t max_faults = 1000;

@@ -188,6 +188,18 @@ void load_switch_links(const Tree& list, Scenario& scenario, const fc2::LinkConf
   }
 }
 
+/// Switches of which none may know sooner of another than an ISL tells it.
+void check_independence(const Tree& delay, const Scenario& scenario) {
+  if (!scenario.fabric.has_independent_switches()) return;
+  if (scenario.topology != TopologyKind::Fabric) fail_expected(delay, "directory_delay", "none but in a fabric");
+  for (const SwitchLinkSpec& isl : scenario.switch_links) {
+    const char* missing = isl.link.latency_ns == 0 ? "latency" : isl.link.bb_credit == 0 ? "bb_credit" : nullptr;
+    if (missing != nullptr)
+      throw BadInput{delay.where + ": directory_delay: the ISL \"" + isl.name + "\" has no " + missing +
+                     ": with it every ISL needs a latency and bb_credit"};
+  }
+}
+
 void load_loops(const MapReader& map, Scenario& scenario, const fc2::LinkConfig& link) {
   const Tree* list = map.find("loops");
   if (list == nullptr) return;
@@ -230,7 +242,8 @@ const KeyTable& topology_keys() {
     {"loops", Form::None, "public loops", false, InList::Only, one<loop_keys>},
     {"multipath", Form::Choice, "which frames share one of several paths", false, InList::No, nullptr, {"multipath", names_in<multipaths>}},
     {"domain_conflict", Form::Choice, "what two switches of the same domain do", false, InList::No, nullptr, {"domain_conflict", names_in<conflicts>}},
-    {"reconfiguration_delay", Form::Time, "from a failure to new paths"}}};
+    {"reconfiguration_delay", Form::Time, "from a failure to new paths"},
+    {"directory_delay", Form::Time, "until what one switch learns of a port is known to all; 0: at once"}}};
   return table;
 }
 // clang-format on
@@ -246,10 +259,12 @@ std::vector<Group> load_topology(const Tree& tree, Scenario& scenario, fc2::Link
     scenario.fabric.domain_conflict = read_choice(*choice, "domain_conflict", conflicts);
   map.optional("reconfiguration_delay", scenario.fabric.reconfiguration_delay, read_duration, runtime::TimeNs{0},
                max_time);
+  map.optional("directory_delay", scenario.fabric.directory_delay, read_duration, runtime::TimeNs{0}, max_latency);
   scenario.in_order = scenario.in_order && scenario.fabric.multipath == fc2::Multipath::PortPair;
   std::vector<Group> groups = load_switches(map, scenario);
   load_loops(map, scenario, link);
   if (const Tree* list = map.find("isls")) load_switch_links(*list, scenario, link);
+  if (const Tree* delay = map.find("directory_delay")) check_independence(*delay, scenario);
   return groups;
 }
 

@@ -1,0 +1,235 @@
+// A run in parts gives the same frames at the same times, and the same results, as in one; what it cannot do it
+// refuses.
+#include <gtest/gtest.h>
+
+#include "tools/fcvi_sim/parts/share.hpp"
+#include "tools/fcvi_sim/parts/thread_exchange.hpp"
+#include "tools/fcvi_sim/run/expectations.hpp"
+#include "tools/fcvi_sim/run/parted_run.hpp"
+#include "tools/fcvi_sim/run/simulation.hpp"
+#include "tools/fcvi_sim/run/summary.hpp"
+#include "tools/fcvi_sim/scenario/loader.hpp"
+
+namespace sim {
+namespace {
+
+struct Bytes final : fc2::ByteSink {
+  void write(std::span<const std::uint8_t> more) override { all.insert(all.end(), more.begin(), more.end()); }
+  std::vector<std::uint8_t> all;
+};
+
+struct Seen {
+  std::string summary;
+  std::vector<std::uint8_t> capture;
+  RunResult result;
+};
+
+Scenario read(const std::string& text) {
+  auto scenario = read_scenario(text, "s.yaml", "", {});
+  if (!scenario) throw std::runtime_error(scenario.error().message);
+  return std::move(*scenario);
+}
+
+std::string words_of(const Scenario& scenario, const RunResult& result) {
+  return summary(scenario, result) + summary(check_expectations(scenario, result));
+}
+
+Seen run_whole(const Scenario& scenario) {
+  ContentStore contents(scenario.seed);
+  Bytes bytes;
+  fc2::Capture capture(bytes);
+  Simulation simulation(scenario, contents, {.capture = &capture, .check = true});
+  const RunResult result = simulation.run();
+  return {words_of(scenario, result), bytes.all, result};
+}
+
+Seen run_parts(const Scenario& scenario, std::size_t parts) {
+  ContentStore contents(scenario.seed);
+  Bytes bytes;
+  fc2::Capture capture(bytes);
+  const PartedResult parted = run_in_threads(scenario, contents, parts, {true, &capture, true});
+  EXPECT_EQ(parted.error, "");
+  return {words_of(scenario, parted.result), bytes.all, parted.result};
+}
+
+void expect_same(const std::string& text) {
+  const Scenario scenario = read(text);
+  ASSERT_EQ(why_not_in_parts(scenario, scenario.switches.size()), "");
+  const Seen whole = run_whole(scenario);
+  EXPECT_EQ(whole.result.inconsistent, "");
+  for (std::size_t parts = 1; parts <= scenario.switches.size(); ++parts) {
+    const Seen seen = run_parts(scenario, parts);
+    EXPECT_EQ(seen.summary, whole.summary) << parts << " parts";
+    EXPECT_TRUE(seen.capture == whole.capture) << parts << " parts: the captures differ";
+    EXPECT_EQ(seen.result.duration, whole.result.duration) << parts << " parts";
+  }
+}
+
+// Four hosts at each of three switches; all links are the same, so that much happens at one time.
+std::string ring(const std::string& topology = "", const std::string& ports = "") {
+  return "name: t\ntopology:\n  line_rate: 16GFC\n  latency: 100ns\n  bb_credit: 16\n  directory_delay: 5us\n" +
+         topology +
+         R"(  switches: [{name: left}, {name: middle}, {name: right}]
+  isls: [{pattern: ring, latency: 5us, bb_credit: 64}]
+ports:
+  - {name: a, count: 4, switch: left)" +
+         ports + R"(}
+  - {name: b, count: 4, switch: middle)" +
+         ports + R"(}
+  - {name: c, count: 4, switch: right)" +
+         ports + R"(}
+)";
+}
+
+constexpr const char* every_way = R"(workloads:
+  - {name: ab, count: 4, client: a, server: b, transfers: [{operation: send, data: {random: 64KiB}, message_bytes: 4KiB}]}
+  - {name: bc, count: 4, client: b, server: c, transfers: [{operation: rdma_write, data: {random: 90KiB}, repeat: 2}]}
+  - {name: ca, count: 4, client: c, server: a, transfers: [{operation: rdma_read, data: {random: 50KiB}}]}
+  - {name: aa, client: a-1, server: a-2, transfers: [{operation: send, data: {random: 9KiB}}]}
+)";
+
+// All send to all: of frames that come to a switch at one time, over several ISLs, one must be first.
+TEST(PartedRun, transfers_in_every_direction_give_the_same_capture) { expect_same(ring() + every_way); }
+
+TEST(PartedRun, reliable_reception_gives_the_same_capture) {
+  expect_same(ring() + R"(workloads:
+  - {name: ab, count: 4, client: a, server: b, reliability: reliable_reception,
+     transfers: [{operation: send, data: {random: 64KiB}, message_bytes: 2KiB}]}
+  - {name: cb, count: 4, client: c, server: b, reliability: reliable_reception,
+     transfers: [{operation: send, data: {random: 64KiB}, direction: server_to_client}]}
+)");
+}
+
+TEST(PartedRun, class_2_gives_the_same_capture) {
+  expect_same(ring("", ", class: 2, end_to_end_credit: 4") + every_way);
+}
+
+TEST(PartedRun, several_paths_give_the_same_capture) {
+  for (const char* multipath : {"exchange", "frame"})
+    expect_same(ring(std::string("  multipath: ") + multipath + "\n") + every_way);
+}
+
+// Many senders at two switches fill the queue and the credit to one receiver.
+TEST(PartedRun, congestion_gives_the_same_capture) {
+  expect_same(R"(name: t
+topology:
+  line_rate: 8GFC
+  latency: 300ns
+  bb_credit: 4
+  directory_delay: 2us
+  switches: [{name: s, count: 4}]
+  isls: [{pattern: mesh, latency: 2us, bb_credit: 3}]
+ports:
+  - {name: client, count: 9, switch: s}
+  - {name: server, switch: s-4}
+workloads:
+  - {name: w, count: 9, client: client, server: server,
+     transfers: [{operation: rdma_write, data: {random: 200KiB}, message_bytes: 64KiB}]}
+)");
+}
+
+// Latencies and pace: one side knows when a message was due, the other when it was there.
+TEST(PartedRun, paced_workloads_give_the_same_results) {
+  expect_same(ring() + R"(workloads:
+  - {name: open, count: 4, client: a, server: b,
+     transfers: [{operation: send, data: {random: 40KiB}, message_bytes: 1KiB, rate: 100000/s, arrivals: poisson}],
+     expect: {latency: {p99: {max: 1ms}}}}
+  - {name: asked, count: 4, client: b, server: c,
+     transfers: [{operation: send, data: {random: 20KiB}, message_bytes: 1KiB, reply: 100, think_time: 3us}],
+     expect: {latency: {p50: {max: 1ms}}}}
+)");
+}
+
+// Nobody waits at that discriminator, the request times out, and one server refuses.
+TEST(PartedRun, failed_set_ups_give_the_same_results) {
+  expect_same(ring() + R"(workloads:
+  - {name: refused, client: a-1, server: b-1, answer: reject}
+  - {name: late, client: a-2, server: c-1, server_start: 50ms}
+)");
+}
+
+// A program never ends: all parts stop at the limit, at the same event.
+TEST(PartedRun, a_time_limit_gives_the_same_results) {
+  expect_same(ring() + "time_limit: 300us\n" + R"(workloads:
+  - {name: w, client: a-1, server: c-1, transfers: [{operation: rdma_write, data: {random: 10MiB}}]}
+)");
+}
+
+// Ports that are as far as their links tell, 1 ms: RSCNs go out while others log in.
+TEST(PartedRun, logins_that_take_long_give_the_same_capture) {
+  expect_same(R"(name: t
+topology:
+  latency: 3ms
+  bb_credit: 4
+  directory_delay: 10us
+  switches: [{name: one}, {name: other}]
+  isls: [{between: [one, other], latency: 20us}]
+ports:
+  - {name: a, count: 3, switch: one}
+  - {name: b, count: 3, switch: other, latency: 1ms}
+workloads:
+  - {name: w, count: 3, client: a, server: b, start: 30ms}
+)");
+}
+
+TEST(PartedRun, no_workload_gives_the_same_capture) { expect_same(ring()); }
+
+// --- what is refused
+
+std::string why_not(const std::string& text, std::size_t parts) { return why_not_in_parts(read(text), parts); }
+
+TEST(PartedRun, what_no_part_can_know_in_time_is_refused) {
+  EXPECT_EQ(why_not("name: t\nports: [{name: a}]\n", 2), "topology: 1 switches cannot be shared by 2 parts");
+  std::string at_once = ring() + every_way;
+  at_once.replace(at_once.find("5us"), 3, "0us");
+  EXPECT_EQ(why_not(at_once, 2),
+            "topology: directory_delay is needed for a run in parts: until then no switch knows what another one does");
+  EXPECT_EQ(why_not(ring() + every_way + "faults: [{action: drop, message: FCVI_SEND_RQST}]\n", 2),
+            "faults: a run in parts has none");
+  EXPECT_EQ(why_not(ring() + every_way + "expectations: {wire: []}\n", 2),
+            "expect: wire: in a run in parts nobody sees all IUs");
+}
+
+std::string error_of(const std::string& text) {
+  const auto scenario = read_scenario(text, "s.yaml", "", {});
+  return scenario ? "" : scenario.error().message;
+}
+
+TEST(PartedRun, isls_without_latency_or_credit_are_refused_with_directory_delay) {
+  std::string no_latency = ring();
+  no_latency.replace(no_latency.find("latency: 5us"), 12, "latency: 0us");
+  EXPECT_EQ(error_of(no_latency),
+            "s.yaml:6: directory_delay: the ISL \"left-middle\" has no latency: with it every ISL needs a latency and "
+            "bb_credit");
+  std::string no_credit = ring();
+  no_credit.replace(no_credit.find("bb_credit: 64"), 13, "bb_credit: 0");
+  EXPECT_EQ(
+      error_of(no_credit),
+      "s.yaml:6: directory_delay: the ISL \"left-middle\" has no bb_credit: with it every ISL needs a latency and "
+      "bb_credit");
+}
+
+TEST(PartedRun, switches_in_their_order_have_as_many_ports_in_each_part) {
+  Scenario scenario = read(ring());
+  EXPECT_EQ(parts_of_switches(scenario, 1), (std::vector<std::size_t>{0, 0, 0}));
+  EXPECT_EQ(parts_of_switches(scenario, 3), (std::vector<std::size_t>{0, 1, 2}));
+  const std::vector<std::size_t> two = parts_of_switches(scenario, 2);
+  EXPECT_EQ(two.front(), 0U);
+  EXPECT_EQ(two.back(), 1U);
+  EXPECT_EQ(look_ahead(scenario, two), 5 * runtime::microsecond);
+}
+
+// A part that fails ends the run with its reason; no other waits for it.
+TEST(MeetingPlace, a_part_that_fails_ends_the_wait_of_the_others) {
+  MeetingPlace place(2);
+  place.fail("part 1: out of memory");
+  try {
+    place.exchange_of(0)->meet({}, std::vector<ByteString>(2));
+    FAIL() << "it went on";
+  } catch (const PartLost& lost) {
+    EXPECT_STREQ(lost.what(), "part 1: out of memory");
+  }
+}
+
+}  // namespace
+}  // namespace sim
