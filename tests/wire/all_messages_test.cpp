@@ -1,9 +1,10 @@
-// What must hold for every message type of the table in wire/messages.hpp.
+// What must hold for every message type of the table in wire/messages.hpp, and for the headers of wire/vitcp.
 #include <boost/mp11/function.hpp>
 #include <set>
 
 #include "expect.hpp"
 #include "samples.hpp"
+#include "vitcp_samples.hpp"
 
 namespace wire::test {
 namespace {
@@ -34,7 +35,8 @@ class EveryMessage : public ::testing::Test {
     return *result;
   }
 };
-TYPED_TEST_SUITE(EveryMessage, TypesOf<AllMessages>::type, MessageName);
+using Tested = boost::mp11::mp_append<AllMessages, vitcp::Parts>;
+TYPED_TEST_SUITE(EveryMessage, TypesOf<Tested>::type, MessageName);
 
 TYPED_TEST(EveryMessage, round_trip) {
   const TypeParam message = this->parsed();
@@ -56,6 +58,10 @@ bool may_end_at(std::size_t length) {
     return length >= 4;
   else if constexpr (std::is_same_v<Message, ct::IpAddressListAccept>)
     return length == 32;
+  else if constexpr (std::is_same_v<Message, vitcp::Options>)
+    return vitcp_options_may_end_at(length);
+  else if constexpr (std::is_same_v<Message, vitcp::CeHeader>)
+    return length >= vitcp::ce_header_bytes && vitcp_options_may_end_at(length - vitcp::ce_header_bytes);
   else
     return false;
 }

@@ -87,7 +87,7 @@ def _has_no(place: tuple) -> str:
     return f"{citations.document_of(place)} has no {citations.text_of(citations.steps_of(place))}"
 
 
-def citation_complaints(comments: list, known: set, documents: set, last_ruling: int) -> list:
+def citation_complaints(comments: list, known: set, documents: set, last: dict) -> list:
     """Clauses, rules and rulings that comments and rows name and that do not exist."""
     found = []
     for comment in comments:
@@ -95,14 +95,15 @@ def citation_complaints(comments: list, known: set, documents: set, last_ruling:
             judged = citation.strict and citations.document_of(citation.place) in documents
             if judged and citation.place not in known:
                 found.append(f"{comment.where()}: {_has_no(citation.place)}")
-        found += [f"{comment.where()}: there is no ruling {number}" for number in source_files.rulings(comment.text)
-                  if not 1 <= number <= last_ruling]
+        found += [f"{comment.where()}: there is no ruling {series}{number}"
+                  for series, number in source_files.rulings(comment.text) if not 1 <= number <= last[series]]
     return found
 
 
-def last_ruling(root: Path) -> int:
-    numbers = re.findall(r"^\| (\d+) \|", (root / "docs/rulings.md").read_text(encoding="utf-8"), re.MULTILINE)
-    return max(map(int, numbers), default=0)
+def last_rulings(root: Path) -> dict:
+    """The highest number of each series."""
+    text = (root / "docs/rulings.md").read_text(encoding="utf-8")
+    return {series: max(map(int, re.findall(rf"^\| {series}(\d+) \|", text, re.MULTILINE)), default=0) for series in ("", "V-")}
 
 
 def _page_complaints(entries: list, sources) -> list:
@@ -123,4 +124,4 @@ def all_complaints(root: Path, clauses: list, entries: list, sources) -> list:
         found += [f"{entry.file}:{entry.line}: {entry.name}: {text}" for text in about]
     documents = {clause.document for clause in clauses}  # a citation of a document without a list cannot be judged
     cited = sources.comments + [row.comment for row in sources.rows]
-    return found + citation_complaints(cited, known, documents, last_ruling(root))
+    return found + citation_complaints(cited, known, documents, last_rulings(root))

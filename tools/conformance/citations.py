@@ -1,4 +1,4 @@
-"""Citations of FC-VI, VI-ARCH and VI-DG as comments, rows and requirements write them: "FC-VI 8.5.3 a) 2), C.3 rule 3".
+"""Citations of FC-VI, VI-ARCH, VI-DG and VI-TCP as comments, rows and requirements write them: "FC-VI 8.5.3 a) 2), C.3 rule 3".
 
 A place in a document is a tuple of steps, so that a place within another begins with it:
     8.5.3 a) 2)               ("8", "5", "3", "a)", "2)")
@@ -8,19 +8,20 @@ A place in a document is a tuple of steps, so that a place within another begins
     VI-ARCH 2.5.1             ("VI-ARCH", "2", "5", "1")
     VI-DG 5.2 bit 4           ("VI-DG", "5", "2", "bit 4"): of the Status field; "control bit 3" of the Control field
     VI-DG 3.3.4 VIP_REJECT    ("VI-DG", "3", "3", "4", "VIP_REJECT")
+    VI-TCP 3.2                ("VI-TCP", "3", "2"): draft-dicecco-vitcp-01
 """
 
 import re
 from typing import NamedTuple
 
 # What follows one of these is cited from it, until the next one; other documents number their clauses alike.
-_DOCUMENT = r"(?P<document>FC-VI|VI-ARCH|VI-DG|FC-(?:FS|LS|GS|PI|AL|SW|BB)\b|RFC ?\d+|vipl-in-the-wild|wild|design|draft-[\w-]+)"
+_DOCUMENT = r"(?P<document>FC-VI|VI-ARCH|VI-DG|VI-TCP|FC-(?:FS|LS|GS|PI|AL|SW|BB)\b|RFC ?\d+|vipl-in-the-wild|wild|design|draft-[\w-]+)"
 _DRAWING = r"(?P<drawing>[Tt]able|[Ff]igure)s? (?P<numbers>(?:[A-D]\.)?\d+)"
 _CLAUSE = r"(?<![\w.-])(?P<clause>(?:[4-8]|[A-F])(?:\.\d{1,2})+|(?:clauses?|Annex(?:es)?) (?:[4-8]|[A-F]))(?![\w-]|\.\d)"
 _TOKEN = re.compile(f"{_DOCUMENT}|{_DRAWING}|{_CLAUSE}")
 
 # The VI documents number chapters, and give bits and return codes names of their own.
-VI_DOCUMENTS = ("VI-ARCH", "VI-DG")
+VI_DOCUMENTS = ("VI-ARCH", "VI-DG", "VI-TCP")
 DOCUMENTS = ("FC-VI", *VI_DOCUMENTS)
 _VI_CLAUSE = r"(?<![\w.-])(?P<clause>\d{1,2}(?:\.\d{1,2})+)(?![\w-]|\.\d)"
 _VI_TOKEN = re.compile(f"{_DOCUMENT}|{_DRAWING}|{_VI_CLAUSE}")

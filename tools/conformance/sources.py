@@ -7,7 +7,7 @@ from pathlib import Path
 import citations
 import suite
 
-CODE = ("wire", "state_machines", "fc2_fabric", "farp", "vi", "fcvi", "loopback", "vipl", "tools")
+CODE = ("wire", "streams", "state_machines", "fc2_fabric", "farp", "vi", "fcvi", "loopback", "vipl", "tools")
 SUFFIXES = {".hpp", ".cpp", ".h", ".c"}
 
 _TEST = re.compile(r"^(?:TEST|TEST_F|TEST_P|TYPED_TEST|TYPED_TEST_P)\(\s*(\w+),\s*(\w+)\)", re.MULTILINE)
@@ -15,7 +15,7 @@ _ROW = re.compile(r'On<"([^"]*)",\s*(\w+),\s*(\w+)')
 _MACHINE = re.compile(r'std::string_view name = "(\w+)"')
 _LITERAL = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _C_TOKEN = re.compile(r"//[^\n]*|/\*(.*?)\*/|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)'", re.DOTALL)
-_RULING = re.compile(r"\b[Rr]ulings? (\d+)")
+_RULING = re.compile(r"\b[Rr]ulings? (V-)?(\d+)")
 
 
 @dataclass
@@ -176,4 +176,5 @@ def has_symbol(path: Path, symbol: str) -> bool:
 
 
 def rulings(text: str) -> list:
-    return [int(number) for number in _RULING.findall(text)]
+    """(series, number) of each: ("", 3), and ("V-", 4) of VI over TCP."""
+    return [(series, int(number)) for series, number in _RULING.findall(text)]

@@ -10,17 +10,20 @@ STATES = ("held", "in part", "no test yet", "open", "not ours", "informative")
 
 class Page(NamedTuple):
     document: str
-    chapter: str  # the first step of its clauses
+    chapter: str  # the first step of its clauses; empty: all of the document
     title: str
 
     @property
     def file(self) -> str:
+        if self.document == "VI-TCP":
+            return "vitcp.md"
         if self.document in citations.VI_DOCUMENTS:
             return f"{self.document.lower()}-{self.chapter}.md"
         return f"annex-{self.chapter.lower()}.md" if self.chapter.isalpha() else f"clause-{self.chapter}.md"
 
     def entries(self, entries: list) -> list:
-        return [entry for entry in entries if (entry.document, entry.clause.number.split(".")[0]) == self[:2]]
+        return [entry for entry in entries
+                if entry.document == self.document and self.chapter in ("", entry.clause.number.split(".")[0])]
 
 
 PAGES = [Page("FC-VI", "4", "Clause 4: structure and concepts"), Page("FC-VI", "5", "Clause 5: protocol"),
@@ -36,10 +39,10 @@ PAGES = [Page("FC-VI", "4", "Clause 4: structure and concepts"), Page("FC-VI", "
          Page("VI-ARCH", "10", "VI-ARCH 10 and 11: example descriptor format, example hardware"),
          Page("VI-DG", "2", "VI-DG 2: conformance phases, threads, reliability"), Page("VI-DG", "3", "VI-DG 3: calls"),
          Page("VI-DG", "4", "VI-DG 4: data structures and values"), Page("VI-DG", "5", "VI-DG 5: descriptors"),
-         Page("VI-DG", "6", "VI-DG 6: provider notes")]
+         Page("VI-DG", "6", "VI-DG 6: provider notes"), Page("VI-TCP", "", "VI over TCP")]
 
 NAMES = {"FC-VI": "ISO/IEC 14165-331 (FC-VI)", "VI-ARCH": "Virtual Interface Architecture Specification 1.0 (VI-ARCH)",
-         "VI-DG": "Intel VI Architecture Developer's Guide (VI-DG)"}
+         "VI-DG": "Intel VI Architecture Developer's Guide (VI-DG)", "VI-TCP": "draft-dicecco-vitcp-01 (VI-TCP)"}
 
 INTRODUCTION = """# Requirement by requirement
 
@@ -48,7 +51,7 @@ INTRODUCTION = """# Requirement by requirement
 FC-VI: every "shall" of ISO/IEC 14165-331 clauses 4 to 8, every table that they make normative, Annex A, and every rule
 of Annexes B to D, which are informative for the standard and binding here. VI-ARCH: every rule of chapters 2 to 7 and 10
 that binds a provider. VI-DG: the same of its chapters 2 to 6, every return code of every call (chapter 3), every bit of
-the Control and Status fields (5.2). A name is the clause with an item, rule, bit or code of its own, or with `#` and the
+the Control and Status fields (5.2). VI-TCP: what `wire/` holds of VI over TCP; the rest comes with its provider. A name is the clause with an item, rule, bit or code of its own, or with `#` and the
 number of the sentence.
 
 | state | means |
