@@ -19,6 +19,7 @@ import cpp_source
 ALLOWED = {
     "wire": set(),
     "runtime": set(),
+    "streams": {"runtime", "wire"},
     "state_machines": {"wire"},
     "fc2_fabric": {"runtime", "wire", "state_machines"},
     "farp": {"runtime", "wire", "state_machines", "fc2_fabric"},
@@ -34,6 +35,7 @@ ALLOWED = {
 # second place may use these folders, and rooms of folders, only.
 ROOMS = {
     "runtime/drivers": (set(), None),
+    "streams/drivers": (set(), None),
     "fc2_fabric/frame": (set(), None),
     "fc2_fabric/link": ({"frame"}, None),
     "fc2_fabric/node": ({"frame", "link"}, None),
@@ -69,6 +71,7 @@ DOORS = {
 }
 ONLY_OF = {
     ("runtime", "wire"): set(),
+    ("streams", "wire"): {"types.hpp", "bytes.hpp"},
     ("vi", "wire"): {"types.hpp"},
     ("loopback", "wire"): {"types.hpp"},
     ("settings", "wire"): {"types.hpp", "line_rate.hpp"},
@@ -81,6 +84,7 @@ FOREIGN = {
     "fc2_fabric": (r"\bfc_vi\b|\bfcvi::|\bwire/fcvi/|\bvi::", False, "one FC-4 among others: node/fc4.hpp"),
     "runtime": (_FIBRE_CHANNEL, True, "a transport's"),
     "vi": (_FIBRE_CHANNEL, True, "a transport's"),
+    "streams": (_FIBRE_CHANNEL + r"|\bvitcp::|\bvi::", True, "a protocol's"),
     "settings": (_FIBRE_CHANNEL, True, "a transport's"),
     "loopback": (_FIBRE_CHANNEL, True, "another transport's"),
     "vipl/engine": (_FIBRE_CHANNEL, True, "a transport's"),

@@ -1,0 +1,33 @@
+// Streams over the system's TCP sockets, IPv4 and IPv6.
+#pragma once
+#include <boost/asio/io_context.hpp>
+
+#include "runtime/core_guard.hpp"
+#include "runtime/scheduler.hpp"
+#include "streams/stream.hpp"
+
+namespace streams::drivers {
+
+/// The host's own. Sockets have TCP_NODELAY and SO_OOBINLINE (a peer's urgent mark would else remove an octet),
+/// listeners SO_REUSEADDR; a listener at the unspecified address takes IPv4 and IPv6. Reading and writing are one
+/// system call each, in the caller's thread; the io_context's thread only waits, and enters the core to tell. No other
+/// end sees a child of fork() hold a stream open. mark_urgent() is always false: Linux points one octet too far,
+/// whatever tcp_stdurg says (VI-TCP 3.7, ruling V-22).
+class SocketStreams final : public Streams {
+ public:
+  /// All of them outlive it and its streams; the io_context has been stopped, or polled out, before `guard` goes.
+  SocketStreams(boost::asio::io_context& io, runtime::CoreGuard& guard, runtime::Scheduler& scheduler)
+      : io_(io), guard_(guard), scheduler_(scheduler) {}
+  SocketStreams(const SocketStreams&) = delete;
+  SocketStreams& operator=(const SocketStreams&) = delete;
+
+  std::unique_ptr<Stream> connect(const Address& to, const Address& from, StreamUser& user) override;
+  boost::system::result<std::unique_ptr<Listener>, Reason> listen(const Address& at, ListenerUser& user) override;
+
+ private:
+  boost::asio::io_context& io_;
+  runtime::CoreGuard& guard_;
+  runtime::Scheduler& scheduler_;
+};
+
+}  // namespace streams::drivers

@@ -1,0 +1,32 @@
+#include "streams/stream.hpp"
+
+#include <boost/throw_exception.hpp>
+#include <stdexcept>
+
+namespace streams {
+
+std::string to_string(const Address& address) {
+  const std::string ip = wire::to_string(address.ip);
+  return (address.ip.is_v4_mapped() ? ip : "[" + ip + "]") + ":" + std::to_string(address.port);
+}
+
+std::string_view to_string(Reason reason) {
+  switch (reason) {
+    case Reason::refused: return "refused";
+    case Reason::unreachable: return "unreachable";
+    case Reason::timed_out: return "timed out";
+    case Reason::reset: return "reset";
+    case Reason::address_in_use: return "address in use";
+    case Reason::no_such_address: return "no such address";
+    case Reason::not_permitted: return "not permitted";
+    case Reason::no_resources: return "no resources";
+    case Reason::failed: return "failed";
+  }
+  return "unknown";
+}
+
+void throw_exception_from_error(Reason reason, const boost::source_location& location) {
+  boost::throw_with_location(std::logic_error("no listener: " + std::string(to_string(reason))), location);
+}
+
+}  // namespace streams
