@@ -80,7 +80,7 @@ do
     local record = track.record(number)
     if not record and not pinfo.visited then
       local bad, lost = fate_of(tvb, is_bad, reported, captured)
-      if not bad then record = (lost and track.read_link_service or track.read_other)(h, number) end
+      if not bad then record = (lost and track.read_link_service or track.read_other)(h, number, view_of[pinfo.p2p_dir] or "u") end
     end
     if record and record.aborts then dissect.link_service(pinfo, tree, record) end
     dissect.others(h, pinfo, tree)
@@ -101,8 +101,17 @@ do
 
   -- Wireshark would put the frames of a FC-VI Sequence together with their Device_Headers, and take the SEQ_CNTs of the
   -- next Sequence of the Exchange, which go on, for an overlap. So it does not for FC-VI's frames, whatever the preference.
-  -- `original`: Wireshark's dissector; `before`, `behind`: bytes around the frame.
-  local function stand_in(original, before, behind, is_bad)
+  -- An exception at bytes that a capture does not have ends no call of Lua: after a hundred of them Lua calls nothing more. At
+  -- the end of a Tvb it is an error, which Dissector:call() hands on. So Wireshark gets a cut frame as all that there is, and
+  -- without what stands around it. Of a cut frame of FC-VI it reads the header, and the FCoE trailer if it is there.
+  local fc_alone = DissectorTable.get("wtap_encap"):get_dissector(wtap.FIBRE_CHANNEL_FC2)
+  local function call_cut(call, tvb, pinfo, tree, before, there)
+    if there <= 0 then return true, 0 end
+    return pcall(call, fc_alone, tvb(before, there):tvb(), pinfo, tree)
+  end
+
+  -- `original`: Wireshark's dissector; `before`, `behind`: bytes around the frame. `looks_behind`: it reads those behind, there or not.
+  local function stand_in(original, before, behind, is_bad, looks_behind)
     local call, reported_of, captured_of = original.call, nil, nil  -- the latter two are methods of a Tvb
     return function(tvb, pinfo, tree)
       if not captured_of then reported_of, captured_of = tvb.reported_len, tvb.len end
@@ -114,7 +123,13 @@ do
       is_fc_vi, parsed = flow or h and h.type == wire.type and band(h.r_ctl, 0xF0) == 0, false
       local reassembles = is_fc_vi and fc_reassembles and (flow or h.seq_cnt ~= 0 or not h.ends_sequence)
       if reassembles then set_preference("fc.reassemble", false) end
-      local good, result = pcall(call, original, tvb, pinfo, tree)
+      local good, result
+      if captured < reported and (looks_behind or not is_fc_vi) then
+        good, result = call_cut(call, tvb, pinfo, tree, before, math.min(captured - before, length))
+        result = good and captured or result
+      else
+        good, result = pcall(call, original, tvb, pinfo, tree)
+      end
       if reassembles then set_preference("fc.reassemble", true) end
       local is_shown = flow and is_clean(tvb, is_bad, reported, captured) and next_frame(pinfo, tree, flow, raw, length - headers)
       -- A frame within the frame took its place.
@@ -149,12 +164,12 @@ do
   local function never() return false end
 
   -- Each stand-in is a protocol of its own without fields: Wireshark calls dissectors by protocol.
-  local function put_in_front(table_name, pattern, name, before, behind, is_bad)
+  local function put_in_front(table_name, pattern, name, before, behind, is_bad, looks_behind)
     local dissectors = DissectorTable.get(table_name)
     local original = dissectors and dissectors:get_dissector(pattern)
     if not original then return end
     local proto = Proto("fcvi_" .. name, "FC-VI over " .. name)
-    proto.dissector = stand_in(original, before, behind, is_bad)
+    proto.dissector = stand_in(original, before, behind, is_bad, looks_behind)
     dissectors:add(pattern, proto)
   end
 
@@ -166,15 +181,19 @@ do
     local proto = original and Proto("fcvi_fip", "FC-VI beside FIP")
     if proto then
       function proto.dissector(tvb, pinfo, tree)
-        local result = original:call(tvb, pinfo, tree)
+        local captured = tvb:len()
+        local is_cut = captured < tvb:reported_len()
+        local good, result = true, 0
+        if captured > 0 then good, result = pcall(original.call, original, is_cut and tvb(0, captured):tvb() or tvb, pinfo, tree) end
         if not pinfo.visited then fate_of(tvb, never) end
-        return result
+        if not good and not is_cut then error(result, 0) end
+        return good and result or captured
       end
       dissectors:add(0x8914, proto)
     end
   end
   put_in_front("wtap_encap", wtap.FIBRE_CHANNEL_FC2, "fc", 0, 0, never)  -- link type 224
-  put_in_front("wtap_encap", wtap.FIBRE_CHANNEL_FC2_WITH_FRAME_DELIMS, "fcsof", 4, 8, is_bad_fcsof)  -- 225: delimiters and CRC
+  put_in_front("wtap_encap", wtap.FIBRE_CHANNEL_FC2_WITH_FRAME_DELIMS, "fcsof", 4, 8, is_bad_fcsof, true)  -- 225: delimiters and CRC
 
   -- The payload of frames whose protocol Wireshark does not know. Of FC-VI it was or will be read above; where frames
   -- come another way (FCIP, iFCP) there is no stand-in, and only the data goes on.

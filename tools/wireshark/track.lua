@@ -20,6 +20,16 @@ do
   end
   local function seen_in(raw) return state.seen[raw] or state.seen_before[raw] end
 
+  -- What has the headers of a frame before the login is its copy only where that frame was not seen yet: the ids are used anew.
+  local function first_of(raw, view)
+    local first = seen_in(raw)
+    if not first then return nil end
+    local d1, d2, d3, _, s1, s2, s3 = raw:byte(2, 8)
+    if first >= known.login_of((d1 * 256 + d2) * 256 + d3, (s1 * 256 + s2) * 256 + s3) then return first end
+    if view == "u" or state.views[first]:find(view, 1, true) then return nil end
+    return first
+  end
+
   -- The same frame at another place: what is wrong with it is wrong here too, but for gaps, which each view has for
   -- itself.
   local copied = {"connection", "exchange", "setup", "request", "request_time", "payload", "whole", "retry_of", "answers"}
@@ -76,6 +86,15 @@ do
     flows.response(message, h, view, record)
   end
 
+  -- Its Device_Header was cut off.
+  local function unreadable(h)
+    known.lose_track(h)
+    if not h.responder and h.seq_cnt == 0 then
+      local list, key = exchange_key(h)
+      list[key] = nil
+    end
+  end
+
   -- A FC-VI frame, when it is read for the first time. `time`: seconds since the first frame.
   function track.read(h, number, time, view)
     local record = {number = number, time = time, message = nil, flow = nil, own_notes = nil, open = nil, same = nil}
@@ -83,7 +102,7 @@ do
     local message = continued(h)
     if not message then frame.parse_device_header(h) end
     local raw = h.raw
-    local first = seen_in(raw)
+    local first = first_of(raw, view)
     if first then
       copy(track.record(first), h, record, view)
     else
@@ -91,7 +110,11 @@ do
       if message then
         continue(message, h, record, view)
       else
-        if checks.header(h, record) then handlers[h.opcode](h, record, view) end
+        if checks.header(h, record) then
+          handlers[h.opcode](h, record, view)
+        elseif h.is_cut and not h.header then
+          unreadable(h)
+        end
         track.counted(h, record)
       end
     end
@@ -106,7 +129,7 @@ do
   track.expected = flows.expected
   -- A frame that is expected next in a message, when it is read for the first time: its relative offset, nil if it is none.
   function track.read_next(flow, raw, number, payload)
-    local view, first = flow.view, seen_in(raw)
+    local view, first = flow.view, first_of(raw, flow.view)
     local views = first and state.views[first]
     if state.records[number] or views and views:find(view, 1, true) then return nil end
     local parameter = flows.take_next(flow, raw, number, payload)
@@ -136,7 +159,7 @@ do
     local record = track.ignore(number, time)
     frame.parse_device_header(h)
     if is_bad then return record end
-    local first = seen_in(h.raw)
+    local first = first_of(h.raw, "u")
     if first then
       record.same = first  -- it was shown before it was lost
     elseif checks.header(h, {}) then

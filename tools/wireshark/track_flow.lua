@@ -114,7 +114,7 @@ do
     return steps < 2147483648 and steps or steps - 4294967296
   end
 
-  -- A message begins in a view: after which one.
+  -- A message is new in a view: after which one. What a sender began was captured where it left: else the capture began later.
   local function begin_in_view(message, h, view, record)
     local awaited = next_of(message.to, view)
     local before = awaited.message
@@ -135,7 +135,8 @@ do
         before.bytes or 0, before.total))
       before.complete = true  -- said once
     end
-    local headless = not awaited.message and message.to.connection.implied and not message.begun
+    local began_earlier = not message.begun or view == "s" and (h.seq_cnt ~= 0 or h.parameter ~= 0)
+    local headless = not awaited.message and message.to.connection.implied and began_earlier
     local flow = {id = message.id, total = message.total, time = record.time, headless = headless}
     -- Out of order an incomplete message stays the one that is waited for.
     if state.in_order ~= false or not before or before.complete then awaited.message = flow end

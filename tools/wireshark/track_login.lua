@@ -25,6 +25,18 @@ do
   local options_at = login_at["class_3.service_options"].offset
   local r_a_tov_at = login_at.total_concurrent_sequences.offset
 
+  -- What is wanted of a frame was cut off: the rest of what its ports say is judged as if its beginning was not captured.
+  function known.lose_track(h)
+    state.logins[pair_of(h.s_id, h.d_id)] = nil
+    for at, from in pairs({[h.d_id] = h.s_id, [h.s_id] = h.d_id}) do
+      for _, one in pairs(state.ports[at] or {}) do
+        if not one.peer or one.peer.port == from then
+          one.connection.implied, one.connection.window, one.views = true, nil, {}
+        end
+      end
+    end
+  end
+
   -- A login or logout ends what was between two ports (FC-FS).
   local function forget_connections(one, other)
     for _, port in ipairs({one, other}) do
@@ -35,13 +47,24 @@ do
     end
   end
 
-  local function extended_link_service(h)
+  -- PLOGI, where it is seen first: set-ups, Exchanges and ids before it are no more.
+  local function plogi(h, number, view)
+    local pair, raw = pair_of(h.s_id, h.d_id), h.raw
+    local latest = state.begun[pair]
+    if latest and latest.raw == raw and view ~= "u" and not latest.views:find(view, 1, true) then
+      latest.views = latest.views .. view
+      return
+    end
+    forget_connections(h.s_id, h.d_id)
+    state.logins[pair], state.begun[pair] = true, {number = number, raw = raw, views = view}
+  end
+
+  local function extended_link_service(h, number, view)
     if h.captured < 1 then return end
     local command = h.tvb(h.at, 1):uint()
     local pair = pair_of(h.s_id, h.d_id)
-    if h.r_ctl == 0x22 and command == 0x03 then  -- PLOGI
-      forget_connections(h.s_id, h.d_id)
-      state.logins[pair] = true
+    if h.r_ctl == 0x22 and command == 0x03 then
+      plogi(h, number, view)
     elseif h.r_ctl == 0x22 and command == 0x05 then  -- LOGO
       forget_connections(h.s_id, h.d_id)
       state.logins[pair] = nil
@@ -52,9 +75,9 @@ do
     end
   end
 
-  function track.read_other(h, number)
+  function track.read_other(h, number, view)
     known.expect_nothing()
-    if h.r_ctl == 0x22 or h.r_ctl == 0x23 then return extended_link_service(h) end
+    if h.r_ctl == 0x22 or h.r_ctl == 0x23 then return extended_link_service(h, number, view) end
     return track.read_link_service(h, number)
   end
 

@@ -65,15 +65,19 @@ do
     if h.parameter == 0 and not wire.modes[band(h.flags, 7)] then
       note(record, "wrong_mode", tostring(band(h.flags, 7)))
     end
-    if not read_payload(exchange, h, record) then return end
+    if not read_payload(exchange, h, record) then
+      if h.is_cut then known.lose_track(h) end
+      return
+    end
     setup.payload, setup.handle = record.payload, record.payload.handle
     exchange.words = words.fields(h, record.payload)
     if setup.id == wire.unassigned then note(record, "wrong_connection_id", "FFFFFFFFh is unassigned") end
     if setup.handle == wire.unassigned then note(record, "wrong_handle", "FCVI_RQST_HANDLE is not assigned") end
-    local owner = h.s_id * 4294967296 + setup.handle
-    local earlier = state.setups[owner]
+    local setups_of = known.setups_of(h.s_id)
+    local earlier = setups_of[setup.handle]
+    if earlier and earlier.number < known.login_of(h.s_id, h.d_id) then earlier = nil end
     if earlier or is_whole(h) then later_of(earlier, setup.retry, setup.id, record) end
-    state.setups[owner] = setup
+    setups_of[setup.handle] = setup
   end
 
   local function same_address(one, other)
@@ -135,7 +139,9 @@ do
       setup.resp1 = record.number
       echoes(setup, h, record)
     end
-    if not read_payload(exchange, h, record) or not setup.payload then return end
+    local is_read = read_payload(exchange, h, record)
+    if not is_read and h.is_cut then known.lose_track(h) end
+    if not is_read or not setup.payload then return end
     exchange.response = exchange.response or record.number
     local payload, accepted = record.payload, not words.has(h, "CONN_STS")
     if not same_address(payload.from, setup.payload.to) or not same_address(payload.to, setup.payload.from) then
@@ -230,8 +236,10 @@ do
     record.exchange = exchange
     if words.has(h, "CONN_STS") then track.disconnected(record, h.fcvi_parameter) end
     if exchange.disconnect.aborts then
-      for _, setup in pairs(state.setups) do
-        if setup.id == h.last_word and (setup.from == h.s_id or setup.to == h.s_id) then setup.ended = true end
+      for _, setups_of in pairs(state.setups) do
+        for _, setup in pairs(setups_of) do
+          if setup.id == h.last_word and (setup.from == h.s_id or setup.to == h.s_id) then setup.ended = true end
+        end
       end
     elseif h.last_word ~= 0 and h.last_word ~= wire.unassigned then
       note(record, "wrong_connection_id", ("%s, of an established connection it is 0"):format(hex_h(h.last_word)))

@@ -17,6 +17,7 @@ do
 
   function known.reset()
     state.records, state.exchanges, state.ports, state.logins, state.connections, state.setups = {}, {}, {}, {}, {}, {}
+    state.begun = {}  -- by pair of ports: the latest PLOGI
     state.seen, state.seen_before, state.seen_count = {}, {}, 0
     -- By number, of frames in the middle of a message, of which no more is kept than their flow; `views` of all frames.
     state.open, state.same, state.views = {}, {}, {}
@@ -33,16 +34,37 @@ do
     return list
   end
 
-  -- The Exchange of a frame; its responder is part of the key, since OX_IDs count for each pair of ports.
-  function known.exchange_key(h)
-    if h.responder then return exchanges_of(h.d_id), h.s_id * 65536 + h.ox_id end
-    return exchanges_of(h.s_id), h.d_id * 65536 + h.ox_id
+  -- By FCVI_RQST_HANDLE. (One number of both would have 56 bits: more than those of Lua 5.2 hold.)
+  function known.setups_of(port)
+    local setups_of = state.setups[port]
+    if not setups_of then
+      setups_of = {}
+      state.setups[port] = setups_of
+    end
+    return setups_of
   end
 
   function known.pair_of(a, b)
     if a < b then return a * 16777216 + b end
     return b * 16777216 + a
   end
+  -- The frame of the latest PLOGI between two ports; 0: none. Ids that were used before it are free again.
+  function known.login_of(a, b)
+    local login = state.begun[known.pair_of(a, b)]
+    return login and login.number or 0
+  end
+
+  -- The Exchange of a frame; its responder is part of the key, since OX_IDs count for each pair of ports. A login ends those
+  -- before it.
+  function known.exchange_key(h)
+    local from, to = h.s_id, h.d_id
+    if h.responder then from, to = to, from end
+    local list, key = exchanges_of(from), to * 65536 + h.ox_id
+    local exchange = list[key]
+    if exchange and exchange.number < known.login_of(from, to) then list[key] = nil end
+    return list, key
+  end
+
   -- The login of the two ports is in the capture: what they say afterwards is known from its beginning.
   function known.is_whole(h) return state.logins[known.pair_of(h.s_id, h.d_id)] ~= nil end
 
