@@ -51,7 +51,7 @@ def write(path, frames, link_type=ETHERNET, snap_length=None, vlan=None) -> Path
     for frame in frames:
         at += round(frame.after * 1e9)
         data = bytes_of(frame, link_type, vlan)
-        kept = data[:snap_length] if snap_length else data
+        kept = data[:frame.snap or snap_length or len(data)]
         options = b""
         if frame.comment:
             comment = frame.comment.encode()

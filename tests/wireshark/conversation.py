@@ -44,6 +44,7 @@ class Frame:
     crc_error: bool = False
     comment: str = ""          # of the capture
     missing: int = 0           # frames that were not captured before this one
+    snap: int = 0              # so many bytes of the packet were captured; 0: all
 
     def device_header(self, offset: int, layout: str, *values) -> "Frame":
         """The same with other values in its Device_Header."""
