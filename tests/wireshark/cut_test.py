@@ -87,13 +87,13 @@ def late_receiver(test: Test) -> None:
 
 
 def set_ups_of_high_ports(test: Test) -> None:
-    """Handles that differ in the last bit."""
-    high = {CLIENT: 0xEF0101, 0x010200: 0xEF0200}
-    frames = []
+    """Two at a time, whose handles differ in the last bit."""
+    high, made = {CLIENT: 0xEF0101, 0x010200: 0xEF0200}, []
     for handle in (0x0A, 0x0B):
         talk = Conversation(UNRELIABLE, login=handle == 0x0A)
         talk.ox_ids[CLIENT] += handle
-        frames += talk.connect(client=handle, server=handle + 16, connection_id=0x100 + handle).list()
+        made.append(talk.connect(client=handle, server=handle + 16, connection_id=0x100 + handle).list())
+    frames = made[0][:4] + made[1][:1] + made[0][4:] + made[1][1:]
     test.check("high N_Port_IDs", [replace(frame, s_id=high.get(frame.s_id, frame.s_id), d_id=high.get(frame.d_id, frame.d_id))
                                    for frame in frames])
 
