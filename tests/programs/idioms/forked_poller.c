@@ -1,5 +1,5 @@
-/* A program whose thread has polled a NIC of the local fabric forks; the child polls one of its own, without a fabric. What the
- * thread has learned about how to poll the parent's is of no use there. */
+/* A program whose thread has polled a NIC of the local fabric forks; the child polls one of its own, without a fabric.
+ * What the thread has learned about how to poll the parent's is of no use there. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
