@@ -47,6 +47,7 @@ do
   local sub, byte = string.sub, string.byte
   local headers = frame.header_bytes + wire.messages.device_header.size
   local prefix_bytes = 14  -- of the header up to SEQ_CNT
+  local handle_at = frame.header_bytes + 1  -- the Device_Header is compared as frame.same_header does
 
   -- `list`, `key`: where the Exchange is.
   function flows.expect_next(record, h, view, list, key)
@@ -54,7 +55,7 @@ do
     if not flow or record.notes or flow.ended or h.ends_sequence or h.is_cut or h.payload == 0 or h.header == nil or
         h.iu.payload ~= "message_data" or state.in_order == false or band(h.f_ctl, wire.fill_bytes_mask) ~= 0 or
         flow.count ~= h.seq_cnt or flow.offset ~= h.parameter + h.payload then return end
-    flow.prefix, flow.header = sub(h.raw, 1, prefix_bytes), sub(h.raw, frame.header_bytes + 1, headers)
+    flow.prefix, flow.handle_byte, flow.header = sub(h.raw, 1, prefix_bytes), byte(h.raw, handle_at), sub(h.raw, handle_at + 1, headers)
     flow.message, flow.view, flow.is_answer, flow.ox_id = record.message, view, record.answers ~= nil, h.ox_id
     flow.list, flow.key, flow.exchange = list, key, list[key]
     state.expected[view][flow.prefix] = flow
@@ -69,12 +70,12 @@ do
 
   -- Takes the frame for the next one of the flow, if it is: then its relative offset, else nil.
   function flows.take_next(flow, raw, number, payload)
-    local c1, c2, o1, o2, _, _, p1, p2, p3, p4 = byte(raw, prefix_bytes + 1, frame.header_bytes)
+    local c1, c2, o1, o2, _, _, p1, p2, p3, p4, handle_byte = byte(raw, prefix_bytes + 1, handle_at)
     local seq_cnt, parameter = c1 * 256 + c2, ((p1 * 256 + p2) * 256 + p3) * 256 + p4
     local behind = parameter + payload
     if parameter ~= flow.offset or seq_cnt ~= (flow.count + 1) % 65536 or o1 * 256 + o2 ~= flow.ox_id or
         behind >= flow.total or flow.list[flow.key] ~= flow.exchange or
-        sub(raw, frame.header_bytes + 1, headers) ~= flow.header then return nil end
+        handle_byte ~= flow.handle_byte or sub(raw, handle_at + 1, headers) ~= flow.header then return nil end
     flow.count, flow.offset, flow.bytes = seq_cnt, behind, flow.bytes + payload
     local frames = flow.frames
     frames[#frames + 1] = number
