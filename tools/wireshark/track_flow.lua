@@ -4,6 +4,12 @@ local flows = {}
 do
   local band = bit32.band
 
+  -- All that a message of one frame has is named here: a table that grows takes most of the time.
+  local function new_flow(message, time, headless)
+    return {id = message.id, total = message.total, time = time, headless = headless, count = nil, offset = nil, bytes = nil,
+      seq_id = nil, in_sequence = nil, frames = nil, ended = nil, complete = nil, completed_in = nil}
+  end
+
   -- `flow`: {messages or answers of one kind}; expects the next SEQ_CNT and relative offset.
   local function follow(flow, h, record, headless)
     local in_order = state.in_order ~= false
@@ -34,11 +40,11 @@ do
     flow.bytes = (flow.bytes or 0) + h.payload
     flow.time = record.time
     local frames = flow.frames
-    if not frames then
-      frames = {}
-      flow.frames = frames
+    if frames then
+      frames[#frames + 1] = record.number
+    else
+      flow.frames = {record.number}
     end
-    frames[#frames + 1] = record.number
   end
 
   -- ---- the next frame of a Sequence
@@ -137,7 +143,7 @@ do
       before.complete = true  -- said once
     end
     local headless = not awaited.message and message.to.connection.implied and not message.begun
-    local flow = {id = message.id, total = message.total, time = record.time, headless = headless}
+    local flow = new_flow(message, record.time, headless)
     -- Out of order an incomplete message stays the one that is waited for.
     if state.in_order ~= false or not before or before.complete then awaited.message = flow end
     return flow
@@ -162,7 +168,7 @@ do
     message.answer_flows = message.answer_flows or {}
     local flow = message.answer_flows[view]
     if not flow then
-      flow = {id = message.id, total = message.total}
+      flow = new_flow(message)
       message.answer_flows[view] = flow
     end
     follow(flow, h, record)

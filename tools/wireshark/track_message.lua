@@ -46,8 +46,8 @@ do
   local function new_message(h, to, record)
     local message = {id = h.msg_id, iu = h.iu, opcode = h.opcode, to = to, number = record.number, time = record.time,
       total = h.last_word, rmt_va = h.rmt_va, rmt_va_high = h.rmt_va_high, rmt_va_handle = h.rmt_va_handle,
-      flags = h.flags, parameter = h.fcvi_parameter, flows = {}, raw = h.raw,
-      begun = h.seq_cnt == 0 and h.parameter == 0}
+      flags = h.flags, parameter = h.fcvi_parameter, flows = {s = nil, r = nil}, raw = h.raw,
+      begun = h.seq_cnt == 0 and h.parameter == 0, answered = nil, answer_time = nil, failed = nil, words = nil}
     to.messages[message.id] = message
     return message
   end
@@ -136,7 +136,7 @@ do
     local message = exchange and exchange.message
     if not message or message.id ~= h.msg_id or message.to ~= to or message.opcode ~= h.opcode then
       message = new_message(h, to, record)
-      list[key] = {number = record.number, time = record.time, iu = h.iu, message = message, words = words.fields(h)}
+      list[key] = {number = record.number, time = record.time, iu = h.iu, message = message}
       allowed(message, h, record)
     else
       compare(message, h, record)
