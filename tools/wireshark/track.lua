@@ -125,7 +125,7 @@ do
     return record
   end
 
-  track.expected = flows.expected
+  track.expects, track.expected = flows.expects, flows.expected
   -- A frame that is expected next in a message, when it is read for the first time: its relative offset, nil if it is none.
   function track.read_next(flow, raw, number, payload)
     local view, first = flow.view, seen_in(raw)

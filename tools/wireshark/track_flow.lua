@@ -10,6 +10,14 @@ do
       seq_id = nil, in_sequence = nil, frames = nil, ended = nil, complete = nil, completed_in = nil}
   end
 
+  local function unexpect(flow)
+    local list, prefix = state.expected[flow.view], flow.prefix
+    if list[prefix] == flow then
+      list[prefix], state.expecting = nil, state.expecting - 1
+    end
+    flow.prefix = nil
+  end
+
   -- `flow`: {messages or answers of one kind}; expects the next SEQ_CNT and relative offset.
   local function follow(flow, h, record, headless)
     local in_order = state.in_order ~= false
@@ -35,7 +43,8 @@ do
         note(record, "wrong_seq_id", ("%02Xh, without End_Sequence of %02Xh"):format(h.seq_id, flow.seq_id))
       end
     end
-    flow.count, flow.offset, flow.prefix = h.seq_cnt, h.parameter + h.payload, nil
+    if flow.prefix then unexpect(flow) end
+    flow.count, flow.offset = h.seq_cnt, h.parameter + h.payload
     flow.seq_id, flow.in_sequence = h.seq_id, not h.ends_sequence
     flow.bytes = (flow.bytes or 0) + h.payload
     flow.time = record.time
@@ -64,8 +73,13 @@ do
     flow.prefix, flow.handle_byte, flow.header = sub(h.raw, 1, prefix_bytes), byte(h.raw, handle_at), sub(h.raw, handle_at + 1, headers)
     flow.message, flow.view, flow.is_answer, flow.ox_id = record.message, view, record.answers ~= nil, h.ox_id
     flow.list, flow.key, flow.exchange = list, key, list[key]
-    state.expected[view][flow.prefix] = flow
+    local expected = state.expected[view]
+    if not expected[flow.prefix] then state.expecting = state.expecting + 1 end
+    expected[flow.prefix] = flow
   end
+
+  -- Whether any is expected. Most frames are looked at no further where all messages are short.
+  function flows.expects() return state.expecting > 0 end
 
   -- The flow of which a frame with this header may be the next one. `raw`: frame header and Device_Header.
   function flows.expected(raw, view)

@@ -12,8 +12,8 @@ local known = {}
 do
   local default_r_a_tov = 10  -- seconds, where no FLOGI tells
 
-  -- Of each view: flows by the first bytes of the header that their next frame has.
-  function known.expect_nothing() state.expected = {s = {}, r = {}, u = {}} end
+  -- Of each view: flows by the first bytes of the header that their next frame has. How many there are.
+  function known.expect_nothing() state.expected, state.expecting = {s = {}, r = {}, u = {}}, 0 end
 
   -- Of recent frames: numbers, by their headers; the headers, by number.
   function known.forget_seen()
