@@ -75,7 +75,7 @@ do
   end
 
   local function at(h)
-    return ("at %s%08Xh"):format(("%08X"):format(h.rmt_va_high):sub(-4), h.rmt_va)
+    return ("at %04X%08Xh"):format(band(h.rmt_va_high, 0xFFFF), h.rmt_va)
   end
 
   local function request(h)
