@@ -109,6 +109,7 @@ void Crossbar::close() {
     path->bell.ring();
   }
   board_.want(false);
+  doorbell_.set_peer_core(-1);
   last_used_ = nullptr;
   by_peer_.clear();
   by_note_.clear();
@@ -401,6 +402,7 @@ void Crossbar::give_up(Path& path) {
 
 void Crossbar::forget(const Path& path) {
   last_used_ = nullptr;
+  doorbell_.set_peer_core(-1);  // it may have been that one's
   if (path.way == Way::Leaving) --leaving_;
   by_peer_.erase(path.peer.value);
   by_note_.erase(path.note);

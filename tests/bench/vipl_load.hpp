@@ -128,6 +128,9 @@ class MessageSender {
       for (std::uint64_t i = 0; i < LoadedVi::answers; ++i) VipPostRecv(here_.vi, here_.answer(i), here_.memory);
       connected_ = VipConnectRequest(here_.vi, &own.net, &theirs.net, 10'000, &attributes) == VIP_SUCCESS;
       if (!connected_) VipDisconnect(here_.vi);
+      for (VIP_DESCRIPTOR* back = nullptr;
+           !connected_ && VipRecvDone(here_.vi, &back) != VIP_NOT_DONE && back != nullptr;)
+        back = nullptr;
       if (!connected_) ::usleep(100'000);
     }
   }

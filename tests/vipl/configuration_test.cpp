@@ -50,7 +50,7 @@ TEST(Configuration, nothing_at_all_is_the_built_in_one) {
     EXPECT_NE(configuration.find("nic0"), nullptr) << text;
     EXPECT_EQ(configuration.fabric_idle_time, 30 * runtime::second);
     EXPECT_EQ(configuration.wait_spin, 50 * runtime::microsecond);
-    EXPECT_EQ(configuration.poll_spin, 200 * runtime::microsecond);
+    EXPECT_EQ(configuration.poll_spin, 50 * runtime::microsecond);
   }
 }
 

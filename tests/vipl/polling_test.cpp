@@ -357,7 +357,7 @@ TEST_F(Polling, emptyQueueBesides_rests) {
 TEST(Patience, spins_at_once_where_it_is_told_to) {
   for (const TimeNs longest : {WaitSpin::default_longest, 70 * us}) {
     Patience told, untold;
-    told.spin_at_once(longest);
+    told.set_memory_spin(longest);
     TimeNs now = runtime::second, polled = 0;
     EXPECT_EQ(wait_for(told, now, longest / 2), 0);
     EXPECT_EQ(wait_for(told, now, 3 * longest, &polled), 1);
@@ -370,11 +370,11 @@ TEST(Patience, spins_at_once_where_it_is_told_to) {
 // In vain it tries again after more and more waits, as others do.
 TEST(Patience, spins_at_once_less_and_less_in_vain) {
   Patience patience;
-  patience.spin_at_once();
+  patience.set_memory_spin(WaitSpin::default_longest);
   TimeNs now = runtime::second;
   int spins = 0;
   for (int wait = 0; wait < 200; ++wait) {
-    patience.spin_at_once();
+    patience.set_memory_spin(WaitSpin::default_longest);
     TimeNs polled = 0;
     wait_for(patience, now, 10 * WaitSpin::default_longest, &polled);
     spins += polled > WaitSpin::default_longest / 2 ? 1 : 0;
@@ -399,7 +399,7 @@ int nap_of_wait(Patience& patience, System& system, TimeNs& now) {
 // Others take its core, however often and for however long: it has its turn with its peer, and both get much done then.
 TEST(Patience, spins_at_once_whoever_takes_the_core) {
   Patience patience;
-  patience.spin_at_once();
+  patience.set_memory_spin(WaitSpin::default_longest);
   System system;
   for (TimeNs now = runtime::second; now < 2 * runtime::second; now += 4 * runtime::millisecond) {
     ASSERT_EQ(nap_of_wait(patience, system, now), 0);
@@ -410,11 +410,13 @@ TEST(Patience, spins_at_once_whoever_takes_the_core) {
 // Nothing came, and others ran meanwhile: they need the core more than a spin that is to last long.
 TEST(Patience, long_spin_ends_where_others_take_the_core) {
   Patience patience;
-  patience.spin_at_once(10 * runtime::millisecond);
+  patience.set_memory_spin(10 * runtime::millisecond);
   System system;
   TimeNs now = runtime::second;
   EXPECT_FALSE(patience.poll_was_empty(now, system));
   EXPECT_FALSE(patience.poll_was_empty(now += us, system));
+  for (const TimeNs end = now + runtime::millisecond; now < end; now += us)
+    ASSERT_FALSE(patience.poll_was_empty(now, system));
   EXPECT_FALSE(patience.poll_was_empty(now += Patience::others_ran + us, system));  // other work, perhaps
   EXPECT_TRUE(patience.poll_was_empty(now += us, system));
 }
@@ -422,7 +424,7 @@ TEST(Patience, long_spin_ends_where_others_take_the_core) {
 // The peer runs while this thread sleeps: so it does, from its second poll in a row on, and then from the first.
 TEST(Patience, on_the_core_of_its_peer_it_naps) {
   Patience patience;
-  patience.spin_at_once();
+  patience.set_memory_spin(WaitSpin::default_longest);
   System system;
   system.next_place = Place::Shared;
   TimeNs now = runtime::second;
@@ -438,7 +440,7 @@ TEST(Patience, on_the_core_of_its_peer_it_naps) {
 // Elsewhere it tries anew, whatever it has learned before.
 TEST(Patience, on_another_core_it_spins_anew) {
   Patience patience;
-  patience.spin_at_once();
+  patience.set_memory_spin(WaitSpin::default_longest);
   System system;
   TimeNs now = runtime::second;
   for (int i = 0; i < 100; ++i) wait_for(patience, now, 10 * WaitSpin::default_longest);  // in vain
@@ -449,26 +451,44 @@ TEST(Patience, on_another_core_it_spins_anew) {
 
 // --- moves -----------------------------------------------------------------------------------------------------------
 
-// In vain they become rare: 2, 4, 8 ms and so on apart, at last a second.
+constexpr auto leaves = [] { return true; };
+
+Place beside(Moves& moves, TimeNs now) { return moves.place(now, 3, 3, leaves); }
+
+// Two on one core are moved apart; others, and who may not leave, stay.
+TEST(Moves, only_from_the_core_of_its_peer) {
+  Moves moves;
+  const TimeNs now = runtime::second;
+  const auto must_not = [] { return ADD_FAILURE() << "it was to stay", true; };
+  EXPECT_EQ(moves.place(now, 3, 4, must_not), Place::Apart);
+  EXPECT_EQ(moves.place(now, -1, -1, must_not), Place::Apart);
+  EXPECT_EQ(moves.place(now, 3, -1, must_not), Place::Apart);
+  EXPECT_EQ(moves.place(now, 3, 3, leaves), Place::Moved);
+  Moves stuck;
+  EXPECT_EQ(stuck.place(now, 3, 3, [] { return false; }), Place::Shared);
+}
+
+// In vain they become rare: 1, 2, 4 ms and so on apart, at last a second.
 TEST(Moves, in_vain_become_rare) {
   Moves moves;
-  int begun = 0;
-  const TimeNs begin = runtime::second;
-  for (TimeNs now = begin; now < begin + 20 * runtime::second; now += 50 * us) begun += moves.may_begin(now) ? 1 : 0;
-  EXPECT_GE(begun, 25);
-  EXPECT_LE(begun, 32);
+  std::vector<TimeNs> moved;
+  for (TimeNs now = runtime::second; now < 20 * runtime::second; now += 100 * us)
+    if (beside(moves, now) == Place::Moved) moved.push_back(now);
+  ASSERT_GT(moved.size(), 20u);
+  TimeNs apart = Moves::first_rest;
+  for (std::size_t i = 1; i < moved.size(); ++i, apart = std::min(2 * apart, Moves::longest_rest))
+    EXPECT_EQ(moved[i] - moved[i - 1], apart) << i;
 }
 
 // A move that kept its thread apart for long is followed by the next at once.
 TEST(Moves, after_a_long_time_apart_begin_anew) {
   Moves moves;
   TimeNs now = runtime::second;
-  for (const TimeNs end = now + 10 * runtime::second; now < end; now += 50 * us)
-    static_cast<void>(moves.may_begin(now));
+  for (const TimeNs end = now + 10 * runtime::second; now < end; now += 100 * us) static_cast<void>(beside(moves, now));
   now += 3 * runtime::second;
-  EXPECT_TRUE(moves.may_begin(now));
-  EXPECT_FALSE(moves.may_begin(now + Moves::first_rest - 1));
-  EXPECT_TRUE(moves.may_begin(now + Moves::first_rest));
+  EXPECT_EQ(beside(moves, now), Place::Moved);
+  EXPECT_EQ(beside(moves, now + Moves::first_rest - 1), Place::Shared);
+  EXPECT_EQ(beside(moves, now + Moves::first_rest), Place::Moved);
 }
 
 // After a try in vain it leaves out 1 wait, then 2, then 4, never more than `longest_rest`; a success begins anew.

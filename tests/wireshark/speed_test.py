@@ -1,43 +1,92 @@
 #!/usr/bin/env python3
-"""Processor time of tshark over 100,000 frames with the plugin, as a multiple of the time without it: 3 times at most. It takes
-some 2.4 times, so that other processes, which disturb both, do not make it fail.
+"""Processor time of tshark over 100,000 frames with the plugin, as a multiple of the time without it, for long messages and for
+messages of 64 bytes; and that it does not grow with the capture. The limits leave room for other processes, which disturb all.
 
 usage: speed_test.py FCVI_SIM PLUGIN SCENARIO
 """
 
-import os
 import random
+import resource
 import subprocess
 import sys
 from pathlib import Path
 
 from tshark import Tshark, skip_without_tshark, workspace
 
-FRAMES, RUNS, LIMIT = 100_000, 3, 3.0
+FRAMES = 100_000
+LONG_LIMIT = 3.0  # it takes some 2.4 times
+SMALL_LIMIT = 15.0  # some 9 to 10 times
+GROWTH_LIMIT = 1.8  # of the time for a frame, from an eighth of the frames to all
+
+SMALL = """name: small
+seed: 1
+topology: {line_rate: 16GFC, latency: 500ns}
+ports:
+  - {name: alice, address: 10.0.0.1}
+  - {name: bob, address: 10.0.0.2, capture: false}
+workloads:
+  - name: small
+    client: alice
+    server: bob
+    reliability: %s
+    transfers: [{operation: %s, message_bytes: 64}]
+"""
 
 
-def seconds(tshark: Tshark, capture, with_plugin: bool) -> float:
-    before = os.times()
-    lines = tshark.run(capture, "-c", str(FRAMES), with_plugin=with_plugin).splitlines()
-    after = os.times()
-    assert len(lines) == FRAMES, len(lines)
-    return after.children_user + after.children_system - before.children_user - before.children_system
+def seconds(tshark: Tshark, capture, with_plugin: bool, frames=FRAMES) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    lines = tshark.run(capture, "-c", str(frames), with_plugin=with_plugin).splitlines()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert len(lines) == frames, len(lines)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def least(runs: int, *measures) -> list:
+    """The least seconds of each, in turn, so that all meet the same neighbours."""
+    return [min(column) for column in zip(*[[measure() for measure in measures] for _ in range(runs)])]
+
+
+def ratio_holds(name: str, without: float, with_plugin: float, limit: float) -> bool:
+    ratio = with_plugin / without
+    print(f"{name}, {FRAMES} frames: {without:.2f} s without, {with_plugin:.2f} s with the plugin, {ratio:.2f} times (limit {limit})")
+    return ratio <= limit
+
+
+def long_messages(tshark: Tshark, capture) -> bool:
+    without, with_plugin = least(3, lambda: seconds(tshark, capture, False), lambda: seconds(tshark, capture, True))
+    return ratio_holds("long messages", without, with_plugin, LONG_LIMIT)
+
+
+def small_messages(name: str, tshark: Tshark, capture) -> bool:
+    """A chain of what is kept that grows with the capture makes each frame take longer."""
+    without, start, few, many = least(2, lambda: seconds(tshark, capture, False), lambda: seconds(tshark, capture, True, 1),
+                                      lambda: seconds(tshark, capture, True, FRAMES // 8), lambda: seconds(tshark, capture, True))
+    growth = (many - start) / 8 / (few - start)
+    print(f"{name}: a frame of {FRAMES} takes {growth:.2f} times as long as one of {FRAMES // 8} (limit {GROWTH_LIMIT})")
+    return ratio_holds(name, without, many, SMALL_LIMIT) and growth <= GROWTH_LIMIT
+
+
+def simulated(simulator, scenario, data: bytes, capture: Path) -> Path:
+    source = capture.with_suffix(".data")
+    source.write_bytes(data)
+    subprocess.run([simulator, "run", scenario, "--file", source, "--capture", capture], check=True, stdout=subprocess.DEVNULL)
+    return capture
 
 
 def main() -> int:
     simulator, plugin, scenario = sys.argv[1:]
     skip_without_tshark()
-    tshark = Tshark(plugin)
+    tshark, good = Tshark(plugin), []
     with workspace() as place:
-        data, capture = Path(place) / "data", Path(place) / "c.pcapng"
-        data.write_bytes(random.Random(1).randbytes(21_000_000))
-        subprocess.run([simulator, "run", scenario, "--file", data, "--capture", capture], check=True, stdout=subprocess.DEVNULL)
-        # In turn, so that both meet the same neighbours.
-        times = [(seconds(tshark, capture, False), seconds(tshark, capture, True)) for _ in range(RUNS)]
-    without, with_plugin = min(time for time, _ in times), min(time for _, time in times)
-    ratio = with_plugin / without
-    print(f"{FRAMES} frames: {without:.2f} s without, {with_plugin:.2f} s with the plugin, {ratio:.2f} times (limit {LIMIT})")
-    return 0 if ratio <= LIMIT else 1
+        data = random.Random(1).randbytes(21_000_000)
+        good.append(long_messages(tshark, simulated(simulator, scenario, data, Path(place) / "long.pcapng")))
+        for level, operation in (("unreliable_delivery", "send"), ("unreliable_delivery", "rdma_write"),
+                                 ("reliable_reception", "send")):
+            small = Path(place) / f"{level}-{operation}.yaml"
+            small.write_text(SMALL % (level, operation), encoding="utf-8")
+            capture = simulated(simulator, small, data[:64 * FRAMES], small.with_suffix(".pcapng"))
+            good.append(small_messages(f"{operation} of 64 bytes, {level}", tshark, capture))
+    return 0 if all(good) else 1
 
 
 if __name__ == "__main__":

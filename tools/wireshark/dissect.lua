@@ -205,7 +205,7 @@ do
     if message and not record.answers and message.words then return message.words end
     local fields = words.fields(h, record.payload)
     local text = fields == "" and h.iu.name or h.iu.name .. " " .. fields
-    if message and not record.answers then message.words = text end
+    if message and not record.answers and h.payload ~= message.total then message.words = text end
     return text
   end
 
@@ -230,8 +230,9 @@ do
   local function info(h, record)
     if not h.iu then return "FC-VI" .. (h.opcode and (", opcode %02Xh"):format(h.opcode) or ", truncated") end
     if not h.header then return h.iu.name .. ", truncated" end
-    local text, message = words_of(h, record), record.message
+    local text, message, flow = words_of(h, record), record.message, record.flow
     if h.iu.payload ~= "message_data" or h.payload == h.last_word then return text end
+    if flow then flow.words = text end  -- of the frames that follow
     if not message or h.last_word ~= message.total then return part(text, size_text(h.last_word), h.parameter, h.payload) end
     message.size = message.size or size_text(message.total)
     return part(text, message.size, h.parameter, h.payload)
@@ -283,7 +284,6 @@ do
   function dissect.iu(h, pinfo, tree, record, visited)
     local text, columns = info(h, record), pinfo.cols
     columns.protocol, columns.info = "FC-VI", text
-    if record.flow then record.flow.words = words_of(h, record) end
     if asks(tree, visited) then
       frame.parse_device_header(h)  -- of a frame that continues a message it was not needed before
       add_tree(h, pinfo, tree, record, text)
@@ -303,7 +303,8 @@ do
   -- ABTS and the like of a FC-VI Exchange.
   function dissect.link_service(pinfo, tree, record)
     local exchange = record.exchange
-    local what = exchange.words and exchange.words:match("^[^,]*")
+    local message = exchange.message
+    local what = message and ("msg %d"):format(message.id) or exchange.words and exchange.words:match("^[^,]*")
     local text = record.link .. " of " .. exchange.iu.name .. (what and " " .. what or "")
     if record.link == "ABTS" then pinfo.cols.info = text end
     local node = tree:add(fcvi, text):set_generated()

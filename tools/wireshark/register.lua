@@ -89,7 +89,7 @@ do
   local headers = frame.header_bytes + wire.messages.device_header.size
   -- The flow of which the frame may be the next one, and its headers.
   local function expected(tvb, pinfo, at, length, is_whole)
-    if not is_whole or length <= headers then return nil end
+    if not is_whole or length <= headers or not track.expects() then return nil end
     local raw = frame.bytes(tvb, at, headers)
     return track.expected(raw, view_of[pinfo.p2p_dir] or "u"), raw
   end

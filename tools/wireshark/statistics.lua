@@ -33,7 +33,12 @@ do
     local message = record.message
     if message and message.number == record.number then
       local level = level_of(message.to.connection)
-      add(counts.levels, level .. ", " .. h.iu.name)
+      local of_level = counts.levels[level]
+      if not of_level then
+        of_level = {}
+        counts.levels[level] = of_level
+      end
+      add(of_level, h.iu.name)
       add(counts.bytes, level, message.total)
     end
     if not message or message.number == record.number or message.answered == record.number then add(counts.ius, h.iu.name) end
@@ -73,7 +78,11 @@ do
 
   local sections = {
     {"Messages by level", function(lines)
-      section(lines, "Messages by reliability level", counts.levels, count_line)
+      local by_level = {}
+      for level, of_level in pairs(counts.levels) do
+        for name, count in pairs(of_level) do by_level[level .. ", " .. name] = count end
+      end
+      section(lines, "Messages by reliability level", by_level, count_line)
       section(lines, "Bytes by reliability level", counts.bytes, count_line)
     end},
     {"IUs", function(lines) section(lines, "IUs", counts.ius, count_line) end},

@@ -2,23 +2,45 @@
 do
   local band = bit32.band
   local exchange_key = known.exchange_key
-  local header_from, header_to = frame.header_bytes + 1, frame.header_bytes + wire.messages.device_header.size
 
   local handlers = {}
   for opcode in pairs(wire.ius) do handlers[opcode] = messages.handlers[opcode] or setups.handlers[opcode] end
 
   -- ---- frames that were seen before
-  -- Copies of a frame are found by its headers. Of the most recent 32,768 to 65,536 frames.
-  local most_seen = 32768
+  -- Copies of a frame are found by its headers. Of the most recent 32,768 to 65,536 frames. By parts of them: of a string as long
+  -- as both headers Lua hashes every other byte, so that thousands of short messages would stand in one chain.
+  local most_seen, sub = 32768, string.sub
+  local addresses_to, ids_to = 12, 36  -- the last bytes of type and F_CTL, and of FCVI_MSG_ID
   local function remember(raw, number, view)
     state.views[number] = view
-    state.seen[raw] = number
+    local seen, raws = state.seen, state.raws
+    local addresses, ids = sub(raw, 1, addresses_to), sub(raw, addresses_to + 1, ids_to)
+    local list = seen[addresses]
+    if not list then
+      list = {}
+      seen[addresses] = list
+    end
+    list[list[ids] and raw or ids] = number  -- nearly never two that differ behind FCVI_MSG_ID
+    raws[number] = raw
     state.seen_count = state.seen_count + 1
     if state.seen_count == most_seen then
-      state.seen, state.seen_before, state.seen_count = {}, state.seen, 0
+      state.seen, state.seen_before, state.seen_count = {}, seen, 0
+      state.raws, state.raws_before = {}, raws
     end
   end
-  local function seen_in(raw) return state.seen[raw] or state.seen_before[raw] end
+  local function seen_in(raw)
+    local addresses, ids = sub(raw, 1, addresses_to), sub(raw, addresses_to + 1, ids_to)
+    local list = state.seen[addresses]
+    local number = list and list[ids]
+    if number then
+      if state.raws[number] == raw then return number end
+      if list[raw] then return list[raw] end
+    end
+    list = state.seen_before[addresses]
+    number = list and list[ids]
+    if not number then return nil end
+    return state.raws_before[number] == raw and number or list[raw]
+  end
 
   -- What has the headers of a frame before the login is its copy only where that frame was not seen yet: the ids are used anew.
   local function first_of(raw, view)
@@ -67,10 +89,10 @@ do
     local exchange = list[key]
     local message = exchange and exchange.message
     if not message then return nil end
-    local header, iu, flags = message.header, message.iu, message.flags
-    if h.responder then header, iu, flags = message.answer_header, message.answer_iu, message.answer_flags end
-    if not header or h.raw:sub(header_from, header_to) ~= header or h.r_ctl ~= iu.r_ctl or iu.payload ~= "message_data" or
-        h.captured < iu.header then return nil end
+    local raw, iu, flags = message.raw, message.iu, message.flags
+    if h.responder then raw, iu, flags = message.answer_raw, message.answer_iu, message.answer_flags end
+    if not raw or h.r_ctl ~= iu.r_ctl or iu.payload ~= "message_data" or h.captured < iu.header or
+        not frame.same_header(h.raw, raw) then return nil end
     h.iu, h.opcode, h.header, h.flags = iu, iu.opcode, iu.header, flags
     h.last_word, h.msg_id = message.total, message.id
     h.payload_at, h.payload, h.payload_captured = h.at + iu.header, h.length - iu.header, h.captured - iu.header
@@ -126,7 +148,7 @@ do
     return record
   end
 
-  track.expected = flows.expected
+  track.expects, track.expected = flows.expects, flows.expected
   -- A frame that is expected next in a message, when it is read for the first time: its relative offset, nil if it is none.
   function track.read_next(flow, raw, number, payload)
     local view, first = flow.view, first_of(raw, flow.view)
@@ -179,7 +201,7 @@ do
   -- may have their handles by now.
   function track.frames_missing()
     state.exchanges, state.setups, state.logins = {}, {}, {}
-    state.seen, state.seen_before, state.seen_count = {}, {}, 0
+    known.forget_seen()
     known.expect_nothing()
     for _, connection in ipairs(state.connections) do
       connection.implied, connection.level, connection.window = true, nil, nil

@@ -4,6 +4,20 @@ local flows = {}
 do
   local band = bit32.band
 
+  -- All that a message of one frame has is named here: a table that grows takes most of the time.
+  local function new_flow(message, time, headless)
+    return {id = message.id, total = message.total, time = time, headless = headless, count = nil, offset = nil, bytes = nil,
+      seq_id = nil, in_sequence = nil, frames = nil, ended = nil, complete = nil, completed_in = nil}
+  end
+
+  local function unexpect(flow)
+    local list, prefix = state.expected[flow.view], flow.prefix
+    if list[prefix] == flow then
+      list[prefix], state.expecting = nil, state.expecting - 1
+    end
+    flow.prefix = nil
+  end
+
   -- `flow`: {messages or answers of one kind}; expects the next SEQ_CNT and relative offset.
   local function follow(flow, h, record, headless)
     local in_order = state.in_order ~= false
@@ -29,16 +43,17 @@ do
         note(record, "wrong_seq_id", ("%02Xh, without End_Sequence of %02Xh"):format(h.seq_id, flow.seq_id))
       end
     end
-    flow.count, flow.offset, flow.prefix = h.seq_cnt, h.parameter + h.payload, nil
+    if flow.prefix then unexpect(flow) end
+    flow.count, flow.offset = h.seq_cnt, h.parameter + h.payload
     flow.seq_id, flow.in_sequence = h.seq_id, not h.ends_sequence
     flow.bytes = (flow.bytes or 0) + h.payload
     flow.time = record.time
     local frames = flow.frames
-    if not frames then
-      frames = {}
-      flow.frames = frames
+    if frames then
+      frames[#frames + 1] = record.number
+    else
+      flow.frames = {record.number}
     end
-    frames[#frames + 1] = record.number
   end
 
   -- ---- the next frame of a Sequence
@@ -47,6 +62,7 @@ do
   local sub, byte = string.sub, string.byte
   local headers = frame.header_bytes + wire.messages.device_header.size
   local prefix_bytes = 14  -- of the header up to SEQ_CNT
+  local handle_at = frame.header_bytes + 1  -- the Device_Header is compared as frame.same_header does
 
   -- `list`, `key`: where the Exchange is.
   function flows.expect_next(record, h, view, list, key)
@@ -54,11 +70,16 @@ do
     if not flow or record.notes or flow.ended or h.ends_sequence or h.is_cut or h.payload == 0 or h.header == nil or
         h.iu.payload ~= "message_data" or state.in_order == false or band(h.f_ctl, wire.fill_bytes_mask) ~= 0 or
         flow.count ~= h.seq_cnt or flow.offset ~= h.parameter + h.payload then return end
-    flow.prefix, flow.header = sub(h.raw, 1, prefix_bytes), sub(h.raw, frame.header_bytes + 1, headers)
+    flow.prefix, flow.handle_byte, flow.header = sub(h.raw, 1, prefix_bytes), byte(h.raw, handle_at), sub(h.raw, handle_at + 1, headers)
     flow.message, flow.view, flow.is_answer, flow.ox_id = record.message, view, record.answers ~= nil, h.ox_id
     flow.list, flow.key, flow.exchange = list, key, list[key]
-    state.expected[view][flow.prefix] = flow
+    local expected = state.expected[view]
+    if not expected[flow.prefix] then state.expecting = state.expecting + 1 end
+    expected[flow.prefix] = flow
   end
+
+  -- Whether any is expected. Most frames are looked at no further where all messages are short.
+  function flows.expects() return state.expecting > 0 end
 
   -- The flow of which a frame with this header may be the next one. `raw`: frame header and Device_Header.
   function flows.expected(raw, view)
@@ -69,12 +90,12 @@ do
 
   -- Takes the frame for the next one of the flow, if it is: then its relative offset, else nil.
   function flows.take_next(flow, raw, number, payload)
-    local c1, c2, o1, o2, _, _, p1, p2, p3, p4 = byte(raw, prefix_bytes + 1, frame.header_bytes)
+    local c1, c2, o1, o2, _, _, p1, p2, p3, p4, handle_byte = byte(raw, prefix_bytes + 1, handle_at)
     local seq_cnt, parameter = c1 * 256 + c2, ((p1 * 256 + p2) * 256 + p3) * 256 + p4
     local behind = parameter + payload
     if parameter ~= flow.offset or seq_cnt ~= (flow.count + 1) % 65536 or o1 * 256 + o2 ~= flow.ox_id or
         behind >= flow.total or flow.list[flow.key] ~= flow.exchange or
-        sub(raw, frame.header_bytes + 1, headers) ~= flow.header then return nil end
+        handle_byte ~= flow.handle_byte or sub(raw, handle_at + 1, headers) ~= flow.header then return nil end
     flow.count, flow.offset, flow.bytes = seq_cnt, behind, flow.bytes + payload
     local frames = flow.frames
     frames[#frames + 1] = number
@@ -137,7 +158,7 @@ do
     end
     local began_earlier = not message.begun or view == "s" and (h.seq_cnt ~= 0 or h.parameter ~= 0)
     local headless = not awaited.message and message.to.connection.implied and began_earlier
-    local flow = {id = message.id, total = message.total, time = record.time, headless = headless}
+    local flow = new_flow(message, record.time, headless)
     -- Out of order an incomplete message stays the one that is waited for.
     if state.in_order ~= false or not before or before.complete then awaited.message = flow end
     return flow
@@ -162,7 +183,7 @@ do
     message.answer_flows = message.answer_flows or {}
     local flow = message.answer_flows[view]
     if not flow then
-      flow = {id = message.id, total = message.total}
+      flow = new_flow(message)
       message.answer_flows[view] = flow
     end
     follow(flow, h, record)

@@ -5,7 +5,6 @@ do
   local band = bit32.band
   local exchange_key, endpoint, is_whole, implied_endpoint, learn_peer, set_level = known.exchange_key, known.endpoint,
       known.is_whole, known.implied_endpoint, known.learn_peer, known.set_level
-  local header_from, header_to = frame.header_bytes + 1, frame.header_bytes + wire.messages.device_header.size
 
   local reads = {}  -- whether an IU asks for an RDMA Read
   for opcode, iu in pairs(wire.ius) do reads[opcode] = iu.name == "FCVI_READ_RQST" end
@@ -47,7 +46,8 @@ do
   local function new_message(h, to, record)
     local message = {id = h.msg_id, iu = h.iu, opcode = h.opcode, to = to, number = record.number, time = record.time,
       total = h.last_word, rmt_va = h.rmt_va, rmt_va_high = h.rmt_va_high, rmt_va_handle = h.rmt_va_handle,
-      flags = h.flags, parameter = h.fcvi_parameter, flows = {}, header = h.raw:sub(header_from, header_to), begun = h.seq_cnt == 0 and h.parameter == 0}
+      flags = h.flags, parameter = h.fcvi_parameter, flows = {s = nil, r = nil}, raw = h.raw,
+      begun = h.seq_cnt == 0 and h.parameter == 0, answered = nil, answer_time = nil, failed = nil, words = nil}
     to.messages[message.id] = message
     return message
   end
@@ -136,7 +136,7 @@ do
     local message = exchange and exchange.message
     if not message or message.id ~= h.msg_id or message.to ~= to or message.opcode ~= h.opcode then
       message = new_message(h, to, record)
-      list[key] = {number = record.number, time = record.time, iu = h.iu, message = message, words = words.fields(h)}
+      list[key] = {number = record.number, time = record.time, iu = h.iu, message = message}
       allowed(message, h, record)
     else
       compare(message, h, record)
@@ -215,9 +215,9 @@ do
     answer(message, h, record)
     record.own_notes = record.notes and #record.notes or 0
     if h.iu.payload ~= "message_data" then return end
-    if not message.answer_header and not record.notes then
+    if not message.answer_raw and not record.notes then
       message.answer_iu, message.answer_flags = h.iu, h.flags
-      message.answer_header = h.raw:sub(header_from, header_to)
+      message.answer_raw = h.raw
     end
     flows.response(message, h, view, record)
   end

@@ -12,13 +12,18 @@ local known = {}
 do
   local default_r_a_tov = 10  -- seconds, where no FLOGI tells
 
-  -- Of each view: flows by the first bytes of the header that their next frame has.
-  function known.expect_nothing() state.expected = {s = {}, r = {}, u = {}} end
+  -- Of each view: flows by the first bytes of the header that their next frame has. How many there are.
+  function known.expect_nothing() state.expected, state.expecting = {s = {}, r = {}, u = {}}, 0 end
+
+  -- Of recent frames: numbers, by their headers; the headers, by number.
+  function known.forget_seen()
+    state.seen, state.seen_before, state.seen_count, state.raws, state.raws_before = {}, {}, 0, {}, {}
+  end
 
   function known.reset()
     state.records, state.exchanges, state.ports, state.logins, state.connections, state.setups = {}, {}, {}, {}, {}, {}
     state.begun = {}  -- by pair of ports: the latest PLOGI
-    state.seen, state.seen_before, state.seen_count = {}, {}, 0
+    known.forget_seen()
     -- By number, of frames in the middle of a message, of which no more is kept than their flow; `views` of all frames.
     state.open, state.same, state.views = {}, {}, {}
     known.expect_nothing()

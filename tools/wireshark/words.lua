@@ -75,11 +75,11 @@ do
   end
 
   local function at(h)
-    return ("at %s%08Xh"):format(("%08X"):format(h.rmt_va_high):sub(-4), h.rmt_va)
+    return ("at %04X%08Xh"):format(band(h.rmt_va_high, 0xFFFF), h.rmt_va)
   end
 
   local function request(h)
-    local text = ("msg %.0f"):format(h.msg_id)
+    local text = ("msg %d"):format(h.msg_id)
     if h.opcode ~= 0 then text = text .. ", " .. at(h) end
     if h.iu.payload == "none" then return text .. ", for " .. words.bytes(h.last_word) end
     return has(h, "IMM_DATA") and text .. ", imm " .. hex_h(h.fcvi_parameter) or text
@@ -99,7 +99,7 @@ do
   function words.fields(h, payload)
     local iu = h.iu
     if iu.category == "message_request" then return request(h) end
-    if iu.category == "message_response" then return ("msg %.0f"):format(h.msg_id) .. status(h) end
+    if iu.category == "message_response" then return ("msg %d"):format(h.msg_id) .. status(h) end
     if iu.name:find("DISCONNECT", 1, true) then return disconnect(h) end
     if iu.category == "connect_response" then return setup_answer(h) end
     if not payload then return "" end

@@ -130,12 +130,15 @@ runtime::drivers::Doorbell* RealTime::doorbell() {
 // they are, and each waits for the other's time slice, or for its sleep.
 Place RealTime::place(TimeNs now) {
   thread_local Moves moves;
+  if (doorbell_ == nullptr) return Place::Apart;
   const int core = runtime::drivers::current_core();
   doorbell_->look_from(core);
-  if (core < 0 || doorbell_->peer_core() != core) return Place::Apart;
-  if (!moves.may_begin(now) || !runtime::drivers::leave_core(core)) return Place::Shared;
-  doorbell_->look_from(runtime::drivers::current_core());
-  return Place::Moved;
+  return moves.place(now, core, doorbell_->peer_core(), [&] {
+    doorbell_->look_from(-1);  // the peer runs there before this thread has arrived, and is not to follow
+    const bool left = runtime::drivers::leave_core(core);
+    doorbell_->look_from(runtime::drivers::current_core());
+    return left;
+  });
 }
 
 // The first napping thread starts it; it continues while any thread naps.

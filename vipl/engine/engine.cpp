@@ -78,7 +78,7 @@ bool Engine::help(TimeNs now) {
   if (control_calls_.load() != 0 || !try_begin()) return false;
   settle(now);
   if (has_memory_inputs()) {
-    set_looked();
+    set_looked(now);
     if (has_input(runtime::Input::Look::Told)) read_memory_inside(now);
   }
   const bool more = more_;
@@ -89,7 +89,7 @@ bool Engine::help(TimeNs now) {
 
 bool Engine::look_at_memory(TimeNs now) {
   if (!has_memory_inputs()) return false;
-  set_looked();
+  set_looked(now);
   return read_memory(now);
 }
 

@@ -59,11 +59,11 @@ class Engine final : public runtime::CoreGuard {
   /// Reads memory that other processes write to, where no thread does. False: nothing was there, or another thread
   /// reads.
   bool read_memory(TimeNs now);
-  /// A call reads such memory, and will again soon: nobody else need (watch.hpp). The mark, taken off.
-  void set_looked() {
-    if (!looked_.load(std::memory_order_relaxed)) looked_.store(true);
-  }
-  [[nodiscard]] bool take_looked() { return looked_.exchange(false); }
+  /// A call reads such memory at that time, and will again soon: nobody else need (watch.hpp).
+  void set_looked(TimeNs now = at_some_time) { looked_.store(now, std::memory_order_relaxed); }
+  /// When calls did so last since it was asked before, or at_some_time; 0: none did.
+  [[nodiscard]] TimeNs take_looked() { return looked_.exchange(0); }
+  static constexpr TimeNs at_some_time = 1;
   /// There is such memory, or there was. Who sees that it is sees all that was prepared for it. Who does not may sleep:
   /// the memory handler's thread looks.
   [[nodiscard]] bool has_memory_inputs() const { return has_memory_inputs_.load(std::memory_order_acquire); }
@@ -171,7 +171,8 @@ class Engine final : public runtime::CoreGuard {
   std::atomic<std::uint32_t> completed_count_{0};
   std::atomic<std::uint64_t> takeable_{0};
   alignas(64) std::atomic<std::uint64_t> taken_count_{0};
-  std::atomic<bool> has_memory_inputs_{false}, looked_{false};
+  std::atomic<bool> has_memory_inputs_{false};
+  alignas(64) std::atomic<TimeNs> looked_{0};
   alignas(64) std::atomic<TimeNs> inputs_due_{runtime::never};  // never: there are none
 };
 

@@ -11,9 +11,9 @@ namespace vipl {
 
 /// How a thread that waits spins before it sleeps, where its messages come by memory and the machine has more than one
 /// core: the sleep and the wake-up cost more than most waits last. A try in vain is repeated after twice as many waits.
-/// On the core of the process that it waits for it does not spin: that would only keep the other from running. That
-/// other processes take the core now and then is no reason against it: whoever spins has its turn with its peer at
-/// once, and both get much done in it.
+/// On the core of the process that it waits for it does not spin: that would only keep the other from running. Where
+/// others take the core before anything has come, the try ends, in vain. That they take it now and then is no reason
+/// against the next: whoever spins has its turn with its peer at once, and both get much done in it.
 class WaitSpin {
  public:
   [[nodiscard]] bool may_begin(Place place) {
@@ -36,20 +36,27 @@ class WaitSpin {
   std::uint32_t left_ = 0, rest_ = 1;
 };
 
-/// When a thread may move to another core, because it shares its own with the process that it talks to. Where the other
-/// cores are busy it gains nothing, and the system brings the two together again: so the soonest next move is put off
-/// twice as long each time, from `first_rest` to `longest_rest`, until none was wanted for a while.
+/// Of a thread that shares its core with the process that it talks to, and may leave it. Where the other cores are busy
+/// that gains nothing, and the system brings the two together again: so the soonest next move is put off twice as long
+/// each time, from `first_rest` to `longest_rest`, until none was wanted for a while.
 class Moves {
  public:
-  [[nodiscard]] bool may_begin(TimeNs now) {
+  /// At the beginning of a wait. Both cores as the system counts them, -1: not known. `leave()`: whether the thread was
+  /// moved off its core.
+  template <class Leave>
+  [[nodiscard]] Place place(TimeNs now, int core, int peer_core, Leave leave) {
+    if (core < 0 || core != peer_core) return Place::Apart;
+    return may_begin(now) && leave() ? Place::Moved : Place::Shared;
+  }
+  static constexpr TimeNs first_rest = runtime::millisecond, longest_rest = runtime::second;
+
+ private:
+  bool may_begin(TimeNs now) {
     if (now < not_before_) return false;
     rest_ = now - not_before_ < longest_rest ? std::min(2 * rest_, longest_rest) : first_rest;
     not_before_ = now + rest_;
     return true;
   }
-  static constexpr TimeNs first_rest = runtime::millisecond, longest_rest = runtime::second;
-
- private:
   TimeNs not_before_ = 0, rest_ = first_rest;
 };
 
@@ -61,9 +68,10 @@ class Moves {
 /// times_preempted(), place().
 class Patience {
  public:
-  /// Messages come by memory and the machine has more than one core: it spins from the first wait on, as WaitSpin says.
-  void spin_at_once(TimeNs longest = WaitSpin::default_longest) {
-    at_once_ = true;
+  /// With each poll. Not 0: messages come by memory and the machine has more than one core; so it spins from the first
+  /// wait on, as WaitSpin says.
+  void set_memory_spin(TimeNs longest) {
+    at_once_ = longest != 0;
     of_memory_.longest = longest;
   }
   /// Whether a poll at `now` that finds nothing should read the sockets. Before a nap it does not: the library's

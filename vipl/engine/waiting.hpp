@@ -17,11 +17,14 @@ Taken spin_before_sleep(Engine& engine, TimeNs deadline, Take take) {
   if (spin == nullptr || !spin->may_begin(runtime.place(runtime.now()))) return Taken::NotDone;
   const TimeNs end = std::min(deadline, runtime.now() + spin->longest);
   Taken taken = Taken::NotDone;
-  for (TimeNs now = runtime.now(); now < end; now = runtime.now()) {
+  for (TimeNs now = runtime.now(), before = now; now < end && now - before <= Patience::others_ran;) {
     engine.help(now);
-    if (taken = take(); taken == Taken::NotDone) continue;
-    spin->found();
-    return taken;
+    taken = take();
+    if (taken != Taken::NotDone) {
+      spin->found();
+      return taken;
+    }
+    before = std::exchange(now, runtime.now());
   }
   spin->in_vain();
   return Taken::NotDone;
@@ -75,7 +78,7 @@ Taken poll_once(Engine& engine, const void* queue, Take take) {
   if (taken == Taken::NotDone) {
     const TimeNs now = engine.runtime().now();
     const TimeNs spin = patience != nullptr && engine.has_memory_inputs() ? engine.runtime().poll_spin() : 0;
-    if (spin != 0) patience->spin_at_once(spin);
+    if (patience != nullptr) patience->set_memory_spin(spin);
     const bool reads = patience == nullptr || patience->reads_input(now);
     const bool worked = reads ? engine.poll(now) : engine.help(now);
     if (worked) taken = take();

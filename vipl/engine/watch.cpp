@@ -1,15 +1,13 @@
 #include "vipl/engine/watch.hpp"
 
-#include <algorithm>
-
 #include "vipl/engine/futex.hpp"
 
 namespace vipl {
 namespace {
 
-/// Between a program's last call that polls and the time from which the library's thread looks: the first, and the
-/// longest, when it was there in vain again and again. Each takes the core from the program for some 15 us.
-constexpr TimeNs first_tick = runtime::millisecond, longest_tick = 4 * runtime::millisecond;
+/// Between a program's last call that polls and the time at which the library's thread looks. While calls come it takes
+/// the core from the program as often, for some 15 us.
+constexpr TimeNs tick = 2 * runtime::millisecond;
 /// Of a call's sleep, before the library's thread ends its ticks.
 constexpr int ticks_to_park = 20;
 
@@ -74,19 +72,16 @@ void Watch::kick() {
 // --- the library's thread ----------------------------------------------------------------------------------------
 
 void Watch::run() {
-  TimeNs tick = first_tick;
+  TimeNs next = monotonic_now() + tick;
   for (int sleeps = 0;;) {
-    futex_wait(kick_, kick_.load(), monotonic_now() + tick);
-    tick = std::min(2 * tick, longest_tick);
-    if (sleeper_.load() != Sleeper::Nobody) {
-      if (++sleeps < ticks_to_park) continue;
-      park();
-      tick = first_tick;
-    } else if (!engine_.take_looked()) {
-      watch_in_thread();
-      tick = first_tick;
-    }
-    sleeps = 0;
+    futex_wait(kick_, kick_.load(), next);
+    const bool call_sleeps = sleeper_.load() != Sleeper::Nobody;
+    const TimeNs looked = call_sleeps ? Engine::at_some_time : engine_.take_looked();
+    sleeps = call_sleeps ? sleeps + 1 : 0;
+    if (looked == 0) watch_in_thread();
+    if (sleeps == ticks_to_park) park();
+    if (sleeps == ticks_to_park) sleeps = 0;
+    next = (looked > Engine::at_some_time ? looked : monotonic_now()) + tick;
   }
 }
 
@@ -107,7 +102,7 @@ void Watch::watch_in_thread() {
     if (!engine_.input_waits() && stays()) futex_wait_shared(doorbell_.word(), rung, leave_, leave);
     doorbell_.awake();
     engine_.read_memory(monotonic_now());
-    if (engine_.take_looked()) break;  // calls do it
+    if (engine_.take_looked() != 0) break;  // calls do it
   }
   leave();
 }

@@ -5,7 +5,7 @@
 // Of several threads that wait one does, the others follow when it leaves. Where no call waits a thread of the library
 // makes sure that what arrives is found all the same (RDMA into a program that makes no call):
 //
-//   while calls come (`Engine::take_looked`)   it looks once in a tick, of 1 to 4 ms, whether they still do
+//   while calls come (`Engine::take_looked`)   it looks once in a tick (2 ms) whether they still do
 //   none came for a tick                       it sleeps at the doorbell, until a call wants to, or looks itself
 //   a call sleeps there for many ticks         it sleeps, too, until that call leaves
 //
