@@ -20,7 +20,8 @@ do
       list = {}
       seen[addresses] = list
     end
-    list[list[ids] and raw or ids] = number  -- nearly never two that differ behind FCVI_MSG_ID
+    local before = list[ids]
+    list[before and raws[before] ~= raw and raw or ids] = number  -- nearly never two that differ behind FCVI_MSG_ID
     raws[number] = raw
     state.seen_count = state.seen_count + 1
     if state.seen_count == most_seen then
