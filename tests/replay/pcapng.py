@@ -65,8 +65,23 @@ class Capture:
     def interface(self, name: str) -> int:
         return self.names.index(name)
 
-    def write(self, path) -> Path:
-        Path(path).write_bytes(self.head + b"".join(block(PACKET, packet_body(packet)) for packet in self.packets))
+    def followed_by(self, other: "Capture", name: str) -> "Capture":
+        """`other` begins a second after the end of this one, at interfaces of its own: those of this one, called `name`
+        and theirs."""
+        joined, first = Capture(self.head, [*self.names], [*self.packets]), len(self.names)
+        for one in other.names:
+            own = name + one
+            joined.head += block(INTERFACE, struct.pack("<HHI", ETHERNET, 0, 0) + text_option(2, own) +
+                                 struct.pack("<HHB3x", 9, 1, 9) + struct.pack("<HH", 0, 0))
+            joined.names.append(own)
+        shift = self.packets[-1].time + 10**9 - other.packets[0].time
+        joined.packets += [dataclasses.replace(packet, interface=packet.interface + first, time=packet.time + shift)
+                           for packet in other.packets]
+        return joined
+
+    def write(self, path, snap=1 << 18) -> Path:
+        """`snap`: so many bytes of each packet."""
+        Path(path).write_bytes(self.head + b"".join(block(PACKET, packet_body(packet, snap)) for packet in self.packets))
         return Path(path)
 
 
@@ -80,10 +95,14 @@ def option(options: bytes, wanted: int) -> bytes:
     return b""
 
 
+def text_option(code: int, text: str) -> bytes:
+    data = text.encode()
+    return struct.pack("<HH", code, len(data)) + data + bytes(-len(data) % 4)
+
+
 def with_comment(options: bytes, comment: str) -> bytes:
     """In front of the others."""
-    text = comment.encode()
-    return struct.pack("<HH", 1, len(text)) + text + bytes(-len(text) % 4) + options
+    return text_option(1, comment) + options
 
 
 def block(kind: int, body: bytes) -> bytes:
@@ -91,10 +110,10 @@ def block(kind: int, body: bytes) -> bytes:
     return struct.pack("<II", kind, length) + body + struct.pack("<I", length)
 
 
-def packet_body(packet: Packet) -> bytes:
-    data = packet.data
-    return (struct.pack("<IIIII", packet.interface, packet.time >> 32, packet.time & 0xFFFFFFFF, len(data), len(data)) + data +
-            bytes(-len(data) % 4) + packet.options)
+def packet_body(packet: Packet, snap: int) -> bytes:
+    data = packet.data[:snap]
+    return (struct.pack("<IIIII", packet.interface, packet.time >> 32, packet.time & 0xFFFFFFFF, len(data), len(packet.data)) +
+            data + bytes(-len(data) % 4) + packet.options)
 
 
 def of_link_type(packet: Packet, link_type: int) -> bytes:

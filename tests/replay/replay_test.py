@@ -68,6 +68,17 @@ class Replay(unittest.TestCase):
         self.assertRegex(result.stdout.splitlines()[0], rf"\A{first_line}\Z")
         return result.stdout
 
+    def decoded(self, path, *options):
+        return subprocess.run([FCVI_SIM, "decode", str(path), *options], check=True, capture_output=True, text=True).stdout
+
+    def of_two_runs(self, both_ends):
+        """Programs that run one after the other have the same N_Port_IDs, OX_IDs, handles and message numbers."""
+        capture = pcapng.Capture.read(self.capture_of("figure-C.1-client-server-setup.yaml"))
+        if not both_ends:  # as a live capture has each frame once: where its port has it
+            capture.packets = [packet for packet in capture.packets if packet.sent or packet.fc()[5] == 0xFF]
+        joined = capture.followed_by(capture, "next ")
+        return joined, len(capture.packets)
+
     # --- as captured
 
     def test_every_figure_from_either_side(self):
@@ -99,6 +110,57 @@ class Replay(unittest.TestCase):
                 with self.subTest(link_type=link_type, port=name):
                     path = pcapng.write_pcap(self.file("one_end.pcap"), own, link_type)
                     self.check_same(path, n_port_id)
+
+    def test_programs_one_after_the_other(self):
+        for both_ends in (False, True):
+            joined, frames = self.of_two_runs(both_ends)
+            path = joined.write(self.file("programs.pcapng"))
+            text = self.decoded(path)
+            self.assertNotIn(" | ! ", text)
+            for copy in re.finditer(r"^ *([0-9]+) .*same as ([0-9]+)", text, re.MULTILINE):
+                self.assertEqual(int(copy[1]) > frames, int(copy[2]) > frames, copy[0])
+            followed = self.decoded(path, "--follow", "connection", "which").splitlines()
+            self.assertEqual(len(followed), 2, followed)
+            for port in self.ports_of(path):
+                with self.subTest(both_ends=both_ends, port=port):
+                    self.check_same(path, port)
+
+    def test_each_program_has_its_port_name(self):
+        joined, frames = self.of_two_runs(both_ends=False)
+        old, new = bytes.fromhex("200002fcf0000002"), bytes.fromhex("3511223344556677")
+        for at in range(frames, len(joined.packets)):
+            packet = joined.packets[at]
+            joined.packets[at] = packet.with_fc(packet.fc().replace(old, new))
+        path = joined.write(self.file("names.pcapng"))
+        for name in ("20:00:02:fc:f0:00:00:02", "35:11:22:33:44:55:66:77"):
+            with self.subTest(name=name):
+                self.check_same(path, name)
+
+    def test_both_ends_without_directions(self):
+        capture = pcapng.Capture.read(self.capture_of("figure-6-rdma-read.yaml"))
+        path = pcapng.write_pcap(self.file("both_ends.pcap"), capture.packets, pcapng.ETHERNET)
+        for n_port_id in ("010100", "010200"):
+            with self.subTest(port=n_port_id):
+                self.check_same(path, n_port_id)
+
+    def test_no_violation_where_frames_are_cut(self):
+        """What is cut off is not known, and not wrong."""
+        for figure in ("figure-6-rdma-read.yaml", "figure-7-concurrent-receive-streams.yaml", "figure-C.1-client-server-setup.yaml"):
+            capture = pcapng.Capture.read(self.capture_of(figure))
+            for snap in (52, 60, 68, 80, 96, 128, 256, 400, 600):
+                with self.subTest(figure=figure, snap=snap):
+                    self.assertNotIn(" | ! ", self.decoded(capture.write(self.file("cut.pcapng"), snap)))
+
+    def test_no_gap_where_the_capture_began_amid_a_message(self):
+        """At the receiver its first frame comes after the capture began, when its sender sends a later one."""
+        capture = pcapng.Capture.read(self.capture_of("figure-2-send.yaml"))
+        packets = capture.packets
+        for at, packet in enumerate(packets):
+            if packet.fc()[TYPE] != FC_VI:
+                continue
+            capture.packets = packets[at:]
+            with self.subTest(first=at):
+                self.assertNotIn(" | ! ", self.decoded(capture.write(self.file("amid.pcapng"))))
 
     def test_login_by_fip(self):
         capture = pcapng.Capture.read(self.capture_of("figure-C.1-client-server-setup.yaml"))

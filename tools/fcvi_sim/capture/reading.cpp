@@ -4,11 +4,15 @@
 
 #include "tools/fcvi_sim/capture/comment.hpp"
 #include "wire/describe.hpp"
+#include "wire/header_fields.hpp"
+#include "wire/els/login.hpp"
+#include "wire/fip/descriptors.hpp"
 
 namespace sim::capture {
 namespace {
 
 constexpr std::size_t most_places = 65536, bytes_compared = 256;
+constexpr Time longest_way = 100'000'000;  // of a frame whose place does not tell its direction
 
 View view_of(Direction direction) {
   switch (direction) {
@@ -52,13 +56,52 @@ std::uint64_t Reading::find_copy(const Seen& seen, wire::Bytes bytes) {
   if (places_.size() == most_places) places_.clear();
   Place& place = places_[std::string(compared.begin(), compared.end())];
   const std::pair here{seen.packet.interface, seen.packet.direction};
-  const bool again = std::find(place.seen_at.begin(), place.seen_at.end(), here) != place.seen_at.end();
-  if (place.number == 0 || again) {
-    place = {seen.packet.number, {here}};
+  if (is_new(place, seen)) {
+    place = {seen.packet.number, seen.since_first, {here}};
     return 0;
   }
   place.seen_at.push_back(here);
   return place.number;
+}
+
+/// A frame has one copy at a place that does not tell directions, and soon: ids are used anew. FLOGI and its answer go
+/// over one link: another place with the same direction has another one. So it is with what has the bytes of a frame
+/// before the latest login of its ports.
+bool Reading::is_new(const Place& place, const Seen& seen) const {
+  if (place.number == 0) return true;
+  const std::pair here{seen.packet.interface, seen.packet.direction};
+  const bool untold = here.second == Direction::unknown;
+  const bool again = std::find(place.seen_at.begin(), place.seen_at.end(), here) != place.seen_at.end();
+  if (again && (!untold || place.seen_at.size() > 1 || seen.since_first - place.at > longest_way)) return true;
+  if (!seen.frame.header) return false;
+  const wire::FcId from = seen.frame.header->s_id;
+  const bool by_login = from == wire::well_known::f_port || from == wire::well_known::unidentified;
+  if (!by_login && place.number >= login_of(seen)) return false;
+  return std::any_of(place.seen_at.begin(), place.seen_at.end(),
+                     [&](const auto& at) { return at.second == here.second && !(untold && by_login); });
+}
+
+std::uint64_t Reading::login_of(const Seen& seen) const {
+  const wire::FcHeader& header = *seen.frame.header;
+  std::uint64_t latest = tracker_.login_of(header);
+  for (const wire::FcId id : {header.s_id, header.d_id})
+    if (const auto found = granted_.find(id.value); found != granted_.end()) latest = std::max(latest, found->second);
+  return latest;
+}
+
+/// LS_ACC to FLOGI, its own frame or within FIP: whoever had the N_Port_ID before has it no more.
+void Reading::note_grant(const Seen& seen) {
+  wire::Bytes fc = seen.frame.fc;
+  if (seen.frame.fip) {
+    const auto* frame = seen.frame.fip->find<wire::fip::EncapsulatedFrame>();
+    if (frame == nullptr) return;
+    fc = frame->fc_frame;
+  }
+  const auto header = wire::FcHeader::parse(fc);
+  if (!header || header->s_id != wire::well_known::f_port || header->r_ctl != wire::RCtl::els_reply) return;
+  if (fc.size() < wire::FcHeader::size() + wire::els::Login::size()) return;
+  if (wire::els::command_of(fc.subspan(wire::FcHeader::size())) == wire::els::Command::ls_acc)
+    granted_[header->d_id.value] = seen.packet.number;
 }
 
 /// By originator, responder and OX_ID. The answer to FLOGI goes to an address that its request did not have.
@@ -76,10 +119,10 @@ std::shared_ptr<ExchangeFacts> Reading::exchange_of(const Seen& seen) {
     if (flogi != exchanges_.end() && flogi->second) *found = flogi->second;
   }
   const bool begins = !by_responder && header.has(wire::f_ctl::first_sequence) && seen.same == 0;
-  if (!*found || (begins && (*found)->ended)) {
+  if (!*found || (begins && ((*found)->ended || (*found)->first < login_of(seen)))) {
     *found = std::make_shared<ExchangeFacts>();
     ExchangeFacts& made = **found;
-    made = {++exchange_count_, from, to, header.ox_id.value, header.rx_id.value, {}, false};
+    made = {++exchange_count_, from, to, header.ox_id.value, header.rx_id.value, {}, seen.packet.number, false};
     if (!by_responder) made.name = wire::message_name(header, seen.frame.data_field);
   }
   ExchangeFacts& exchange = **found;
@@ -99,13 +142,17 @@ bool Reading::next(Seen& seen) {
   seen.is_reply = seen.is_part = false;
   seen.same = 0;
   seen.whole.clear();
-  if (seen.frame.fip) seen.same = find_copy(seen, seen.packet.data);
+  if (seen.frame.fip)
+    seen.same = find_copy(seen, seen.packet.data);
+  else if (seen.frame.header && !seen.frame.is_fc_vi())
+    seen.same = find_copy(seen, seen.frame.fc);
+  if (seen.same == 0 && !seen.frame.is_fc_vi() && seen.frame.counts()) note_grant(seen);
   if (is_behind_gap(seen.packet)) tracker_.frames_missing();
   if (!seen.frame.header) return true;
-  seen.record = is_lost(seen.packet)
-                    ? tracker_.read_lost(seen.frame, seen.packet.number, seen.since_first)
-                    : tracker_.read(seen.frame, seen.packet.number, seen.since_first, view_of(seen.packet.direction));
-  seen.same = seen.frame.is_fc_vi() ? seen.record->same : find_copy(seen, seen.frame.fc);
+  seen.record = is_lost(seen.packet) ? tracker_.read_lost(seen.frame, seen.packet.number, seen.since_first)
+                                     : tracker_.read(seen.frame, seen.packet.number, seen.since_first,
+                                                     view_of(seen.packet.direction), seen.same != 0);
+  if (seen.frame.is_fc_vi()) seen.same = seen.record->same;
   read_message(seen);
   seen.exchange = exchange_of(seen);
   seen.is_reply = is_request_or_answer(seen.header) && seen.frame.by_responder() && !seen.exchange->name.empty();

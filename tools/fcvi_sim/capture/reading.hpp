@@ -16,7 +16,8 @@ struct ExchangeFacts {
   std::uint64_t index = 0;  // from 1
   std::uint32_t originator = 0, responder = 0;
   std::uint16_t ox_id = 0, rx_id = 0;
-  std::string name;  // of its first message
+  std::string name;         // of its first message
+  std::uint64_t first = 0;  // its first frame
   bool ended = false;
 };
 
@@ -51,6 +52,8 @@ class Reading {
  private:
   void read_message(Seen& seen);
   [[nodiscard]] std::uint64_t find_copy(const Seen& seen, wire::Bytes bytes);
+  [[nodiscard]] std::uint64_t login_of(const Seen& seen) const;
+  void note_grant(const Seen& seen);
   std::shared_ptr<ExchangeFacts> exchange_of(const Seen& seen);
 
   File file_;
@@ -63,9 +66,13 @@ class Reading {
   /// Frames other than FC-VI's, which the tracker knows: where they were seen first, by their bytes.
   struct Place {
     std::uint64_t number = 0;
+    Time at = 0;
     std::vector<std::pair<std::size_t, Direction>> seen_at;
   };
+  [[nodiscard]] bool is_new(const Place& place, const Seen& seen) const;
   boost::unordered_flat_map<std::string, Place> places_;
+  boost::unordered_flat_map<std::uint32_t, std::uint64_t> granted_;  // by N_Port_ID: the frame of the latest LS_ACC
+                                                                     // to FLOGI
 };
 
 }  // namespace sim::capture

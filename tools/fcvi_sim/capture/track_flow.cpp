@@ -88,8 +88,9 @@ void Tracker::judge_late(const Endpoint::Next& awaited, Record& record) const {
   before->complete = true;  // said once
 }
 
-/// A message begins in a view: after which one.
-std::shared_ptr<Flow> Tracker::begin_in_view(const Message& message, View view, Record& record) const {
+/// A message is new in a view: after which one. What a sender began was captured where it left: else the capture
+/// began later.
+std::shared_ptr<Flow> Tracker::begin_in_view(const Message& message, View view, bool begins, Record& record) const {
   auto& next = message.to->next[static_cast<std::size_t>(view)];
   // Of a connection that was set up in the capture the first message is 1 (FC-VI 5.9.6).
   if (!next) next.emplace(message.to->connection->implied ? std::nullopt : std::optional<std::uint32_t>(1), nullptr);
@@ -103,7 +104,8 @@ std::shared_ptr<Flow> Tracker::begin_in_view(const Message& message, View view, 
   flow->id = message.id;
   flow->total = message.total;
   flow->time = record.time;
-  flow->headless = !before && message.to->connection->implied && !message.begun;
+  const bool began_earlier = !message.begun || (view == View::sent && !begins);
+  flow->headless = !before && message.to->connection->implied && began_earlier;
   // Out of order an incomplete message stays the one that is waited for.
   if (in_order_ || !before || before->complete) awaited.message = flow;
   return flow;
@@ -111,7 +113,8 @@ std::shared_ptr<Flow> Tracker::begin_in_view(const Message& message, View view, 
 
 void Tracker::request_in_view(Message& message, const IuFrame& iu, View view, Record& record) const {
   std::shared_ptr<Flow>& flow = message.flows[static_cast<std::size_t>(view)];
-  if (!flow) flow = begin_in_view(message, view, record);
+  const bool begins = iu.header.seq_cnt.value == 0 && iu.header.parameter == 0;
+  if (!flow) flow = begin_in_view(message, view, begins, record);
   follow(*flow, iu, record, flow->headless);
   record.flow = flow;
   if (message.iu->payload != wire::fcvi::Payload::message_data) {

@@ -132,13 +132,17 @@ void Tracker::connect_request(const IuFrame& iu, Record& record) {
   const auto mode = static_cast<fcvi::ConnectMode>(iu.flags & fcvi::connect_request_flag::mode_mask);
   if (iu.header.parameter == 0 && to_string(mode) == wire::text::unknown)
     record.note(Violation::wrong_mode, std::to_string(static_cast<unsigned>(mode)));
-  if (!read_payload(*exchange, iu, record)) return;
+  if (!read_payload(*exchange, iu, record)) {
+    if (iu.is_cut) lose_track(iu.header);  // with the handle
+    return;
+  }
   setup->payload = record.payload;
   setup->handle = record.payload->handle.value;
   exchange->words = "id " + hex(setup->id);
   if (setup->id == unassigned) record.note(Violation::wrong_connection_id, "FFFFFFFFh is unassigned");
   if (setup->handle == unassigned) record.note(Violation::wrong_handle, "FCVI_RQST_HANDLE is not assigned");
   std::shared_ptr<Setup>& latest = setups_[std::uint64_t{setup->from} << 32 | setup->handle];
+  if (latest && latest->number < login_of(iu.header)) latest = nullptr;
   if (latest || is_whole(iu.header)) later_of(latest.get(), *setup, record);
   latest = setup;
 }
@@ -213,7 +217,9 @@ void Tracker::connect_resp1(const IuFrame& iu, Record& record) {
     setup->resp1 = record.number;
     echoes(*setup, iu, record);
   }
-  if (!read_payload(*exchange, iu, record) || !setup->payload) return;
+  const bool is_read = read_payload(*exchange, iu, record);
+  if (!is_read && iu.is_cut) lose_track(iu.header);
+  if (!is_read || !setup->payload) return;
   if (exchange->response == 0) exchange->response = record.number;
   judge_answer(*setup, iu, record);
 }

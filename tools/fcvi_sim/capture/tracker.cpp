@@ -1,6 +1,5 @@
 #include "tools/fcvi_sim/capture/tracker.hpp"
 
-#include "wire/els/login.hpp"
 #include "wire/header_fields.hpp"
 
 namespace sim::capture {
@@ -27,7 +26,17 @@ std::uint64_t Tracker::key_of(const wire::FcHeader& header) {
   return (responder ? to : from) << 40 | (responder ? from : to) << 16 | header.ox_id.value;
 }
 
-Tracker::ExchangePtr& Tracker::exchange_of(const wire::FcHeader& header) { return exchanges_[key_of(header)]; }
+std::uint64_t Tracker::login_of(const wire::FcHeader& header) const {
+  const auto found = begun_.find(pair_of(header.s_id.value, header.d_id.value));
+  return found == begun_.end() ? 0 : found->second;
+}
+
+/// A login ends the Exchanges before it.
+Tracker::ExchangePtr& Tracker::exchange_of(const wire::FcHeader& header) {
+  ExchangePtr& exchange = exchanges_[key_of(header)];
+  if (exchange && exchange->number < login_of(header)) exchange = nullptr;
+  return exchange;
+}
 
 Tracker::ExchangePtr Tracker::new_exchange(const IuFrame& iu, const Record& record) {
   auto exchange = std::make_shared<Exchange>();
@@ -86,6 +95,14 @@ Tracker::Ptr Tracker::seen_before(const std::string& raw) const {
   if (const auto found = seen_.find(raw); found != seen_.end()) return found->second;
   const auto found = seen_before_.find(raw);
   return found == seen_before_.end() ? nullptr : found->second;
+}
+
+/// What has the bytes of a frame before the login is its copy only where that frame was not seen yet: the ids are used
+/// anew.
+Tracker::Ptr Tracker::copied(const std::string& raw, const IuFrame& iu, View view) const {
+  const Ptr first = seen_before(raw);
+  if (!first || first->number >= login_of(iu.header)) return first;
+  return view == View::unknown || first->seen[static_cast<std::size_t>(view)] ? nullptr : first;
 }
 
 void Tracker::remember(std::string raw, const Ptr& record) {
@@ -162,7 +179,7 @@ Tracker::Ptr Tracker::read_iu(const Frame& frame, std::uint64_t number, Time tim
   const MessagePtr message = continued(iu);
   if (!message) read_device_header(iu);
   std::string raw(iu.raw.begin(), iu.raw.end());
-  if (const Ptr first = seen_before(raw)) {
+  if (const Ptr first = copied(raw, iu, view)) {
     copy(*first, iu, *record, view);
     return record;
   }
@@ -171,14 +188,17 @@ Tracker::Ptr Tracker::read_iu(const Frame& frame, std::uint64_t number, Time tim
     continue_message(message, iu, *record, view);
   else if (check::header(iu, *record))
     handle(iu, *record, view);
+  else if (iu.is_cut && !iu.has_header)
+    unreadable(iu.header);
   return record;
 }
 
-Tracker::Ptr Tracker::read(const Frame& frame, std::uint64_t number, Time time, View view) {
+Tracker::Ptr Tracker::read(const Frame& frame, std::uint64_t number, Time time, View view, bool again) {
   if (frame.is_fc_vi()) return read_iu(frame, number, time, view);
   if (frame.counts()) {
     const wire::RCtl r_ctl = frame.header->r_ctl;
-    if (r_ctl == wire::RCtl::els_request || r_ctl == wire::RCtl::els_reply) extended_link_service(frame);
+    if (!again && (r_ctl == wire::RCtl::els_request || r_ctl == wire::RCtl::els_reply))
+      extended_link_service(frame, number);
     const unsigned routing = static_cast<unsigned>(r_ctl) >> 4;
     if (routing == 0x8 || routing == 0xC) return link_service(frame, number, time);
   }
@@ -206,7 +226,7 @@ Tracker::Ptr Tracker::read_lost(const Frame& frame, std::uint64_t number, Time t
   if (!frame.is_fc_vi() || !frame.counts()) return record;
   IuFrame iu = iu_of(frame);
   read_device_header(iu);
-  if (const Ptr first = seen_before({iu.raw.begin(), iu.raw.end()}))
+  if (const Ptr first = copied({iu.raw.begin(), iu.raw.end()}, iu, View::unknown))
     record->same = first->number;  // it was shown before it was lost
   else if (Record nowhere; check::header(iu, nowhere))
     try_lost(iu, *record);
@@ -238,7 +258,7 @@ void Tracker::frames_missing() {
 Tracker::Ptr Tracker::link_service(const Frame& frame, std::uint64_t number, Time time) {
   Ptr record = new_record(number, time);
   const auto found = exchanges_.find(key_of(*frame.header));
-  if (found == exchanges_.end() || !found->second) return record;
+  if (found == exchanges_.end() || !found->second || found->second->number < login_of(*frame.header)) return record;
   const ExchangePtr& exchange = found->second;
   if (!wire::is_link_control(frame.header->r_ctl)) record->aborts = exchange->number;
   record->exchange = exchange;
@@ -262,18 +282,47 @@ void Tracker::forget_connections(std::uint32_t one, std::uint32_t other) {
   }
 }
 
-void Tracker::extended_link_service(const Frame& frame) {
+/// What is wanted of a frame was cut off: the rest of what its ports say is judged as if its beginning was not
+/// captured.
+void Tracker::lose_track(const wire::FcHeader& header) {
+  logins_.erase(pair_of(header.s_id.value, header.d_id.value));
+  for (const auto& [at, from] : {std::pair(header.d_id, header.s_id), std::pair(header.s_id, header.d_id)}) {
+    const auto handles = ports_.find(at.value);
+    if (handles == ports_.end()) continue;
+    for (const auto& [handle, endpoint] : handles->second) {
+      if (endpoint->peer != nullptr && endpoint->peer->port != from.value) continue;
+      endpoint->connection->implied = true;
+      endpoint->connection->window.reset();
+      endpoint->next = {};
+    }
+  }
+}
+
+/// Its Device_Header was cut off.
+void Tracker::unreadable(const wire::FcHeader& header) {
+  lose_track(header);
+  if (!header.has(wire::f_ctl::exchange_responder) && header.seq_cnt.value == 0) exchange_of(header) = nullptr;
+}
+
+/// Set-ups, Exchanges and ids before a PLOGI are no more.
+void Tracker::request_of_login(const wire::FcHeader& header, wire::els::Command command, std::uint64_t number) {
+  const std::uint64_t pair = pair_of(header.s_id.value, header.d_id.value);
+  forget_connections(header.s_id.value, header.d_id.value);
+  if (command == wire::els::Command::logo) {
+    logins_.erase(pair);
+    return;
+  }
+  logins_.insert(pair);
+  begun_[pair] = number;
+}
+
+void Tracker::extended_link_service(const Frame& frame, std::uint64_t number) {
   if (frame.data_field.empty()) return;
   const wire::FcHeader& header = *frame.header;
   const auto command = wire::els::command_of(frame.data_field);
-  const std::uint64_t pair = pair_of(header.s_id.value, header.d_id.value);
   if (header.r_ctl == wire::RCtl::els_request) {
-    if (command != wire::els::Command::plogi && command != wire::els::Command::logo) return;
-    forget_connections(header.s_id.value, header.d_id.value);
-    if (command == wire::els::Command::plogi)
-      logins_.insert(pair);
-    else
-      logins_.erase(pair);
+    if (command == wire::els::Command::plogi || command == wire::els::Command::logo)
+      request_of_login(header, command, number);
   } else if (command == wire::els::Command::ls_acc && header.s_id == wire::well_known::f_port) {
     // Of FLOGI: whether the fabric keeps the order of frames, and for how long it may hold one.
     if (frame.data_field.size() < wire::els::Login::size()) return;

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "tools/fcvi_sim/capture/iu_frame.hpp"
+#include "wire/els/login.hpp"
 
 namespace sim::capture {
 
@@ -17,13 +18,16 @@ namespace sim::capture {
 class Tracker {
  public:
   using Ptr = std::shared_ptr<Record>;
-  /// `time`: nanoseconds since the first frame. Any frame with a header, FC-VI or not.
-  Ptr read(const Frame& frame, std::uint64_t number, Time time, View view);
+  /// `time`: nanoseconds since the first frame. Any frame with a header, FC-VI or not. `again`: a frame that is not
+  /// FC-VI's was read before, at another place on its way.
+  Ptr read(const Frame& frame, std::uint64_t number, Time time, View view, bool again);
   /// The same of a frame that the capture says was lost or discarded on its way: its sender has tried something, and
   /// nothing else follows from it.
   Ptr read_lost(const Frame& frame, std::uint64_t number, Time time);
   /// The capture misses frames here: what follows is judged as if it had begun now. Connections keep their numbers.
   void frames_missing();
+  /// The frame of the latest login between the two ports; 0: none. Ids that were used before it are free again.
+  [[nodiscard]] std::uint64_t login_of(const wire::FcHeader& header) const;
   [[nodiscard]] const std::deque<Connection>& connections() const { return connections_; }
 
  private:
@@ -38,9 +42,13 @@ class Tracker {
   void handle(const IuFrame& iu, Record& record, View view);
   void copy(Record& first, const IuFrame& iu, Record& record, View view);
   Ptr seen_before(const std::string& raw) const;
+  Ptr copied(const std::string& raw, const IuFrame& iu, View view) const;
   void remember(std::string raw, const Ptr& record);
   Ptr link_service(const Frame& frame, std::uint64_t number, Time time);
-  void extended_link_service(const Frame& frame);
+  void extended_link_service(const Frame& frame, std::uint64_t number);
+  void request_of_login(const wire::FcHeader& header, wire::els::Command command, std::uint64_t number);
+  void lose_track(const wire::FcHeader& header);
+  void unreadable(const wire::FcHeader& header);
   void forget_connections(std::uint32_t one, std::uint32_t other);
   [[nodiscard]] static std::uint64_t pair_of(std::uint32_t a, std::uint32_t b);
   [[nodiscard]] bool is_whole(const wire::FcHeader& header) const;
@@ -58,7 +66,7 @@ class Tracker {
   void begin_flow(Flow& flow, const IuFrame& iu, Record& record, bool headless) const;
   static void continue_flow(Flow& flow, const IuFrame& iu, Record& record);
   void measure(Flow& flow, const IuFrame& iu, Record& record, std::uint64_t total, bool is_end) const;
-  std::shared_ptr<Flow> begin_in_view(const Message& message, View view, Record& record) const;
+  std::shared_ptr<Flow> begin_in_view(const Message& message, View view, bool begins, Record& record) const;
   void judge_order(Endpoint::Next& awaited, const Message& message, Record& record) const;
   void judge_late(const Endpoint::Next& awaited, Record& record) const;
   void request_in_view(Message& message, const IuFrame& iu, View view, Record& record) const;
@@ -95,7 +103,8 @@ class Tracker {
   std::deque<Connection> connections_;
   std::deque<Endpoint> endpoints_;
   boost::unordered_map<std::uint32_t, boost::unordered_map<std::uint32_t, Endpoint*>> ports_;  // by N_Port_ID, handle
-  std::set<std::uint64_t> logins_;                          // pairs of ports whose PLOGI was captured
+  std::set<std::uint64_t> logins_;  // pairs of ports whose PLOGI was captured, and all that followed
+  boost::unordered_flat_map<std::uint64_t, std::uint64_t> begun_;  // by pair of ports: the frame of the latest PLOGI
   std::map<std::uint64_t, std::shared_ptr<Setup>> setups_;  // the latest by N_Port_ID and handle of the originator
   boost::unordered_flat_map<std::string, Ptr> seen_, seen_before_;  // by their headers
   bool in_order_ = true;  // the fabric keeps the order of frames; the accept of FLOGI tells

@@ -68,6 +68,9 @@ class Census {
   [[nodiscard]] bool arrives(std::size_t interface, wire::FcId sender) const {
     return arrivals_.contains({interface, sender.value});
   }
+  /// The port of that interface had the N_Port_ID at that frame, as far as the capture shows. It may be another's
+  /// later.
+  [[nodiscard]] bool holds(std::size_t interface, wire::FcId id, std::uint64_t number) const;
   /// To the FLOGI.
   [[nodiscard]] std::optional<wire::FcId> granted(const Carried& carried) const;
 
@@ -76,7 +79,8 @@ class Census {
     std::optional<std::size_t> interface;
     std::vector<wire::FcId> ids;
   };
-  void learn_grant(const Carried& carried);
+  void learn_name(const Carried& carried, const capture::Packet& packet);
+  void learn_grant(const Carried& carried, const capture::Packet& packet);
   static bool is_port(wire::FcId id) { return id != wire::well_known::unidentified && !wire::is_of_fabric(id); }
 
   /// The interface is at the only port that it sends frames of, not between switches.
@@ -88,8 +92,14 @@ class Census {
   std::map<std::size_t, std::vector<wire::FcId>> by_interface_;
   std::vector<wire::FcId> senders_;
   std::map<std::uint32_t, wire::Wwn> names_;
-  std::map<std::uint16_t, wire::Wwn> asking_;    // FLOGI's OX_ID: who asks
-  std::map<std::uint64_t, wire::FcId> granted_;  // by Port_Name
+  std::map<std::size_t, wire::Wwn> names_sent_;  // by interface
+  struct Grant {
+    std::uint64_t number = 0;  // of the frame
+    std::size_t interface = 0;
+  };
+  std::map<std::uint32_t, std::vector<Grant>> grants_;  // by N_Port_ID, as they were received
+  std::map<std::uint16_t, wire::Wwn> asking_;           // FLOGI's OX_ID: who asks
+  std::map<std::uint64_t, wire::FcId> granted_;         // by Port_Name
 };
 
 void Census::add(const capture::Seen& seen) {
@@ -105,23 +115,43 @@ void Census::add(const capture::Seen& seen) {
     if (auto name = wire::ct::RsnnNn::parse(data_field_of(carried->bytes, carried->header)))
       node_names_[interface] = name->symbolic_name;
   const wire::FcHeader& header = carried->header;
-  const auto login = login_of(*carried);
-  if (login && header.s_id == wire::well_known::unidentified) {
-    asking_[header.ox_id.value] = login->port_name;
-    if (direction == Direction::sent) logging_in_.insert(interface);
-  } else if (login && is_port(header.s_id)) {
-    names_[header.s_id.value] = login->port_name;
-  }
-  learn_grant(*carried);
+  learn_name(*carried, seen.packet);
+  learn_grant(*carried, seen.packet);
   if (!is_port(header.s_id)) return;
   if (!contains(senders_, header.s_id)) senders_.push_back(header.s_id);
   auto& ids = by_interface_[interface];
   if (direction == Direction::sent && !contains(ids, header.s_id)) ids.push_back(header.s_id);
 }
 
-void Census::learn_grant(const Carried& carried) {
+void Census::learn_name(const Carried& carried, const capture::Packet& packet) {
+  const auto login = login_of(carried);
+  if (!login) return;
+  const wire::FcHeader& header = carried.header;
+  const bool sent = packet.direction == Direction::sent;
+  if (header.s_id == wire::well_known::unidentified) {
+    asking_[header.ox_id.value] = login->port_name;
+    if (sent) logging_in_.insert(packet.interface);
+  } else if (is_port(header.s_id)) {
+    names_[header.s_id.value] = login->port_name;
+  } else {
+    return;
+  }
+  if (sent) names_sent_[packet.interface] = login->port_name;
+}
+
+bool Census::holds(std::size_t interface, wire::FcId id, std::uint64_t number) const {
+  const auto found = grants_.find(id.value);
+  if (found == grants_.end()) return true;
+  const std::vector<Grant>& grants = found->second;
+  const auto after = std::find_if(grants.begin(), grants.end(), [&](const Grant& one) { return one.number > number; });
+  if (after != grants.begin()) return std::prev(after)->interface == interface;
+  return std::none_of(grants.begin(), grants.end(), [&](const Grant& one) { return one.interface == interface; });
+}
+
+void Census::learn_grant(const Carried& carried, const capture::Packet& packet) {
   const wire::FcHeader& header = carried.header;
   if (header.s_id != wire::well_known::f_port || !is_port(header.d_id) || !login_of(carried)) return;
+  if (packet.direction == Direction::received) grants_[header.d_id.value].push_back({packet.number, packet.interface});
   const auto asked = asking_.find(header.ox_id.value);
   if (asked == asking_.end()) return;
   names_.try_emplace(header.d_id.value, asked->second);
@@ -157,7 +187,10 @@ std::vector<CapturedPort> Census::ports(const std::vector<capture::Interface>& i
     const std::vector<wire::FcId>& ids = by_interface_.at(i);
     CapturedPort port{interfaces[i].name, {}, i, ids, {}};
     if (const auto name = node_names_.find(i); name != node_names_.end()) port.node = name->second;
-    all.push_back(named(std::move(port)));
+    port = named(std::move(port));
+    // The same N_Port_ID may be another port's later.
+    if (const auto name = names_sent_.find(i); name != names_sent_.end()) port.port_name = name->second;
+    all.push_back(std::move(port));
     told.insert(told.end(), ids.begin(), ids.end());
   }
   for (const wire::FcId id : senders_)
@@ -225,6 +258,8 @@ bool Selector::comes_from_afar(const capture::Seen& seen, const Carried& carried
   const wire::FcHeader& header = carried.header;
   const bool to_port = contains(port_.ids, header.d_id) || header.d_id == wire::well_known::broadcast;
   if (!to_port || seen.packet.direction != Direction::sent || census_.arrives(*port_.interface, header.s_id))
+    return false;
+  if (contains(port_.ids, header.d_id) && !census_.holds(*port_.interface, header.d_id, seen.packet.number))
     return false;
   return std::none_of(seen.packet.comments.begin(), seen.packet.comments.end(),
                       [](const std::string& comment) { return capture::told_by(comment) == capture::Tells::lost; });
