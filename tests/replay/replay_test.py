@@ -136,13 +136,6 @@ class Replay(unittest.TestCase):
             with self.subTest(name=name):
                 self.check_same(path, name)
 
-    def test_both_ends_without_directions(self):
-        capture = pcapng.Capture.read(self.capture_of("figure-6-rdma-read.yaml"))
-        path = pcapng.write_pcap(self.file("both_ends.pcap"), capture.packets, pcapng.ETHERNET)
-        for n_port_id in ("010100", "010200"):
-            with self.subTest(port=n_port_id):
-                self.check_same(path, n_port_id)
-
     def test_no_violation_where_frames_are_cut(self):
         """What is cut off is not known, and not wrong."""
         for figure in ("figure-6-rdma-read.yaml", "figure-7-concurrent-receive-streams.yaml", "figure-C.1-client-server-setup.yaml"):

@@ -46,7 +46,7 @@ struct TypeInfo {
 };
 
 // clang-format off
-inline constexpr std::array segment_types{
+inline constexpr std::array<TypeInfo, 9> segment_types{{
   TypeInfo{SegmentType::send,               "Send",             FollowingHeader::none, true,  true,  false, TrailerRule::as_agreed},
   TypeInfo{SegmentType::rdma_write,         "RdmaWrite",        FollowingHeader::rdma, true,  true,  false, TrailerRule::as_agreed},
   TypeInfo{SegmentType::rdma_read_request,  "RdmaReadRequest",  FollowingHeader::rdma, false, false, false, TrailerRule::as_agreed},
@@ -56,7 +56,7 @@ inline constexpr std::array segment_types{
   TypeInfo{SegmentType::connect_accept,     "ConnectAccept",    FollowingHeader::ce,   false, false, true,  TrailerRule::by_option},
   TypeInfo{SegmentType::connect_reject,     "ConnectReject",    FollowingHeader::none, false, false, true,  TrailerRule::by_length},
   TypeInfo{SegmentType::connect_no_match,   "ConnectNoMatch",   FollowingHeader::none, false, false, true,  TrailerRule::by_length},
-};
+}};
 // clang-format on
 
 /// Of the draft's nine types.

@@ -12,7 +12,6 @@ namespace sim::capture {
 namespace {
 
 constexpr std::size_t most_places = 65536, bytes_compared = 256;
-constexpr Time longest_way = 100'000'000;  // of a frame whose place does not tell its direction
 
 View view_of(Direction direction) {
   switch (direction) {
@@ -57,22 +56,21 @@ std::uint64_t Reading::find_copy(const Seen& seen, wire::Bytes bytes) {
   Place& place = places_[std::string(compared.begin(), compared.end())];
   const std::pair here{seen.packet.interface, seen.packet.direction};
   if (is_new(place, seen)) {
-    place = {seen.packet.number, seen.since_first, {here}};
+    place = {seen.packet.number, {here}};
     return 0;
   }
   place.seen_at.push_back(here);
   return place.number;
 }
 
-/// A frame has one copy at a place that does not tell directions, and soon: ids are used anew. FLOGI and its answer go
-/// over one link: another place with the same direction has another one. So it is with what has the bytes of a frame
-/// before the latest login of its ports.
+/// A frame passes a place once: ids are used anew. FLOGI and its answer go over one link: another place with the same
+/// direction has another one. So it is with what has the bytes of a frame before the latest login of its ports.
 bool Reading::is_new(const Place& place, const Seen& seen) const {
   if (place.number == 0) return true;
   const std::pair here{seen.packet.interface, seen.packet.direction};
   const bool untold = here.second == Direction::unknown;
   const bool again = std::find(place.seen_at.begin(), place.seen_at.end(), here) != place.seen_at.end();
-  if (again && (!untold || place.seen_at.size() > 1 || seen.since_first - place.at > longest_way)) return true;
+  if (again) return true;
   if (!seen.frame.header) return false;
   const wire::FcId from = seen.frame.header->s_id;
   const bool by_login = from == wire::well_known::f_port || from == wire::well_known::unidentified;

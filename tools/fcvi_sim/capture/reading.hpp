@@ -66,7 +66,6 @@ class Reading {
   /// Frames other than FC-VI's, which the tracker knows: where they were seen first, by their bytes.
   struct Place {
     std::uint64_t number = 0;
-    Time at = 0;
     std::vector<std::pair<std::size_t, Direction>> seen_at;
   };
   [[nodiscard]] bool is_new(const Place& place, const Seen& seen) const;
