@@ -51,13 +51,13 @@ int FileSink::create_temporary() {
   return -1;
 }
 
-bool FileSink::open(std::string path) {
+bool FileSink::open(std::string path, std::size_t buffer_bytes) {
   path_ = std::move(path);
   target_ = target_of(path_);
   const bool direct = is_written_directly(path_);
   descriptor_ = direct ? ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : create_temporary();
   if (descriptor_ < 0) fail("create");
-  buffer_bytes_ = direct ? direct_buffer_bytes : file_buffer_bytes;
+  buffer_bytes_ = direct ? live_buffer_bytes : buffer_bytes;  // a reader waits
   buffer_ = std::make_unique_for_overwrite<std::uint8_t[]>(buffer_bytes_);
   return descriptor_ >= 0;
 }

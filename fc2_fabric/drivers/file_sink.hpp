@@ -1,6 +1,6 @@
 // A capture file. It is written under a temporary name, one of its own, and renamed when complete, so that it is never
-// half-written; of a symbolic link so is what it leads to. A device or a FIFO is written to at once. Much goes to the
-// system with each call: a call takes as long as a frame does.
+// half-written; of a symbolic link so is what it leads to. A device or a FIFO is written to at once. A simulation gives
+// the system much with each call, which takes as long as a frame does.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -19,8 +19,10 @@ class FileSink final : public ByteSink {
 
   /// There is something of that name, by a symbolic link or not, and it is no regular file.
   [[nodiscard]] static bool is_written_directly(const std::string& path);
+  /// What waits until it is given to the system: of a capture of what is going on, or of a simulation.
+  static constexpr std::size_t live_buffer_bytes = 4096, simulation_buffer_bytes = 1u << 20;
   /// False and error() set if the file cannot be created. Waits for the reader of a FIFO.
-  bool open(std::string path);
+  bool open(std::string path, std::size_t buffer_bytes = live_buffer_bytes);
   void write(std::span<const std::uint8_t> bytes) override;
   std::span<std::uint8_t> room(std::size_t size_bytes) override;
   /// Flushes and renames the file. False and error() set if anything was not written.
@@ -28,7 +30,6 @@ class FileSink final : public ByteSink {
   [[nodiscard]] const std::string& error() const { return error_; }
 
  private:
-  static constexpr std::size_t file_buffer_bytes = 1u << 20, direct_buffer_bytes = 4096;  // a reader waits for those
   void fail(const char* what);
   int create_temporary();
   void write_out();

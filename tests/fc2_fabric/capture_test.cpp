@@ -211,7 +211,7 @@ TEST_F(FileSinkTest, symbolic_link_is_followed) {
 // Pieces of any size, in lent room and not, lie in the file as they were written, over the ends of the buffer.
 TEST_F(FileSinkTest, pieces_of_all_sizes_lie_one_after_another) {
   drivers::FileSink sink;
-  ASSERT_TRUE(sink.open((folder / "file").string())) << sink.error();
+  ASSERT_TRUE(sink.open((folder / "file").string(), drivers::FileSink::simulation_buffer_bytes)) << sink.error();
   std::string expected;
   std::size_t size = 1;
   for (int i = 0; expected.size() < (7u << 20); ++i, size = (size * 5 + 3) % 300'007) {

@@ -169,7 +169,9 @@ class RunOutputs {
 
 std::string RunOutputs::open() {
   const bool report = !options_.report.empty();
-  if (!options_.capture.empty() && !capture_file_.open(options_.capture)) return capture_file_.error();
+  if (!options_.capture.empty() &&
+      !capture_file_.open(options_.capture, fc2::drivers::FileSink::simulation_buffer_bytes))
+    return capture_file_.error();
   if (!options_.ladder.empty() && !ladder_file_.open(options_.ladder)) return ladder_file_.error();
   if (report && !report_file_.open(options_.report)) return report_file_.error();
   if (report && !sink_.open()) return "no temporary file for the frames of the report";
