@@ -298,7 +298,6 @@ void PortAttachment::do_renew_other() {
 // --- what the machine asks for: offline --------------------------------------------------------------------------
 
 // Who hears that a login ends may ask for a port that was not known: that one is without a link from the beginning.
-
 void PortAttachment::become_offline() {
   if (!state_.online) return;
   state_.online = false;
