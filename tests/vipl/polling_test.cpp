@@ -451,29 +451,73 @@ TEST(Patience, on_another_core_it_spins_anew) {
 
 // --- moves -----------------------------------------------------------------------------------------------------------
 
-constexpr auto leaves = [] { return true; };
+/// Both ends of a doorbell: what this process told its peers, and where its peer is.
+struct BothEnds {
+  void look_from(int core) { told.push_back(core); }
+  [[nodiscard]] int peer_core() const { return peer; }
+  int peer = 3;
+  std::vector<int> told;
+};
 
-Place beside(Moves& moves, TimeNs now) { return moves.place(now, 3, 3, leaves); }
+/// The thread is on core 3 until it leaves it for core 5, if it may.
+struct Cores {
+  [[nodiscard]] int current() const { return *core; }
+  [[nodiscard]] bool leave(int from) const {
+    EXPECT_EQ(from, *core);
+    ++*left;
+    if (may_leave) *core = 5;
+    return may_leave;
+  }
+  int *core, *left;
+  bool may_leave = true;
+};
 
-// Two on one core are moved apart; others, and who may not leave, stay.
-TEST(Moves, only_from_the_core_of_its_peer) {
+struct Waiting {
+  Place place(TimeNs now = runtime::second) { return moves.place(now, bell, Cores{&core, &left, may_leave}); }
   Moves moves;
-  const TimeNs now = runtime::second;
-  const auto must_not = [] { return ADD_FAILURE() << "it was to stay", true; };
-  EXPECT_EQ(moves.place(now, 3, 4, must_not), Place::Apart);
-  EXPECT_EQ(moves.place(now, -1, -1, must_not), Place::Apart);
-  EXPECT_EQ(moves.place(now, 3, -1, must_not), Place::Apart);
-  EXPECT_EQ(moves.place(now, 3, 3, leaves), Place::Moved);
-  Moves stuck;
-  EXPECT_EQ(stuck.place(now, 3, 3, [] { return false; }), Place::Shared);
+  BothEnds bell;
+  int core = 3, left = 0;
+  bool may_leave = true;
+};
+
+Place beside(Waiting& waiting, TimeNs now) {
+  waiting.core = waiting.bell.peer;
+  return waiting.place(now);
+}
+
+// Who leaves is nowhere until it has arrived: its peer, which runs on the old core at once, is not to follow it.
+TEST(Moves, from_the_core_of_its_peer_and_says_so) {
+  Waiting waiting;
+  EXPECT_EQ(waiting.place(), Place::Moved);
+  EXPECT_EQ(waiting.left, 1);
+  EXPECT_EQ(waiting.bell.told, (std::vector<int>{3, -1, 5}));
+}
+
+TEST(Moves, stays_where_it_has_to_and_says_so) {
+  Waiting waiting;
+  waiting.may_leave = false;
+  EXPECT_EQ(waiting.place(), Place::Shared);
+  EXPECT_EQ(waiting.left, 1);
+  EXPECT_EQ(waiting.bell.told, (std::vector<int>{3, -1, 3}));
+}
+
+TEST(Moves, stays_on_a_core_of_its_own) {
+  for (const auto& [core, peer] : {std::pair(3, 4), {3, -1}, {-1, -1}}) {
+    Waiting waiting;
+    waiting.core = core;
+    waiting.bell.peer = peer;
+    EXPECT_EQ(waiting.place(), Place::Apart);
+    EXPECT_EQ(waiting.left, 0);
+    EXPECT_EQ(waiting.bell.told, (std::vector<int>{core}));
+  }
 }
 
 // In vain they become rare: 1, 2, 4 ms and so on apart, at last a second.
 TEST(Moves, in_vain_become_rare) {
-  Moves moves;
+  Waiting waiting;
   std::vector<TimeNs> moved;
   for (TimeNs now = runtime::second; now < 20 * runtime::second; now += 100 * us)
-    if (beside(moves, now) == Place::Moved) moved.push_back(now);
+    if (beside(waiting, now) == Place::Moved) moved.push_back(now);
   ASSERT_GT(moved.size(), 20u);
   TimeNs apart = Moves::first_rest;
   for (std::size_t i = 1; i < moved.size(); ++i, apart = std::min(2 * apart, Moves::longest_rest))
@@ -482,13 +526,14 @@ TEST(Moves, in_vain_become_rare) {
 
 // A move that kept its thread apart for long is followed by the next at once.
 TEST(Moves, after_a_long_time_apart_begin_anew) {
-  Moves moves;
+  Waiting waiting;
   TimeNs now = runtime::second;
-  for (const TimeNs end = now + 10 * runtime::second; now < end; now += 100 * us) static_cast<void>(beside(moves, now));
+  for (const TimeNs end = now + 10 * runtime::second; now < end; now += 100 * us)
+    static_cast<void>(beside(waiting, now));
   now += 3 * runtime::second;
-  EXPECT_EQ(beside(moves, now), Place::Moved);
-  EXPECT_EQ(beside(moves, now + Moves::first_rest - 1), Place::Shared);
-  EXPECT_EQ(beside(moves, now + Moves::first_rest), Place::Moved);
+  EXPECT_EQ(beside(waiting, now), Place::Moved);
+  EXPECT_EQ(beside(waiting, now + Moves::first_rest - 1), Place::Shared);
+  EXPECT_EQ(beside(waiting, now + Moves::first_rest), Place::Moved);
 }
 
 // After a try in vain it leaves out 1 wait, then 2, then 4, never more than `longest_rest`; a success begins anew.

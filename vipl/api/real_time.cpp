@@ -129,16 +129,12 @@ runtime::drivers::Doorbell* RealTime::doorbell() {
 // Two that wait for one another in turn are no load that the system would spread over its cores: it leaves them where
 // they are, and each waits for the other's time slice, or for its sleep.
 Place RealTime::place(TimeNs now) {
+  struct Cores {
+    [[nodiscard]] int current() const { return runtime::drivers::current_core(); }
+    [[nodiscard]] bool leave(int core) const { return runtime::drivers::leave_core(core); }
+  };
   thread_local Moves moves;
-  if (doorbell_ == nullptr) return Place::Apart;
-  const int core = runtime::drivers::current_core();
-  doorbell_->look_from(core);
-  return moves.place(now, core, doorbell_->peer_core(), [&] {
-    doorbell_->look_from(-1);  // the peer runs there before this thread has arrived, and is not to follow
-    const bool left = runtime::drivers::leave_core(core);
-    doorbell_->look_from(runtime::drivers::current_core());
-    return left;
-  });
+  return doorbell_ == nullptr ? Place::Apart : moves.place(now, *doorbell_, Cores());
 }
 
 // The first napping thread starts it; it continues while any thread naps.

@@ -41,12 +41,19 @@ class WaitSpin {
 /// each time, from `first_rest` to `longest_rest`, until none was wanted for a while.
 class Moves {
  public:
-  /// At the beginning of a wait. Both cores as the system counts them, -1: not known. `leave()`: whether the thread was
-  /// moved off its core.
-  template <class Leave>
-  [[nodiscard]] Place place(TimeNs now, int core, int peer_core, Leave leave) {
-    if (core < 0 || core != peer_core) return Place::Apart;
-    return may_begin(now) && leave() ? Place::Moved : Place::Shared;
+  /// At the beginning of a wait. `cores`: current(), the calling thread's core as the system counts them, -1: not
+  /// known; leave(core): moves it off that core, false: it may run nowhere else. `doorbell`: peer_core();
+  /// look_from(core) tells peers where this process looks for its input.
+  template <class Doorbell, class Cores>
+  [[nodiscard]] Place place(TimeNs now, Doorbell& doorbell, Cores cores) {
+    const int core = cores.current();
+    doorbell.look_from(core);
+    if (core < 0 || core != doorbell.peer_core()) return Place::Apart;
+    if (!may_begin(now)) return Place::Shared;
+    doorbell.look_from(-1);  // the peer runs there before this thread has arrived, and is not to follow
+    const bool left = cores.leave(core);
+    doorbell.look_from(cores.current());
+    return left ? Place::Moved : Place::Shared;
   }
   static constexpr TimeNs first_rest = runtime::millisecond, longest_rest = runtime::second;
 
