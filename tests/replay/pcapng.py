@@ -1,6 +1,7 @@
 """Captures of the simulator, changed by hand: blocks of pcapng (little-endian, one section), a list of packets."""
 
 import dataclasses
+import gzip
 import struct
 import zlib
 from pathlib import Path
@@ -48,6 +49,8 @@ class Capture:
     @staticmethod
     def read(path) -> "Capture":
         data, at, capture = Path(path).read_bytes(), 0, Capture(b"", [], [])
+        if data.startswith(b"\x1f\x8b"):
+            data = gzip.decompress(data)
         while at < len(data):
             kind, length = struct.unpack_from("<II", data, at)
             body = data[at + 8:at + length - 4]

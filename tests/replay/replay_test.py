@@ -95,6 +95,58 @@ class Replay(unittest.TestCase):
                     sent = sum(packet.sent and packet.interface == capture.interface(port) for packet in capture.packets)
                     self.assertEqual(self.check_same(path, port), sent)
 
+    def test_every_figure_where_it_was_sent(self):
+        """Each frame once: what comes from the other port is captured before it is taken in. Not what a fault delayed or rewrote."""
+        played = 0
+        for figure in sorted(path.name for path in Path(SCENARIOS).glob("*.yaml")):
+            capture = pcapng.Capture.read(self.capture_of(figure))
+            if any(word in pcapng.option(packet.options, 1) for packet in capture.packets for word in (b"delayed", b"rewritten")):
+                continue
+            capture.packets = [packet for packet in capture.packets if packet.sent or packet.fc()[5] == 0xFF]
+            path = capture.write(self.file("once.pcapng"))
+            for port in capture.names:
+                with self.subTest(figure=figure, port=port):
+                    self.check_same(path, port)
+            played += 1
+        self.assertGreater(played, 30)
+
+    def test_a_frame_that_the_port_took_in_late(self):
+        """Of the live fabric, on a busy machine: bob listed the ports (disconnected) before he took in the RSCN that was captured
+        before. Later than the tolerance it is a difference."""
+        for name in ("listing", "disconnect"):
+            path = Path(CAPTURES, f"live-{name}-and-state-change.pcapng.gz")
+            for port in ("alice", "bob"):
+                with self.subTest(capture=name, port=port):
+                    self.check_same(path, port)
+            capture = pcapng.Capture.read(path)
+            captured = max(at for at, packet in enumerate(capture.packets) if packet.fc()[5:9] == b"\xff\xff\xfd\x01")  # RSCN
+            for packet in capture.packets[captured + 1:]:
+                packet.time += 600 * 10**6
+            with self.subTest(capture=name, late=True):
+                capture.write(self.file("late.pcapng"))
+                text = self.check_different(self.file("late.pcapng"), "bob", r"a frame is sent now at \S+ s, before frame \d+ at .*")
+                self.assertRegex(text.splitlines()[2], r" > FFFFF[CD] (GPN_ID|LS_ACC)")
+                self.check_same(self.file("late.pcapng"), "bob", "--tolerance", "700")
+
+    def test_a_frame_that_was_not_sent_late(self):
+        """Of the same capture: what bob answers to the RSCN is there, and cannot be another, or missing."""
+        path = Path(CAPTURES, "live-listing-and-state-change.pcapng.gz")
+        original = pcapng.Capture.read(path)
+        lines = self.decoded(path).splitlines()
+        number = lambda words: next(at for at, line in enumerate(lines, 1) if words in line)
+        asks, answers = number("010300 > FFFFFC GPN_ID"), number("010300 > FFFFFD LS_ACC to RSCN")
+        sent = {asks: "010300 > FFFFFC GPN_ID", answers: "010300 > FFFFFD LS_ACC"}
+        for what, named in (("missing", asks), ("another", asks), ("missing", answers), ("another", answers)):
+            with self.subTest(what=what, frame=lines[named - 1]):
+                packets = [*original.packets]
+                if what == "missing":
+                    del packets[named - 1]
+                else:
+                    packets[named - 1] = packets[named - 1].patched(FC_HEADER, b"\x7f")
+                changed = pcapng.Capture(original.head, original.names, packets).write(self.file("live.pcapng"))
+                first = self.check_different(changed, "bob", ".*").splitlines()
+                self.assertTrue(first[0].startswith(f"frame {named} at") or sent[named] in first[2], first)
+
     def test_names_of_a_port(self):
         path = self.capture_of("figure-C.1-client-server-setup.yaml")
         for name in ("client", "010200", "20:00:02:fc:f0:00:00:02"):

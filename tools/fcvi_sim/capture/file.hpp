@@ -15,6 +15,7 @@ struct Interface {
   LinkType link_type{};
   std::uint64_t ticks_per_second = 1'000'000;
   std::int64_t offset_s = 0;
+  bool of_simulator = false;  // its section does not say who captured, as of the simulator: times are those of the port
 };
 
 /// One of the two formats.

@@ -95,6 +95,7 @@ class Pcapng final : public Format {
   Block type_{};
   std::vector<std::uint8_t> body_;
   std::size_t first_interface_ = 0;               // of the section
+  bool of_simulator_ = false;                     // the same: it has no options
   std::map<std::size_t, std::uint64_t> missing_;  // frames that were not captured, by interface
   bool gap_ = false;                              // more of them than before the latest packet
 };
@@ -117,7 +118,9 @@ bool Pcapng::read_section() {
     return fail("a section header of " + std::to_string(length) + " bytes");
   body_.resize(length - 12);
   first_interface_ = interfaces_.size();
-  return read_all(source_, body_, "section header");
+  if (!read_all(source_, body_, "section header")) return false;
+  of_simulator_ = !Options(wire::Bytes(body_).subspan(12, body_.size() - 16), order_).next();
+  return true;
 }
 
 bool Pcapng::read_body() {
@@ -143,6 +146,7 @@ bool Pcapng::read_block() {
 bool Pcapng::describe_interface() {
   if (!has(8)) return fail("an interface description of " + std::to_string(body_.size()) + " bytes");
   Interface interface { .name = "", .link_type = static_cast<LinkType>(order_.u16(body_.data())) };
+  interface.of_simulator = of_simulator_;
   for (Options options(wire::Bytes(body_).subspan(8), order_); options.next();) {
     const wire::Bytes value = options.value();
     if (options.code() == option::if_name) interface.name = options.text();

@@ -220,8 +220,9 @@ std::string unknown_port(const std::string& path, const std::string& name, const
 /// Second pass: the frames of one port.
 class Selector {
  public:
-  Selector(const CapturedPort& port, const Census& census)
-      : port_(port), census_(census), by_direction_(port.interface && census.receives(*port.interface)) {}
+  Selector(const CapturedPort& port, const Census& census, const std::vector<capture::Interface>& interfaces)
+      : port_(port), census_(census), by_direction_(port.interface && census.receives(*port.interface)),
+        of_simulator_(by_direction_ && interfaces[*port.interface].of_simulator) {}
   void add(const capture::Seen& seen);
   [[nodiscard]] std::vector<CapturedFrame> take() { return std::move(frames_); }
   /// Why they are not all; empty: they are.
@@ -230,6 +231,10 @@ class Selector {
  private:
   enum class Role : std::uint8_t { none, sent, received };
   [[nodiscard]] Role role_of(const capture::Seen& seen, const Carried& carried) const;
+  /// Only the simulator captures within the port.
+  [[nodiscard]] bool is_at_port(const capture::Seen& seen) const {
+    return of_simulator_ && seen.packet.interface == *port_.interface;
+  }
   [[nodiscard]] bool comes_from_afar(const capture::Seen& seen, const Carried& carried) const;
   [[nodiscard]] Role role_by_address(const capture::Seen& seen, const Carried& carried) const;
   void mark(CapturedFrame& frame);
@@ -238,7 +243,7 @@ class Selector {
 
   const CapturedPort& port_;
   const Census& census_;
-  const bool by_direction_;
+  const bool by_direction_, of_simulator_;
   std::string error_;
   std::vector<CapturedFrame> frames_;
   wire::PartialIus sent_ius_, received_ius_;
@@ -301,6 +306,7 @@ void Selector::add(const capture::Seen& seen) {
   frame.number = seen.packet.number;
   frame.at = seen.since_first;
   frame.sent = role == Role::sent;
+  frame.on_its_way = !frame.sent && !is_at_port(seen);
   frame.bytes = std::move(carried->bytes);
   frame.header = carried->header;
   if (!carried->by_fip) {
@@ -376,7 +382,7 @@ ReadConversation read_conversation(const std::string& path, const std::string& p
     return result;
   }
   result.conversation.port = *found;
-  Selector selector(*found, census);
+  Selector selector(*found, census, first.interfaces());
   capture::Reading second;
   result.error = read_all(second, file.path(), [&](const capture::Seen& seen) { selector.add(seen); });
   if (result.error.empty() && !selector.error().empty()) result.error = path + ": " + selector.error();

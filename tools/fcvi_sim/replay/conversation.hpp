@@ -14,6 +14,7 @@ struct CapturedFrame {
   std::uint64_t number = 0;  // in the capture, from 1
   capture::Time at = 0;      // nanoseconds since the first frame of the capture
   bool sent = false;         // by the port; else it received it
+  bool on_its_way = false;   // received: it was captured before the port took it in
   bool begins_exchange = false, begins_sequence = false;
   bool first_answer = false;        // of its Exchange: the first frame that the port sent as its responder
   std::vector<std::uint8_t> bytes;  // header, data field, fill bytes

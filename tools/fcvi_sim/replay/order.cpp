@@ -8,19 +8,46 @@ namespace {
 // A call shows on the wire at most so much later, and behind at most so many frames that came.
 constexpr capture::Time most_delay = 1'000'000;
 constexpr std::size_t most_frames = 4;
+// At most so many frames wait to be taken in, while the port sends at most so many; all that may lie between.
+constexpr std::size_t most_waiting = 8, most_passed = 8, widest = 64;
 
 bool is_movable(const Call& call) {
   return std::holds_alternative<call::Post>(call) || std::holds_alternative<call::Disconnect>(call) ||
          std::holds_alternative<call::Connect>(call) || std::holds_alternative<call::Accept>(call);
 }
+
+/// Calls before frames from `first` to `last`, where those on their way to the port come to stand behind the others.
+/// What was called before one of them was called before the next of the others, too.
+void move_calls(Script& script, const std::vector<CapturedFrame>& frames, std::size_t first, std::size_t last) {
+  std::multimap<std::size_t, Call> moved;
+  std::size_t place = first;
+  for (std::size_t at = first; at <= last; ++at) {
+    const auto [begin, end] = script.calls.equal_range(at);
+    for (auto call = begin; call != end; ++call) moved.emplace(place, std::move(call->second));
+    script.calls.erase(begin, end);
+    if (!frames[at].on_its_way) ++place;
+  }
+  script.calls.merge(moved);
+}
+
 }  // namespace
 
 OrderSearch::Progress OrderSearch::play(const Script& script) {
   --plays_left_;
   Player player(conversation_, script, traits_, {tolerance_, false});
   player.run();
-  return {player.frames_compared() + player.frames_handed_over(), player.position(), player.differences().empty()};
+  Progress progress{player.frames_compared() + player.frames_handed_over(), player.frames_compared(), player.position(),
+                    player.differences().empty()};
+  if (!progress.to_the_end && player.differences().front().kind != Difference::Kind::missing)
+    progress.unexpected = words_of(player.differences().front().now.bytes);
+  return progress;
 }
+
+bool OrderSearch::improve(Script& script, Progress& progress) {
+  return call_earlier(script, progress) || take_later(script, progress);
+}
+
+// --- calls before frames that came -------------------------------------------------------------------------------
 
 /// Before the frame that came last before that place.
 std::optional<std::size_t> OrderSearch::earlier_place(std::size_t at) const {
@@ -32,7 +59,7 @@ std::optional<std::size_t> OrderSearch::earlier_place(std::size_t at) const {
 }
 
 /// Tries the calls before the frame where it stopped, the latest first.
-bool OrderSearch::improve(Script& script, Progress& progress) {
+bool OrderSearch::call_earlier(Script& script, Progress& progress) {
   const std::size_t last = std::min(progress.position, conversation_.frames.size() - 1);
   const std::size_t first = last - std::min(last, most_frames);
   for (std::size_t at = last + 1; at-- > first;) {
@@ -56,6 +83,68 @@ bool OrderSearch::improve(Script& script, Progress& progress) {
     }
   }
   return false;
+}
+
+// --- frames on their way behind frames that the port sent --------------------------------------------------------
+
+capture::Time OrderSearch::recorded_at(const CapturedFrame& frame) const {
+  const auto found = recorded_at_.find(frame.number);
+  return found == recorded_at_.end() ? frame.at : found->second;
+}
+
+/// Those on their way where it stopped, behind the next frame that the port sent, behind further ones, or to the end.
+bool OrderSearch::take_later(Script& script, Progress& progress) {
+  const std::vector<CapturedFrame>& frames = conversation_.frames;
+  std::size_t passed = 0;
+  for (std::size_t last = std::max<std::size_t>(progress.position, 1) - 1; last < frames.size(); ++last) {
+    if (!frames[last].sent && last + 1 < frames.size()) continue;
+    if (take_behind(last, script, progress)) return true;
+    if (++passed == most_passed) return false;
+  }
+  return false;
+}
+
+/// The latest alone first: they keep their order.
+bool OrderSearch::take_behind(std::size_t last, Script& script, Progress& progress) {
+  const std::vector<CapturedFrame>& frames = conversation_.frames;
+  std::size_t waiting = 0;
+  for (std::size_t first = std::min(progress.position, last); first-- > 0 && last - first < widest;) {
+    if (!frames[first].on_its_way) continue;
+    if (frames[last].at - recorded_at(frames[first]) > tolerance_ || ++waiting > most_waiting) return false;
+    if (plays_left_ == 0) return false;
+    if (try_behind(first, last, script, progress)) return true;
+  }
+  return false;
+}
+
+/// That a frame comes later that nobody captured is not further.
+bool OrderSearch::try_behind(std::size_t first, std::size_t last, Script& script, Progress& progress) {
+  std::vector<CapturedFrame>& frames = conversation_.frames;
+  const auto begin = frames.begin() + static_cast<std::ptrdiff_t>(first);
+  const std::vector<CapturedFrame> before(begin, frames.begin() + static_cast<std::ptrdiff_t>(last) + 1);
+  Script other = script;
+  move_calls(other, frames, first, last);
+  put_behind(first, last);
+  Progress now = play(other);
+  const bool same_again = !now.unexpected.empty() && now.unexpected == progress.unexpected;
+  if (now.to_the_end || (now.compared > progress.compared && !same_again)) {
+    for (const CapturedFrame& frame : before)
+      if (frame.on_its_way) recorded_at_.try_emplace(frame.number, frame.at);
+    script = std::move(other);
+    progress = std::move(now);
+    return true;
+  }
+  std::copy(before.begin(), before.end(), begin);
+  return false;
+}
+
+void OrderSearch::put_behind(std::size_t first, std::size_t last) {
+  std::vector<CapturedFrame>& frames = conversation_.frames;
+  const capture::Time taken_at = frames[last].at;
+  const auto begin = frames.begin() + static_cast<std::ptrdiff_t>(first);
+  const auto end = frames.begin() + static_cast<std::ptrdiff_t>(last) + 1;
+  const auto waiting = std::stable_partition(begin, end, [](const CapturedFrame& frame) { return !frame.on_its_way; });
+  std::for_each(waiting, end, [&](CapturedFrame& frame) { frame.at = std::max(frame.at, taken_at); });
 }
 
 Script OrderSearch::find(Script script) {

@@ -44,7 +44,7 @@ std::string frames(std::size_t count) { return settings::format_count(count) + (
 
 ReplayResult replay(const ReplayOptions& options) {
   ReplayResult result;
-  const ReadConversation read = read_conversation(options.path, options.port);
+  ReadConversation read = read_conversation(options.path, options.port);
   result.error = read.error;
   if (!result.error.empty()) return result;
   PortTraits traits = traits_of(read.conversation);
