@@ -1,5 +1,6 @@
 #include "fc2_fabric/drivers/local_fabric_link.hpp"
 
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,8 +14,7 @@
 
 #include "fc2_fabric/drivers/crossbar.hpp"
 #include "fc2_fabric/drivers/frame_stream.hpp"
-#include "fc2_fabric/drivers/runtime_directory.hpp"
-#include "fc2_fabric/drivers/service_launcher.hpp"
+#include "fc2_fabric/drivers/fabric_service.hpp"
 
 namespace fc2::drivers {
 namespace {
@@ -22,7 +22,6 @@ using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 constexpr auto first_retry = 2ms, longest_retry = 200ms, retry_when_refused = 1000ms;
-constexpr auto start_again = 1000ms;    // the service that was started may still be on its way
 constexpr auto welcome_limit = 5000ms;  // somebody listens, but does not answer
 
 }  // namespace
@@ -55,14 +54,10 @@ class LocalFabricLink::Core final : public StreamUser, public std::enable_shared
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
  private:
-  struct Outcome {
-    int descriptor = -1;
-    std::string trouble;
-  };
+  using Outcome = runtime::drivers::ServiceConnector::Outcome;
   // Outside of the core: the file system is asked, a program is started.
   void attempt();
   Outcome connect();
-  std::string start_service(const RuntimeDirectory& directory);
   // Inside.
   void finish(const Outcome& outcome);
   void adopt(int descriptor);
@@ -96,8 +91,7 @@ class LocalFabricLink::Core final : public StreamUser, public std::enable_shared
   Clock::duration delay_ = first_retry;
   Clock::time_point down_since_;
   // of the handlers alone
-  std::optional<Clock::time_point> started_;
-  std::string start_failure_;
+  std::optional<runtime::drivers::ServiceConnector> connector_;
 };
 
 // --- one try to connect, outside of the core ---------------------------------------------------------------------
@@ -116,25 +110,14 @@ LocalFabricLink::Core::Outcome LocalFabricLink::Core::connect() {
   Outcome outcome;
   const auto directory = RuntimeDirectory::open(options_.runtime_directory, outcome.trouble);
   if (!directory) return outcome;
-  outcome.descriptor = connect_to_service(*directory);
-  if (outcome.descriptor >= 0) return outcome;
-  const int error = errno;
-  outcome.trouble = directory->socket_path() + ": " + std::strerror(error);
-  if (error != ENOENT && error != ECONNREFUSED) return outcome;
-  if (!options_.start_service) return outcome;
-  if (const std::string failure = start_service(*directory); !failure.empty()) outcome.trouble = failure;
-  return outcome;
-}
-
-std::string LocalFabricLink::Core::start_service(const RuntimeDirectory& directory) {
-  if (started_ && Clock::now() - *started_ < start_again) return start_failure_;
-  started_ = Clock::now();
-  const std::string program = options_.service_program.empty() ? find_service_program() : options_.service_program;
-  start_failure_ = program.empty() ? "fcvi-fabricd is not found; FCVI_FABRICD may name it"
-                                   : start_service_program(
-                                         program, {"--daemonize", "--runtime-directory", directory.path(),
-                                                   "--idle-seconds", std::to_string(options_.service_idle_seconds)});
-  return start_failure_;
+  if (!connector_) {
+    auto program = fabric_program(options_.service_program);
+    program.arguments = {"--daemonize", "--runtime-directory", directory->path(), "--idle-seconds",
+                         std::to_string(options_.service_idle_seconds)};
+    program.start = options_.start_service;
+    connector_.emplace(std::move(program), SOCK_STREAM);
+  }
+  return connector_->connect(fabric_place(*directory));
 }
 
 // --- inside the core ---------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include "runtime/core_guard.hpp"
-#include "fc2_fabric/drivers/runtime_directory.hpp"
+#include "fc2_fabric/drivers/fabric_service.hpp"
 
 namespace fc2::drivers {
 

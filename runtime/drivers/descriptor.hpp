@@ -20,6 +20,8 @@ class Descriptor {
     if (number_ >= 0) ::close(number_);
   }
   [[nodiscard]] int number() const { return number_; }
+  /// The caller's from now on.
+  [[nodiscard]] int release() { return std::exchange(number_, -1); }
   explicit operator bool() const { return number_ >= 0; }
   /// Another one for the same open file; nothing where the process has no more.
   [[nodiscard]] Descriptor duplicate() const;

@@ -35,8 +35,8 @@ class Directory {
   }
   ~Directory() { std::filesystem::remove_all(directory_->path()); }
   [[nodiscard]] const RuntimeDirectory& get() const { return *directory_; }
-  [[nodiscard]] fabricd::Instance take() const {
-    auto taken = fabricd::Instance::take(get());
+  [[nodiscard]] services::Instance take() const {
+    auto taken = services::Instance::take(fabric_place(get()), "fcvi-fabricd", SOCK_STREAM);
     if (!taken.instance) fail("cannot listen");
     return std::move(*taken.instance);
   }
@@ -120,7 +120,7 @@ void flood_service(const Directory& directory, const Input& input) {
   hang_up(flood.get());
   read_until(
       flood.get(), [&](const Input&) { return io.stopped(); }, turn);  // until the service closes it, or has ended
-  if (::access(directory.get().socket_path().c_str(), F_OK) != 0) return;
+  if (::access(fabric_place(directory.get()).socket_path().c_str(), F_OK) != 0) return;
   {
     const runtime::CoreSection section(service.core());
     if (!service.status().ports.empty() || service.status().captures != 0) fail("a link that ended stays");
@@ -152,7 +152,7 @@ class FalseService {
   [[nodiscard]] int descriptor() const { return descriptor_; }
 
  private:
-  fabricd::Instance instance_;
+  services::Instance instance_;
   int descriptor_ = -1;
 };
 

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "fc2_fabric/drivers/runtime_directory.hpp"
+#include "fc2_fabric/drivers/fabric_service.hpp"
 #include "tests/local_fabric/fixture.hpp"
 
 namespace support {

@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "tests/local_fabric/fixture.hpp"
-#include "tools/fabricd/log.hpp"
+#include "tools/service_common/log.hpp"
 
 namespace support {
 namespace {
@@ -25,7 +25,7 @@ class LogTest : public LocalFabricTest {
     Child child([&] {
       const rlimit no_core{0, 0};
       ::setrlimit(RLIMIT_CORE, &no_core);
-      fabricd::log_to_file(log_file(), "info");
+      services::log_to_file("fabricd", log_file(), "info");
       before();
       assert(before == nullptr && "this assertion failed");
       return 0;
@@ -50,7 +50,7 @@ TEST_F(LogTest, assertion_after_the_log_began_anew) {
     for (int i = 0; i < 2500; ++i) spdlog::info(kilobyte);
   });
   EXPECT_NE(text_of("fabricd.log").find("this assertion failed"), std::string::npos);
-  EXPECT_LE(text_of("fabricd.1.log").size(), fabricd::log_bytes);
+  EXPECT_LE(text_of("fabricd.1.log").size(), services::log_bytes);
   EXPECT_FALSE(std::filesystem::exists(path("fabricd.2.log")));
 }
 

@@ -4,8 +4,7 @@
 
 #include <cstdio>
 
-#include "fc2_fabric/drivers/runtime_directory.hpp"
-#include "fc2_fabric/drivers/service_launcher.hpp"
+#include "fc2_fabric/drivers/fabric_service.hpp"
 #include "vipl/configuration/usual_places.hpp"
 #include "vipl/vipl.h"
 

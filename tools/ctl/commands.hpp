@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "fc2_fabric/drivers/runtime_directory.hpp"
+#include "fc2_fabric/drivers/fabric_service.hpp"
 #include "tools/fabricd/control_client.hpp"
 
 namespace ctl {

@@ -59,7 +59,7 @@ bool ControlClient::connect(const fc2::drivers::RuntimeDirectory& directory) {
   }
   nobody_listens_ = errno == ENOENT || errno == ECONNREFUSED;
   error_ = nobody_listens_ ? "no fcvi-fabricd runs for " + directory.path()
-                           : directory.socket_path() + ": " + std::strerror(errno);
+                           : fc2::drivers::fabric_place(directory).socket_path() + ": " + std::strerror(errno);
   return false;
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "fc2_fabric/drivers/link_records.hpp"
-#include "fc2_fabric/drivers/runtime_directory.hpp"
+#include "fc2_fabric/drivers/fabric_service.hpp"
 #include "tools/fabricd/capture_request.hpp"
 
 namespace fabricd {

@@ -9,7 +9,7 @@
 #include "fc2_fabric/drivers/fabric_core.hpp"
 #include "fc2_fabric/fcoe/fcf.hpp"
 #include "tools/fabricd/fcoe_links.hpp"
-#include "tools/fabricd/log_budget.hpp"
+#include "tools/service_common/log_budget.hpp"
 #include "tools/fabricd/tapped_ethernet.hpp"
 
 namespace fabricd {
@@ -71,7 +71,7 @@ class FcoeSide final : private fc2::fcoe::FcfListener {
   std::optional<fc2::fcoe::Fcf> fcf_;
   FcoeLinks links_;
   std::vector<fc2::fcoe::FormerLogin> kept_;  // in the file, since we began
-  LogBudget events_;
+  services::LogBudget events_;
   std::vector<std::uint64_t> losses_;  // of each interface, as last logged
   runtime::Timer<FcoeSide, &FcoeSide::look_at_losses> losses_timer_{*this};
   runtime::Timer<FcoeSide, &FcoeSide::keep_logins> keeping_{*this};

@@ -1,6 +1,7 @@
 // fcvi-fabricd: the fabric between the processes of one user on one machine, and hosts on Ethernet. Exit status: 0, 1
 // it could not be done, 2 bad input.
 #include <spdlog/spdlog.h>
+#include <sys/socket.h>
 
 #include <CLI/CLI.hpp>
 
@@ -11,10 +12,10 @@
 #include "settings/file.hpp"
 #include "settings/units.hpp"
 #include "tools/fabricd/control_client.hpp"
-#include "tools/fabricd/daemonize.hpp"
 #include "tools/fabricd/fault_rules.hpp"
-#include "tools/fabricd/log.hpp"
 #include "tools/fabricd/service.hpp"
+#include "tools/service_common/daemonize.hpp"
+#include "tools/service_common/log.hpp"
 
 namespace {
 using fc2::drivers::RuntimeDirectory;
@@ -41,20 +42,20 @@ int complain(const std::string& message, int status) {
   return status;
 }
 
-bool another_runs(const fabricd::Instance::Result& taken) {
-  return !taken.instance && taken.failure == fabricd::Instance::Failure::AnotherRuns;
+bool another_runs(const services::Instance::Result& taken) {
+  return !taken.instance && taken.failure == services::Instance::Failure::AnotherRuns;
 }
 
 // Programs start one without Ethernet by themselves, also while ours is being started anew: that one gives way. Their
 // links come back to us.
-fabricd::Instance::Result take_place(const RuntimeDirectory& directory, int tries) {
-  auto taken = fabricd::Instance::take(directory);
+services::Instance::Result take_place(const RuntimeDirectory& directory, int tries) {
+  auto taken = services::Instance::take(fc2::drivers::fabric_place(directory), "fcvi-fabricd", SOCK_STREAM);
   if (tries == 0 || !another_runs(taken) || !fabricd::started_on_demand(directory)) return taken;
   fabricd::stop_service(directory);
   return take_place(directory, tries - 1);
 }
 
-int give_up(fabricd::Starter& starter, const std::string& reason) {
+int give_up(services::Starter& starter, const std::string& reason) {
   spdlog::error("{}", reason);
   starter.tell(fabricd::failure, reason);
   return fabricd::failure;
@@ -62,7 +63,7 @@ int give_up(fabricd::Starter& starter, const std::string& reason) {
 
 // Another one that runs is no fault when a program starts us: several may do so at once, and any will do. But it
 // is no FCF.
-int yield_to_another(const Options& options, fabricd::Starter& starter, const std::string& reason) {
+int yield_to_another(const Options& options, services::Starter& starter, const std::string& reason) {
   if (!options.daemonize) return complain(reason, fabricd::failure);
   const bool any_will_do = options.interfaces.empty() && options.fault_file.empty();
   starter.tell(any_will_do ? fabricd::success : fabricd::failure, any_will_do ? std::string() : reason);
@@ -71,8 +72,8 @@ int yield_to_another(const Options& options, fabricd::Starter& starter, const st
 
 // Why it could not serve. At the return nothing of it is left: a starter that gets the reason finds no listening
 // socket.
-std::string run_service(fabricd::Instance instance, const Options& options, const RuntimeDirectory& directory,
-                        fabricd::Starter& starter) {
+std::string run_service(services::Instance instance, const Options& options, const RuntimeDirectory& directory,
+                        services::Starter& starter) {
   boost::asio::io_context io(1);
   fabricd::Service service(io, std::move(instance), options.service);
   if (!service.trouble().empty()) return service.trouble();
@@ -83,14 +84,14 @@ std::string run_service(fabricd::Instance instance, const Options& options, cons
 }
 
 int serve(const Options& options, const RuntimeDirectory& directory) {
-  fabricd::reset_process();
-  auto starter = options.daemonize ? fabricd::daemonize() : fabricd::Starter();
+  services::reset_process();
+  auto starter = options.daemonize ? services::daemonize("fcvi-fabricd") : services::Starter();
   auto taken = take_place(directory, options.interfaces.empty() ? 0 : takeovers);
   if (another_runs(taken)) return yield_to_another(options, starter, taken.error);
   if (options.daemonize)
-    fabricd::log_to_file(directory.log_path(), options.log_level);
+    services::log_to_file("fabricd", fc2::drivers::fabric_place(directory).log_path(), options.log_level);
   else
-    fabricd::log_to_terminal(options.log_level);
+    services::log_to_terminal("fabricd", options.log_level);
   if (!taken.instance) return give_up(starter, taken.error);
   const std::string trouble = run_service(std::move(*taken.instance), options, directory, starter);
   return trouble.empty() ? fabricd::success : give_up(starter, trouble);

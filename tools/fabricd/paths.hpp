@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "fc2_fabric/drivers/link_records.hpp"
-#include "tools/fabricd/log_budget.hpp"
+#include "tools/service_common/log_budget.hpp"
 
 namespace fabricd {
 class PortSession;
@@ -62,7 +62,7 @@ class Paths {
   std::size_t pair_count_ = 0;
   std::uint32_t made_ = 0;
   std::uint64_t refused_ = 0;
-  LogBudget log_budget_;
+  services::LogBudget log_budget_;
 };
 
 }  // namespace fabricd

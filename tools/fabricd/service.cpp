@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "fc2_fabric/drivers/fabric_service.hpp"
 #include "settings/tree.hpp"
 #include "tools/fabricd/capture_session.hpp"
 #include "tools/fabricd/control_session.hpp"
@@ -37,13 +38,13 @@ fc2::SwitchConfig switch_config(const ServiceConfig& config, const FcoeSide& fco
 }
 }  // namespace
 
-Service::Service(boost::asio::io_context& io, Instance instance, ServiceConfig config)
+Service::Service(boost::asio::io_context& io, services::Instance instance, ServiceConfig config)
     : io_(io), instance_(std::move(instance)), config_(config), process_id_(static_cast<std::uint32_t>(::getpid())),
       core_(io), recorder_(config_.history),
       faults_(core_.scheduler(),
               [this](LiveFaults::Id rule, const fc2::Frame& frame) { recorder_.fault_befell(rule, frame); }),
       failures_(core_.scheduler(), recorder_, config_.failures),
-      fcoe_(core_, recorder_, faults_, config_.fcoe, instance_.directory().logins_path()),
+      fcoe_(core_, recorder_, faults_, config_.fcoe, instance_.place().directory().file("fcf.logins")),
       fabric_(core_.scheduler(), core_.pool(), switch_config(config_, fcoe_)), stand_in_(fabric_, core_),
       listener_(io, instance_.listener()), signals_(io, SIGTERM, SIGINT), started_at_(core_.now()),
       paths_(config_.path_slots) {

@@ -15,13 +15,13 @@
 #include "tools/fabricd/downed_links.hpp"
 #include "tools/fabricd/failure_files.hpp"
 #include "tools/fabricd/fcoe_side.hpp"
-#include "tools/fabricd/instance.hpp"
 #include "tools/fabricd/live_faults.hpp"
 #include "tools/fabricd/paths.hpp"
 #include "tools/fabricd/rates.hpp"
 #include "tools/fabricd/recorder.hpp"
 #include "tools/fabricd/session.hpp"
 #include "tools/fabricd/stand_in.hpp"
+#include "tools/service_common/instance.hpp"
 
 namespace fabricd {
 class CaptureSession;
@@ -41,7 +41,7 @@ struct ServiceConfig {
 
 class Service final : public SessionHost {
  public:
-  Service(boost::asio::io_context& io, Instance instance, ServiceConfig config);
+  Service(boost::asio::io_context& io, services::Instance instance, ServiceConfig config);
   ~Service();
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
@@ -86,7 +86,7 @@ class Service final : public SessionHost {
   void resume_accepting() { await_connections(); }
 
   boost::asio::io_context& io_;
-  Instance instance_;
+  services::Instance instance_;
   const ServiceConfig config_;
   const std::uint32_t process_id_;
   fc2::drivers::FabricCore core_;

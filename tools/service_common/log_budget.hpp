@@ -5,7 +5,7 @@
 
 #include "runtime/scheduler.hpp"
 
-namespace fabricd {
+namespace services {
 
 /// So many lines a second; the next line reports how many were left out.
 class LogBudget {
@@ -29,4 +29,4 @@ class LogBudget {
   std::uint64_t lines_ = 0, left_out_ = 0;
 };
 
-}  // namespace fabricd
+}  // namespace services

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-namespace fabricd {
+namespace services {
 
 /// Resets signals to what a program expects at its start; raises the limit of descriptors for many links.
 void reset_process();
@@ -26,7 +26,7 @@ class Starter {
 
 /// Closes every descriptor except the standard ones; only the service's process returns from here. The starter's
 /// process ends when it is told to: so its caller finds the service ready, or learns why there is none. Status 2: the
-/// system provides no process.
-Starter daemonize();
+/// system provides no process. `program`: its name, for messages.
+Starter daemonize(const char* program);
 
-}  // namespace fabricd
+}  // namespace services

@@ -1,4 +1,4 @@
-#include "fc2_fabric/drivers/runtime_directory.hpp"
+#include "runtime/drivers/runtime_directory.hpp"
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -10,12 +10,13 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace fc2::drivers {
+namespace runtime::drivers {
 namespace {
 
 // A socket's path has 107 characters at most. Symbolic links have no part in ours, so that a longer path is refused
 // rather than worked around.
-constexpr std::size_t longest_path = sizeof(sockaddr_un::sun_path) - 1 - sizeof("/nic.4194304.99");
+constexpr std::size_t longest_socket_path = sizeof(sockaddr_un::sun_path) - 1;
+constexpr std::size_t longest_path = longest_socket_path - sizeof("/nic.4194304.99");
 
 // What keeps the directory from being used; "" if nothing.
 std::string fault_of(const std::string& path) {
@@ -65,12 +66,19 @@ bool is_own_user(int descriptor) {
   return ::getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == ::geteuid();
 }
 
-int connect_to_service(const RuntimeDirectory& directory) {
-  const int descriptor = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+std::string ServicePlace::fault() const {
+  if (socket_path().size() <= longest_socket_path) return {};
+  return socket_path() + ": is too long for a socket's path, at most " + std::to_string(longest_socket_path) +
+         " characters";
+}
+
+int connect_to_service(const ServicePlace& place, int type) {
+  const std::string path = place.socket_path();
+  if (path.size() > longest_socket_path) return errno = ENAMETOOLONG, -1;
+  const int descriptor = ::socket(AF_UNIX, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (descriptor < 0) return -1;
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  const std::string path = directory.socket_path();
   std::memcpy(address.sun_path, path.data(), path.size());
   const void* generic = &address;
   int error = 0;
@@ -84,4 +92,4 @@ int connect_to_service(const RuntimeDirectory& directory) {
   return -1;
 }
 
-}  // namespace fc2::drivers
+}  // namespace runtime::drivers

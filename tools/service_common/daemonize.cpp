@@ -1,4 +1,4 @@
-#include "tools/fabricd/daemonize.hpp"
+#include "tools/service_common/daemonize.hpp"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -11,13 +11,13 @@
 #include <cerrno>
 #include <cstdio>
 
-namespace fabricd {
+namespace services {
 namespace {
 
 constexpr int no_process = 2, ended_early = 1;
 
 // What the service tells: a byte with the status, and the reason.
-[[noreturn]] void await_service(int pipe) {
+[[noreturn]] void await_service(int pipe, const char* program) {
   std::string told;
   std::array<char, 512> part;
   for (;;) {
@@ -27,7 +27,7 @@ constexpr int no_process = 2, ended_early = 1;
     told.append(part.data(), static_cast<std::size_t>(got));
   }
   const std::string reason = told.empty() ? "the service ended before it was ready" : told.substr(1);
-  if (!reason.empty()) std::fprintf(stderr, "fcvi-fabricd: %s\n", reason.c_str());
+  if (!reason.empty()) std::fprintf(stderr, "%s: %s\n", program, reason.c_str());
   ::_exit(told.empty() ? ended_early : static_cast<unsigned char>(told.front()));
 }
 
@@ -51,14 +51,14 @@ void leave_terminal() {
   ::close(terminal);
 }
 
-Starter leave_starter() {
+Starter leave_starter(const char* program) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) ::_exit(no_process);
   for (int& end : ends) end = above_standard(end);
   const pid_t child = ::fork();
   if (child < 0) ::_exit(no_process);
   ::close(ends[child > 0 ? 1 : 0]);
-  if (child > 0) await_service(ends[0]);
+  if (child > 0) await_service(ends[0], program);
   return Starter(ends[1]);
 }
 
@@ -88,9 +88,9 @@ void reset_process() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-Starter daemonize() {
+Starter daemonize(const char* program) {
   ::close_range(3, ~0U, 0);
-  Starter starter = leave_starter();
+  Starter starter = leave_starter(program);
   leave_terminal();
   ::umask(077);
   if (::chdir("/") != 0) ::_exit(no_process);
@@ -100,4 +100,4 @@ Starter daemonize() {
   return starter;
 }
 
-}  // namespace fabricd
+}  // namespace services

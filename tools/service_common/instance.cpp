@@ -1,4 +1,4 @@
-#include "tools/fabricd/instance.hpp"
+#include "tools/service_common/instance.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -13,7 +13,7 @@
 #include <thread>
 #include <utility>
 
-namespace fabricd {
+namespace services {
 namespace {
 using namespace std::chrono_literals;
 constexpr std::chrono::milliseconds wait_for_end = 2s, look_again = 10ms;
@@ -23,8 +23,8 @@ std::string trouble(const std::string& path, const char* what) {
   return path + ": cannot " + what + ": " + std::strerror(errno);
 }
 
-bool somebody_listens(const fc2::drivers::RuntimeDirectory& directory) {
-  const int descriptor = fc2::drivers::connect_to_service(directory);
+bool somebody_listens(const runtime::drivers::ServicePlace& place, int type) {
+  const int descriptor = runtime::drivers::connect_to_service(place, type);
   const bool busy = descriptor < 0 && errno == EAGAIN;
   if (descriptor >= 0) ::close(descriptor);
   return busy || descriptor >= 0;
@@ -32,19 +32,20 @@ bool somebody_listens(const fc2::drivers::RuntimeDirectory& directory) {
 }  // namespace
 
 Instance::Instance(Instance&& other) noexcept
-    : directory_(std::move(other.directory_)), lock_(std::exchange(other.lock_, -1)), listener_(other.listener_),
-      bound_(std::exchange(other.bound_, false)) {}
+    : place_(std::move(other.place_)), type_(other.type_), lock_(std::exchange(other.lock_, -1)),
+      listener_(other.listener_), bound_(std::exchange(other.bound_, false)) {}
 
-Instance::Result Instance::take(const fc2::drivers::RuntimeDirectory& directory) {
-  const std::string path = directory.lock_path();
+Instance::Result Instance::take(const runtime::drivers::ServicePlace& place, const char* program, int type) {
+  if (std::string fault = place.fault(); !fault.empty()) return {std::nullopt, Failure::System, std::move(fault)};
+  const std::string path = place.lock_path();
   const int lock = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (lock < 0) return {std::nullopt, Failure::System, trouble(path, "open")};
-  Instance instance(directory, lock);
+  Instance instance(place, type, lock);
   const auto end = std::chrono::steady_clock::now() + wait_for_end;
   while (::flock(lock, LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK && errno != EINTR) return {std::nullopt, Failure::System, trouble(path, "lock")};
-    if (somebody_listens(directory) || std::chrono::steady_clock::now() >= end)
-      return {std::nullopt, Failure::AnotherRuns, path + ": another fcvi-fabricd holds it"};
+    if (somebody_listens(place, type) || std::chrono::steady_clock::now() >= end)
+      return {std::nullopt, Failure::AnotherRuns, path + ": another " + program + " holds it"};
     std::this_thread::sleep_for(look_again);
   }
   if (std::string error = instance.listen(); !error.empty()) return {std::nullopt, Failure::System, std::move(error)};
@@ -53,9 +54,9 @@ Instance::Result Instance::take(const fc2::drivers::RuntimeDirectory& directory)
 
 // The lock is ours: a socket that is there belongs to nobody.
 std::string Instance::listen() {
-  const std::string path = directory_.socket_path();
+  const std::string path = place_.socket_path();
   if (::unlink(path.c_str()) != 0 && errno != ENOENT) return trouble(path, "remove what was left behind");
-  listener_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  listener_ = ::socket(AF_UNIX, type_ | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (listener_ < 0) return trouble(path, "make a socket");
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -68,7 +69,7 @@ std::string Instance::listen() {
 }
 
 void Instance::remove_socket() {
-  if (std::exchange(bound_, false)) ::unlink(directory_.socket_path().c_str());
+  if (std::exchange(bound_, false)) ::unlink(place_.socket_path().c_str());
 }
 
 Instance::~Instance() {
@@ -76,4 +77,4 @@ Instance::~Instance() {
   if (lock_ >= 0) ::close(lock_);
 }
 
-}  // namespace fabricd
+}  // namespace services

@@ -1,4 +1,4 @@
-#include "fc2_fabric/drivers/service_launcher.hpp"
+#include "runtime/drivers/service_launcher.hpp"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -18,10 +18,10 @@
 // does in the child ends its sight of this process's locks, since the memory is the same.
 extern "C" int __clone(int (*body)(void*), void* stack, int flags, void* argument, ...);
 
-namespace fc2::drivers {
+namespace runtime::drivers {
 namespace {
 namespace fs = std::filesystem;
-constexpr const char* program_name = "fcvi-fabricd";
+constexpr std::chrono::milliseconds start_again{1000};  // what was started may still be on its way
 
 bool is_program(const fs::path& path) {
   std::error_code ignored;
@@ -32,8 +32,8 @@ bool is_program(const fs::path& path) {
 fs::path own_directory() {
   Dl_info info{};
   std::error_code error;
-  const void* here = program_name;
-  fs::path file = ::dladdr(here, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "";
+  static const char here = 0;
+  fs::path file = ::dladdr(&here, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "";
   if (!file.is_absolute()) file = fs::read_symlink("/proc/self/exe", error);
   const fs::path real = fs::canonical(file, error);
   return (error ? file : real).parent_path();
@@ -88,8 +88,8 @@ void spawn(Start& start) {
 
 }  // namespace
 
-std::string find_service_program() {
-  if (const char* program = ::secure_getenv("FCVI_FABRICD"); program != nullptr && *program != '\0') return program;
+std::string find_service_program(const char* program_name, const char* variable) {
+  if (const char* program = ::secure_getenv(variable); program != nullptr && *program != '\0') return program;
   const fs::path own = own_directory();
   for (const char* place : {"../bin", "../../bin", "../libexec/fcvi", "."})
     if (const fs::path path = (own / place / program_name).lexically_normal(); is_program(path)) return path;
@@ -114,4 +114,26 @@ std::string start_service_program(const std::string& program, const std::vector<
   return start.error == 0 ? std::string() : program + ": cannot be started: " + std::strerror(start.error);
 }
 
-}  // namespace fc2::drivers
+ServiceConnector::Outcome ServiceConnector::connect(const ServicePlace& place) {
+  Outcome outcome;
+  outcome.descriptor = connect_to_service(place, socket_type_);
+  if (outcome.descriptor >= 0) return started_.reset(), outcome;
+  const int error = errno;
+  outcome.trouble = place.socket_path() + ": " + std::strerror(error);
+  if ((error != ENOENT && error != ECONNREFUSED) || !program_.start) return outcome;
+  if (std::string failure = start(); !failure.empty()) outcome.trouble = std::move(failure);
+  return outcome;
+}
+
+std::string ServiceConnector::start() {
+  const auto now = std::chrono::steady_clock::now();
+  if (started_ && now - *started_ < start_again) return start_failure_;
+  started_ = now;
+  const std::string path =
+      program_.path.empty() ? find_service_program(program_.name, program_.variable) : program_.path;
+  start_failure_ = path.empty() ? std::string(program_.name) + " is not found; " + program_.variable + " may name it"
+                                : start_service_program(path, program_.arguments);
+  return start_failure_;
+}
+
+}  // namespace runtime::drivers

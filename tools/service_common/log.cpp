@@ -1,4 +1,4 @@
-#include "tools/fabricd/log.hpp"
+#include "tools/service_common/log.hpp"
 
 #include <spdlog/sinks/rotating_file_sink.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
@@ -9,7 +9,7 @@
 #include <memory>
 #include <utility>
 
-namespace fabricd {
+namespace services {
 namespace {
 
 void use(std::shared_ptr<spdlog::logger> logger, const std::string& level) {
@@ -23,12 +23,12 @@ void take_standard_error(const std::string& /*path*/, std::FILE* log) { ::dup2(:
 
 }  // namespace
 
-void log_to_terminal(const std::string& level) { use(spdlog::stderr_color_st("fabricd"), level); }
+void log_to_terminal(const char* name, const std::string& level) { use(spdlog::stderr_color_st(name), level); }
 
-void log_to_file(const std::string& path, const std::string& level) {
+void log_to_file(const char* name, const std::string& path, const std::string& level) {
   spdlog::file_event_handlers handlers;
   handlers.after_open = take_standard_error;
-  use(spdlog::rotating_logger_st("fabricd", path, log_bytes, old_logs, false, handlers), level);
+  use(spdlog::rotating_logger_st(name, path, log_bytes, old_logs, false, handlers), level);
 }
 
-}  // namespace fabricd
+}  // namespace services

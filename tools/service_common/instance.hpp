@@ -1,11 +1,11 @@
-// The one service of a runtime directory: holds the lock, and alone may bind the socket.
+// The one service of a place in a runtime directory: holds the lock, and alone may bind the socket.
 #pragma once
 #include <optional>
 #include <string>
 
-#include "fc2_fabric/drivers/runtime_directory.hpp"
+#include "runtime/drivers/runtime_directory.hpp"
 
-namespace fabricd {
+namespace services {
 
 /// Holds an flock on the lock file for its life; the kernel releases it however the process ends. Its holder may remove
 /// a socket that was left behind, so that nobody has to clean up. The lock file itself stays: removing it would let two
@@ -14,23 +14,25 @@ class Instance {
  public:
   enum class Failure { AnotherRuns, System };
   struct Result;
-  /// Waits a little for another one that is about to end.
-  static Result take(const fc2::drivers::RuntimeDirectory& directory);
+  /// Waits a little for another one that is about to end. `program`: its name, for messages; `type`: of the socket.
+  static Result take(const runtime::drivers::ServicePlace& place, const char* program, int type);
   Instance(Instance&& other) noexcept;
   Instance& operator=(Instance&&) = delete;
   ~Instance();
 
-  /// A listening stream socket, non-blocking. The caller closes it.
+  /// A listening socket, non-blocking. The caller closes it.
   [[nodiscard]] int listener() const { return listener_; }
-  [[nodiscard]] const fc2::drivers::RuntimeDirectory& directory() const { return directory_; }
+  [[nodiscard]] const runtime::drivers::ServicePlace& place() const { return place_; }
   /// From now on nobody can connect.
   void remove_socket();
 
  private:
-  Instance(fc2::drivers::RuntimeDirectory directory, int lock) : directory_(std::move(directory)), lock_(lock) {}
+  Instance(runtime::drivers::ServicePlace place, int type, int lock)
+      : place_(std::move(place)), type_(type), lock_(lock) {}
   std::string listen();
 
-  fc2::drivers::RuntimeDirectory directory_;
+  runtime::drivers::ServicePlace place_;
+  int type_;
   int lock_ = -1;
   int listener_ = -1;
   bool bound_ = false;
@@ -42,4 +44,4 @@ struct Instance::Result {
   std::string error;
 };
 
-}  // namespace fabricd
+}  // namespace services
