@@ -27,6 +27,8 @@ struct Address {
 };
 /// "10.0.0.1:80", "[fd00::1]:80"
 [[nodiscard]] std::string to_string(const Address& address);
+/// The same texts; any other: nothing.
+[[nodiscard]] std::optional<Address> address_from_string(std::string_view text);
 
 /// Why there is no stream, or no longer.
 enum class Reason : std::uint8_t {

@@ -6,12 +6,12 @@
 #include <array>
 #include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/ip/v6_only.hpp>
 #include <cassert>
 #include <cerrno>
 
 #include "runtime/drivers/link_descriptor.hpp"
 #include "streams/drivers/handler_memory.hpp"
+#include "streams/drivers/listening_socket.hpp"
 
 namespace streams::drivers {
 namespace {
@@ -20,20 +20,6 @@ using Tcp = boost::asio::ip::tcp;
 using Error = boost::system::error_code;
 constexpr std::size_t pieces_at_once = 64;  // of one system call; what is left goes with the next
 constexpr runtime::TimeNs accept_pause = 100 * runtime::millisecond;
-
-Tcp::endpoint endpoint_of(const Address& address) {
-  if (address.ip.is_v4_mapped()) {
-    const auto& bytes = address.ip.bytes;
-    return {boost::asio::ip::address_v4({bytes[12], bytes[13], bytes[14], bytes[15]}), address.port};
-  }
-  return {boost::asio::ip::address_v6(address.ip.bytes), address.port};
-}
-
-Address address_of(const Tcp::endpoint& endpoint) {
-  if (endpoint.address().is_v6()) return {{endpoint.address().to_v6().to_bytes()}, endpoint.port()};
-  const auto bytes = endpoint.address().to_v4().to_bytes();
-  return {wire::IpAddress::v4(bytes[0], bytes[1], bytes[2], bytes[3]), endpoint.port()};
-}
 
 Reason reason_of(int error) {
   switch (error) {
@@ -306,18 +292,14 @@ class Acceptor : public std::enable_shared_from_this<Acceptor> {
 };
 
 Error Acceptor::open(const Address& at) {
+  auto socket = listening_socket(at);
+  if (!socket) return socket.error();
   Error error;
-  const Tcp::endpoint endpoint = endpoint_of(at);
-  acceptor_.open(endpoint.protocol(), error);
+  acceptor_.assign(endpoint_of(at).protocol(), socket->number(), error);
   if (error) return error;
-  known_.emplace(acceptor_.native_handle());
-  stay_with_this_program(acceptor_.native_handle());
-  acceptor_.set_option(Tcp::acceptor::reuse_address(true), error);
-  if (endpoint.address().is_v6()) acceptor_.set_option(boost::asio::ip::v6_only(!at.ip.is_unspecified()), error);
+  known_.emplace(socket->release());
   acceptor_.non_blocking(true, error);
-  acceptor_.bind(endpoint, error);
-  if (!error) acceptor_.listen(Tcp::acceptor::max_listen_connections, error);
-  if (!error) address_ = address_of(acceptor_.local_endpoint(error));
+  address_ = address_of(acceptor_.local_endpoint(error));
   return error;
 }
 
@@ -369,6 +351,18 @@ class SocketListener final : public Listener {
 };
 
 }  // namespace
+
+std::unique_ptr<Stream> SocketStreams::adopt(runtime::drivers::Descriptor accepted) {
+  const auto local = local_address_of(accepted.number());
+  Tcp::socket socket(io_);
+  Error error;
+  if (local) socket.assign(endpoint_of(*local).protocol(), accepted.number(), error);
+  if (!local || error) return nullptr;
+  static_cast<void>(accepted.release());
+  auto shared = std::make_shared<Socket>(std::move(socket), guard_, scheduler_);
+  shared->accepted();
+  return std::make_unique<SocketStream>(std::move(shared));
+}
 
 std::unique_ptr<Stream> SocketStreams::connect(const Address& to, const Address& from, StreamUser& user) {
   auto socket = std::make_shared<Socket>(Tcp::socket(io_), guard_, scheduler_);

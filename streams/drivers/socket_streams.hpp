@@ -3,6 +3,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include "runtime/core_guard.hpp"
+#include "runtime/drivers/descriptor.hpp"
 #include "runtime/scheduler.hpp"
 #include "streams/stream.hpp"
 
@@ -23,6 +24,8 @@ class SocketStreams final : public Streams {
 
   std::unique_ptr<Stream> connect(const Address& to, const Address& from, StreamUser& user) override;
   boost::system::result<std::unique_ptr<Listener>, Reason> listen(const Address& at, ListenerUser& user) override;
+  /// A TCP socket that somebody else accepted, as a stream as of a listener. Null: it is none.
+  std::unique_ptr<Stream> adopt(runtime::drivers::Descriptor accepted);
 
  private:
   boost::asio::io_context& io_;
