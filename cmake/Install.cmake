@@ -1,5 +1,5 @@
 # What `cmake --install` puts where, as six components that are also the Debian packages:
-#   runtime      libvipl.so.1, fcvi-fabricd, what their users read       libvipl1
+#   runtime      libvipl.so.1, fcvi-fabricd, vitcp-portd, what is read   libvipl1
 #   development  vipl.h, link names, pkg-config, CMake package, man 3    libvipl-dev
 #   tools        the other programs and their pages                      fcvi-tools
 #   mpi          what fcvi-sim loads under mpirun                        fcvi-tools-mpi
@@ -11,7 +11,7 @@ include_guard(GLOBAL)
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(FCVI_DAEMON fcvi-fabricd)
+set(FCVI_DAEMONS fcvi-fabricd vitcp-portd)
 set(FCVI_TOOLS fcvi-ctl fcvi-sim fcvi-perf vicp viping)
 set(FCVI_PACKAGE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/fcvi")
 
@@ -23,7 +23,9 @@ function(fcvi_install_program target component)
     install(TARGETS ${target} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT ${component})
   endif()
 endfunction()
-fcvi_install_program(${FCVI_DAEMON} runtime)
+foreach(daemon IN LISTS FCVI_DAEMONS)
+  fcvi_install_program(${daemon} runtime)
+endforeach()
 foreach(tool IN LISTS FCVI_TOOLS)
   fcvi_install_program(${tool} tools)
 endforeach()

@@ -26,10 +26,12 @@ ALLOWED = {
     "vi": {"runtime", "wire", "state_machines"},
     "fcvi": {"runtime", "wire", "state_machines", "fc2_fabric", "farp", "vi"},
     "loopback": {"runtime", "wire", "state_machines", "vi"},
+    "vitcp": {"runtime", "wire", "streams", "state_machines", "vi"},
     "settings": {"runtime", "wire"},
-    "vipl": {"runtime", "wire", "state_machines", "fc2_fabric", "farp", "vi", "fcvi", "loopback", "settings"},
-    "tools": {"runtime", "wire", "state_machines", "fc2_fabric", "farp", "vi", "fcvi", "loopback", "settings",
-              "vipl"},
+    "vipl": {"runtime", "wire", "state_machines", "fc2_fabric", "farp", "vi", "fcvi", "loopback", "vitcp", "streams",
+             "settings"},
+    "tools": {"runtime", "wire", "streams", "state_machines", "fc2_fabric", "farp", "vi", "fcvi", "loopback", "vitcp",
+              "settings", "vipl"},
 }
 # Rooms of a folder: each may use those before it that are named, and what its folder may use. A room with a set in the
 # second place may use these folders, and rooms of folders, only.
@@ -42,6 +44,8 @@ ROOMS = {
     "fc2_fabric/switch": ({"frame", "link", "node"}, None),
     "fc2_fabric/fcoe": ({"frame", "link", "node", "switch"}, None),
     "fc2_fabric/drivers": ({"frame", "link", "node", "fcoe"}, None),
+    "vitcp/port_service": (set(), {"runtime", "wire"}),
+    "vitcp/drivers": ({"port_service"}, {"runtime", "wire", "streams"}),
     "vipl/engine": (set(), {"runtime", "vi"}),
     "vipl/configuration": ({"engine"}, None),
     "vipl/names": ({"engine", "configuration"}, {"runtime", "wire", "vi", "settings"}),

@@ -23,15 +23,21 @@ Address address_of(const Tcp::endpoint& endpoint) {
   return {wire::IpAddress::v4(bytes[0], bytes[1], bytes[2], bytes[3]), endpoint.port()};
 }
 
-std::optional<Address> local_address_of(int socket) {
+using NameCall = int (*)(int, sockaddr*, socklen_t*) noexcept;
+
+// Of another family a name may be longer than there is room for.
+static std::optional<Address> address_by(NameCall call, int socket) {
   Tcp::endpoint endpoint;
   auto size = static_cast<socklen_t>(endpoint.capacity());
-  if (::getsockname(socket, endpoint.data(), &size) != 0) return std::nullopt;
+  if (call(socket, endpoint.data(), &size) != 0) return std::nullopt;
   const int family = endpoint.data()->sa_family;
   if (family != AF_INET && family != AF_INET6) return std::nullopt;
   endpoint.resize(size);
   return address_of(endpoint);
 }
+
+std::optional<Address> local_address_of(int socket) { return address_by(::getsockname, socket); }
+std::optional<Address> remote_address_of(int socket) { return address_by(::getpeername, socket); }
 
 static void set(int socket, int level, int option, int value) {
   ::setsockopt(socket, level, option, &value, sizeof value);

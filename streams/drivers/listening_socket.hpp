@@ -10,8 +10,10 @@ namespace streams::drivers {
 
 [[nodiscard]] boost::asio::ip::tcp::endpoint endpoint_of(const Address& address);
 [[nodiscard]] Address address_of(const boost::asio::ip::tcp::endpoint& endpoint);
-/// The address that the socket has; nothing: it is no TCP socket.
+/// The address that the socket has; nothing: it is not one of IPv4 or IPv6.
 [[nodiscard]] std::optional<Address> local_address_of(int socket);
+/// That of the other end; nothing also if there is none.
+[[nodiscard]] std::optional<Address> remote_address_of(int socket);
 
 /// A socket that listens there: non-blocking, closed on exec, with SO_REUSEADDR and, for those that it accepts, too,
 /// SO_OOBINLINE and TCP_NODELAY. At :: it takes IPv4 and IPv6. Or the system's error.

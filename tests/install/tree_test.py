@@ -41,8 +41,8 @@ def expected():
         tools.append(r"lib/([\w-]+/)?wireshark/plugins/fcvi\.lua")
     if built("fcvi-sim"):
         tools.append(r"share/fcvi/scenario\.schema\.json")
-    if built("fcvi-fabricd"):
-        runtime += [r"bin/fcvi-fabricd", r"share/man/man8/fcvi-fabricd\.8"]
+    for daemon in filter(built, ("fcvi-fabricd", "vitcp-portd")):
+        runtime += [rf"bin/{daemon}", rf"share/man/man8/{daemon}\.8"]
     for example in ("vipl.example.yaml", "hosts.example"):
         if (SOURCE / "vipl" / example).exists():
             runtime.append(rf"share/doc/fcvi/{example}")

@@ -1,0 +1,94 @@
+// Who waits for what.
+#include "vitcp/port_service/waiters.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/vitcp/port_service/requests.hpp"
+
+namespace vitcp::port_service {
+namespace {
+using test::named;
+using test::request_for;
+
+const wire::IpAddress near = wire::IpAddress::v4(10, 0, 0, 1), far = wire::IpAddress::v4(10, 0, 0, 2);
+
+WaitId taken(Waiters& waiters, const wire::vitcp::Segment& request, const wire::IpAddress& from = near) {
+  const auto waiter = waiters.take(request.ce, from);
+  return waiter ? waiter->id : 0;
+}
+
+// One request takes one wait, the oldest first, whichever process it is of.
+TEST(WaitersTest, first_come_first_served) {
+  Waiters waiters;
+  EXPECT_TRUE(waiters.add({1, 11, {named("a")}}));
+  EXPECT_TRUE(waiters.add({2, 21, {named("a")}}));
+  EXPECT_TRUE(waiters.add({1, 12, {named("a")}}));
+  EXPECT_EQ(taken(waiters, request_for("a")), 11U);
+  EXPECT_EQ(taken(waiters, request_for("a")), 21U);
+  EXPECT_EQ(taken(waiters, request_for("a")), 12U);
+  EXPECT_EQ(taken(waiters, request_for("a")), 0U);
+  EXPECT_EQ(waiters.size(), 0U);
+}
+
+// Ruling V-14: padded with zeros; all 64 octets count, and no octets are a discriminator, too.
+TEST(WaitersTest, discriminators_match_padded) {
+  const std::string longest(64, 'x');
+  Waiters waiters;
+  ASSERT_TRUE(waiters.add({1, 1, {named("")}}));
+  ASSERT_TRUE(waiters.add({1, 2, {named(longest)}}));
+  ASSERT_TRUE(waiters.add({1, 3, {named(std::string_view("a\0", 2))}}));
+  EXPECT_EQ(taken(waiters, request_for(longest.substr(1))), 0U);
+  EXPECT_EQ(taken(waiters, request_for(longest)), 2U);
+  EXPECT_EQ(taken(waiters, request_for("b")), 0U);
+  EXPECT_EQ(taken(waiters, request_for("a")), 3U);
+  EXPECT_EQ(taken(waiters, request_for("")), 1U);
+}
+
+// VI-TCP 3.3: the peer-to-peer bit must match.
+TEST(WaitersTest, peer_to_peer_bit_must_match) {
+  Waiters waiters;
+  ASSERT_TRUE(waiters.add({1, 1, {named("a"), true}}));
+  EXPECT_EQ(taken(waiters, request_for("a")), 0U);
+  auto peer = request_for("a");
+  peer.ce.peer_to_peer = true;
+  EXPECT_EQ(taken(waiters, peer), 1U);
+}
+
+// Ruling V-13: a peer waits for one other; behind it another waits for anybody.
+TEST(WaitersTest, peer_takes_only_whom_it_knows) {
+  Waiters waiters;
+  ASSERT_TRUE(waiters.add({1, 1, {named("a"), false, named("bob"), near}}));
+  ASSERT_TRUE(waiters.add({1, 2, {named("a"), false, named("eve"), std::nullopt}}));
+  EXPECT_EQ(taken(waiters, request_for("a", "mallory"), near), 0U);
+  EXPECT_EQ(taken(waiters, request_for("a", "bob"), far), 0U);
+  EXPECT_EQ(taken(waiters, request_for("a", "eve"), far), 2U);
+  EXPECT_EQ(taken(waiters, request_for("a", "bob"), near), 1U);
+}
+
+TEST(WaitersTest, removed_waits_are_not_met) {
+  Waiters waiters;
+  ASSERT_TRUE(waiters.add({1, 1, {named("a")}}));
+  ASSERT_TRUE(waiters.add({2, 1, {named("a")}}));
+  ASSERT_TRUE(waiters.add({2, 2, {named("b")}}));
+  EXPECT_FALSE(waiters.add({2, 2, {named("c")}})) << "the id is taken";
+  EXPECT_FALSE(waiters.remove(3, 1));
+  EXPECT_FALSE(waiters.remove(1, 2));
+  EXPECT_TRUE(waiters.remove(1, 1));
+  EXPECT_FALSE(waiters.remove(1, 1));
+  EXPECT_EQ(waiters.count_of(2), 2U);
+  waiters.remove_all(2);
+  EXPECT_EQ(waiters.size(), 0U);
+  EXPECT_EQ(taken(waiters, request_for("a")), 0U);
+  EXPECT_TRUE(waiters.all().empty());
+}
+
+// A process cannot have the service hold more and more.
+TEST(WaitersTest, limited_for_each_process) {
+  Waiters waiters;
+  for (WaitId id = 0; id < Waiters::max_per_client; ++id) ASSERT_TRUE(waiters.add({1, id, {named("a")}}));
+  EXPECT_FALSE(waiters.add({1, Waiters::max_per_client, {named("a")}}));
+  EXPECT_TRUE(waiters.add({2, 0, {named("a")}}));
+}
+
+}  // namespace
+}  // namespace vitcp::port_service

@@ -1,0 +1,107 @@
+#include "tools/vitcp_portd/commands.hpp"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "runtime/drivers/descriptor.hpp"
+#include "tools/vitcp_portd/status.hpp"
+#include "vitcp/drivers/place.hpp"
+
+namespace vitcp_portd {
+using namespace vitcp::port_service;
+using runtime::drivers::Descriptor;
+using runtime::drivers::RuntimeDirectory;
+
+namespace {
+constexpr int patience_ms = 10'000;
+
+ExitStatus complain(const std::string& message) {
+  std::fprintf(stderr, "%s: %s\n", vitcp::drivers::program_name, message.c_str());
+  return failure;
+}
+
+/// One blocking link to a service.
+class ControlLink {
+ public:
+  ControlLink(const RuntimeDirectory& directory, const streams::Address& listen)
+      : socket_(runtime::drivers::connect_to_service(vitcp::drivers::port_place(directory, listen), SOCK_SEQPACKET)) {}
+  [[nodiscard]] bool is_there() const { return static_cast<bool>(socket_); }
+  /// Sends a request, and collects the answer until it is complete. False: error(), also where the service ended.
+  bool ask(std::string_view word, std::string& answer) {
+    if (!send(Hello{.role = Hello::Role::control}.write()) || !send(text_record(RecordKind::request, word)))
+      return false;
+    for (;;) {
+      const Record record = receive();
+      if (record.empty()) return false;
+      const auto kind = static_cast<RecordKind>(record[0]);
+      const std::string text = text_of(wire::Bytes(record).subspan(1));
+      if (kind == RecordKind::done) return true;
+      if (kind != RecordKind::reply) return error_ = text, false;
+      answer += text;
+    }
+  }
+  [[nodiscard]] const std::string& error() const { return error_; }
+
+ private:
+  bool await(short events) {
+    pollfd wanted{socket_.number(), events, 0};
+    int ready = 0;
+    do ready = ::poll(&wanted, 1, patience_ms);
+    while (ready < 0 && errno == EINTR);
+    if (ready == 0) error_ = "the service does not answer";
+    return ready > 0;
+  }
+  bool send(const Record& record) {
+    if (!await(POLLOUT)) return false;
+    if (::send(socket_.number(), record.data(), record.size(), MSG_NOSIGNAL) >= 0) return true;
+    return error_ = std::strerror(errno), false;
+  }
+  Record receive() {
+    Record record(max_record_bytes);
+    if (!await(POLLIN)) return {};
+    const ssize_t got = ::recv(socket_.number(), record.data(), record.size(), 0);
+    if (got <= 0) error_ = "the service ended";
+    record.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    return record;
+  }
+
+  Descriptor socket_;
+  std::string error_;
+};
+
+std::vector<streams::Address> asked(const RuntimeDirectory& directory, const std::optional<streams::Address>& listen) {
+  return listen ? std::vector{*listen} : vitcp::drivers::known_ports(directory);
+}
+}  // namespace
+
+ExitStatus print_status(const RuntimeDirectory& directory, const std::optional<streams::Address>& listen,
+                        bool as_json) {
+  std::string all;
+  for (const streams::Address& address : asked(directory, listen)) {
+    ControlLink link(directory, address);
+    std::string answer;
+    if (!link.is_there()) continue;
+    if (!link.ask("status", answer)) return complain(to_string(address) + ": " + link.error());
+    if (as_json && !all.empty()) all += ",\n";
+    all += as_json ? answer : to_text(answer);
+  }
+  if (all.empty())
+    return complain("no service runs in " + directory.path() + (listen ? " for " + to_string(*listen) : ""));
+  if (as_json) all = "[" + all + "]\n";
+  return std::fputs(all.c_str(), stdout) < 0 ? failure : success;
+}
+
+ExitStatus stop_services(const RuntimeDirectory& directory, const std::optional<streams::Address>& listen) {
+  for (const streams::Address& address : asked(directory, listen)) {
+    ControlLink link(directory, address);
+    std::string answer;
+    if (link.is_there()) link.ask("stop", answer);  // the end of the link is the answer
+  }
+  return success;
+}
+
+}  // namespace vitcp_portd

@@ -1,0 +1,113 @@
+#include "tools/vitcp_portd/listener.hpp"
+
+#include <spdlog/spdlog.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "streams/drivers/listening_socket.hpp"
+#include "tools/vitcp_portd/port_owner.hpp"
+#include "vitcp/drivers/place.hpp"
+
+namespace vitcp_portd {
+using runtime::CoreSection;
+
+namespace {
+constexpr int accepted_at_once = 64;                                  // then what came has its turn
+constexpr runtime::TimeNs accept_pause = 100 * runtime::millisecond;  // when no descriptor is left
+constexpr runtime::TimeNs try_again = 250 * runtime::millisecond;     // somebody else has the port
+// For the processes that kept the socket of an earlier service to bring it.
+constexpr runtime::TimeNs kept_is_brought = 500 * runtime::millisecond;
+
+bool listens_at(int socket, const streams::Address& at) {
+  int accepts = 0;
+  socklen_t size = sizeof accepts;
+  return ::getsockopt(socket, SOL_SOCKET, SO_ACCEPTCONN, &accepts, &size) == 0 && accepts != 0 &&
+         streams::drivers::local_address_of(socket) == at;
+}
+}  // namespace
+
+Listener::Listener(runtime::drivers::RealTimeCore& core, const streams::Address& at,
+                   const runtime::drivers::RuntimeDirectory& directory, ListenerUser& user)
+    : core_(core), at_(at), directory_(directory), user_(user), started_at_(core.now()) {}
+
+void Listener::attempt() {
+  if (socket_ || closed_) return;
+  auto socket = streams::drivers::listening_socket(at_);
+  if (!socket) return failed(socket.error().value());
+  use(std::move(*socket));
+  user_.listens();
+}
+
+void Listener::failed(int error) {
+  core_.scheduler().schedule_after(again_, try_again);
+  const bool in_use = error == EADDRINUSE;
+  const auto owner = in_use ? owner_of(at_) : std::nullopt;
+  const bool may_be_kept = in_use && owner == ::geteuid() && core_.now() - started_at_ < kept_is_brought;
+  if (!may_be_kept) tell(listen_trouble(at_, error, owner, in_use ? neighbour() : std::nullopt));
+}
+
+void Listener::tell(const std::string& trouble) {
+  if (told_ == trouble) return;
+  told_ = trouble;
+  spdlog::error("{}", trouble);
+  user_.cannot_listen(trouble);
+}
+
+std::optional<streams::Address> Listener::neighbour() const {
+  for (const streams::Address& other : vitcp::drivers::known_ports(directory_)) {
+    if (other.port != at_.port || other == at_) continue;
+    const auto place = vitcp::drivers::port_place(directory_, other);
+    if (const Descriptor found(runtime::drivers::connect_to_service(place, SOCK_SEQPACKET)); found) return other;
+  }
+  return std::nullopt;
+}
+
+bool Listener::offer(Descriptor kept) {
+  if (socket_ || closed_ || !kept || !listens_at(kept.number(), at_)) return false;
+  core_.scheduler().cancel(again_);
+  use(std::move(kept));
+  spdlog::info("goes on with the socket of an earlier service");
+  return true;
+}
+
+void Listener::use(Descriptor socket) {
+  socket_.emplace(core_.io(), socket.release());
+  await();
+}
+
+void Listener::await() {
+  if (closed_) return;
+  socket_->async_wait(socket_->wait_read, [this](const boost::system::error_code& error) {
+    if (error) return;
+    const CoreSection section(core_);
+    if (!closed_) accept();
+  });
+}
+
+void Listener::accept() {
+  for (int i = 0; i < accepted_at_once; ++i) {
+    boost::asio::ip::tcp::endpoint from;
+    auto size = static_cast<socklen_t>(from.capacity());
+    Descriptor stream(::accept4(socket_->native_handle(), from.data(), &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (!stream && errno == EAGAIN) break;
+    if (!stream && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)) {
+      spdlog::error("cannot accept a connection: {}", std::strerror(errno));
+      return core_.scheduler().schedule_after(pause_, accept_pause);
+    }
+    if (!stream) continue;  // accept(2): an error of the network is one of that connection
+    from.resize(size);
+    user_.accepted(std::move(stream), streams::drivers::address_of(from).ip);
+  }
+  await();
+}
+
+void Listener::close() {
+  closed_ = true;
+  boost::system::error_code ignored;
+  if (socket_) socket_->close(ignored);
+}
+
+}  // namespace vitcp_portd

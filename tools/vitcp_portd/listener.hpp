@@ -1,0 +1,64 @@
+// The listening socket of the port: made here, or the copy that a process kept of that of an earlier service.
+#pragma once
+#include <boost/asio/posix/stream_descriptor.hpp>
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "runtime/drivers/descriptor.hpp"
+#include "runtime/drivers/real_time_core.hpp"
+#include "runtime/drivers/runtime_directory.hpp"
+#include "streams/stream.hpp"
+
+namespace vitcp_portd {
+using runtime::drivers::Descriptor;
+
+class ListenerUser {
+ public:
+  /// Inside the core. May be called again with another trouble.
+  virtual void listens() = 0;
+  virtual void cannot_listen(const std::string& trouble) = 0;
+  virtual void accepted(Descriptor stream, const wire::IpAddress& from) = 0;
+
+ protected:
+  ~ListenerUser() = default;
+};
+
+/// Tries until it listens. Used inside the core.
+class Listener {
+ public:
+  Listener(runtime::drivers::RealTimeCore& core, const streams::Address& at,
+           const runtime::drivers::RuntimeDirectory& directory, ListenerUser& user);
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+  void start() { attempt(); }
+  /// A socket that a process kept. True: it is in use from now on.
+  bool offer(Descriptor kept);
+  /// -1: it does not listen.
+  [[nodiscard]] int socket() { return socket_ ? socket_->native_handle() : -1; }
+  void close();
+
+ private:
+  void attempt();
+  void failed(int error);
+  void tell(const std::string& trouble);
+  void use(Descriptor socket);
+  void await();
+  void accept();
+  [[nodiscard]] std::optional<streams::Address> neighbour() const;
+
+  runtime::drivers::RealTimeCore& core_;
+  const streams::Address at_;
+  const runtime::drivers::RuntimeDirectory directory_;
+  ListenerUser& user_;
+  std::optional<boost::asio::posix::stream_descriptor> socket_;
+  std::string told_;
+  const runtime::TimeNs started_at_;
+  bool closed_ = false;
+  runtime::Timer<Listener, &Listener::attempt> again_{*this};
+  runtime::Timer<Listener, &Listener::await> pause_{*this};
+};
+
+}  // namespace vitcp_portd

@@ -1,0 +1,265 @@
+#include "vitcp/drivers/port_client.hpp"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+
+#include "vitcp/drivers/place.hpp"
+#include "vitcp/drivers/record_link.hpp"
+
+namespace vitcp::drivers {
+using namespace port_service;  // records
+
+namespace {
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+using runtime::drivers::LinkDescriptor;
+using runtime::drivers::RuntimeDirectory;
+using runtime::drivers::ServiceConnector;
+
+constexpr auto first_retry = 2ms, longest_retry = 200ms, retry_when_refused = 1000ms;
+constexpr auto welcome_limit = 5000ms;  // somebody listens, but does not answer
+
+/// The copy of the listening socket; the child of a fork() closes its own.
+class KeptListener {
+ public:
+  explicit KeptListener(Descriptor socket) : socket_(std::move(socket)), known_(socket_.number()) {}
+  [[nodiscard]] Descriptor copy() const { return socket_.duplicate(); }
+
+ private:
+  Descriptor socket_;
+  LinkDescriptor known_;
+};
+}  // namespace
+
+// Lives as long as its handlers. `user_` and `streams_` are looked at while not closed only.
+class PortClient::Core final : public RecordLinkUser, public std::enable_shared_from_this<Core> {
+ public:
+  Core(boost::asio::io_context& io, runtime::CoreGuard& guard, streams::drivers::SocketStreams& streams,
+       PortClientOptions options, PortUser& user)
+      : io_(io), guard_(guard), streams_(streams), options_(std::move(options)), user_(user), timer_(io) {
+    if (options_.process_name.empty()) options_.process_name = program_invocation_short_name;
+  }
+  void begin() {
+    boost::asio::post(io_, [self = shared_from_this()] { self->attempt(); });
+  }
+  void close();
+  WaitId wait(const Wanted& wanted);
+  void cancel(WaitId id);
+  [[nodiscard]] const PortState& state() const { return state_; }
+
+ private:
+  // Outside of the core: the file system is asked, a program is started.
+  void attempt();
+  ServiceConnector::Outcome connect();
+  [[nodiscard]] ServiceConnector::Program program(const RuntimeDirectory& directory) const;
+  // Inside.
+  void finish(const ServiceConnector::Outcome& outcome);
+  void adopt(Descriptor socket);
+  void retry_after(Clock::duration delay);
+  void give_up_waiting();
+  void record_received(RecordKind kind, wire::Bytes body, Descriptor attached) override;
+  void link_closed(const std::string& reason) override;
+  void drop_link(const std::string& reason);
+  void welcome(wire::Bytes body, Descriptor attached);
+  void hand_over(wire::Bytes body, Descriptor attached);
+  void set_state(PortState state);
+
+  boost::asio::io_context& io_;
+  runtime::CoreGuard& guard_;
+  streams::drivers::SocketStreams& streams_;
+  PortClientOptions options_;
+  PortUser& user_;
+  bool closed_ = false, welcome_ = false, refused_ = false;
+  PortState state_;
+  std::map<WaitId, Wanted> waits_;
+  WaitId last_id_ = 0;
+  std::optional<KeptListener> listener_;
+  std::shared_ptr<RecordLink> link_;
+  boost::asio::steady_timer timer_;  // next attempt, or the end of our patience with a service that does not answer
+  Clock::duration delay_ = first_retry;
+  Clock::time_point without_since_ = Clock::now();
+  std::optional<ServiceConnector> connector_;  // of the handlers alone
+};
+
+// --- one try to connect, outside of the core -----------------------------------------------------------------------
+
+void PortClient::Core::attempt() {
+  {
+    const runtime::CoreSection section(guard_);
+    if (closed_ || link_ != nullptr) return;
+  }
+  const ServiceConnector::Outcome outcome = connect();
+  const runtime::CoreSection section(guard_);
+  finish(outcome);
+}
+
+ServiceConnector::Outcome PortClient::Core::connect() {
+  ServiceConnector::Outcome outcome;
+  const auto directory = RuntimeDirectory::open(options_.runtime_directory, outcome.trouble);
+  if (!directory) return outcome;
+  const auto place = port_place(*directory, options_.listen);
+  outcome.trouble = place.fault();
+  if (!outcome.trouble.empty()) return outcome;
+  if (!connector_) connector_.emplace(program(*directory), SOCK_SEQPACKET);
+  return connector_->connect(place);
+}
+
+ServiceConnector::Program PortClient::Core::program(const RuntimeDirectory& directory) const {
+  auto program = port_program(options_.service_program);
+  program.arguments = {"--daemonize",
+                       "--listen",
+                       to_string(options_.listen),
+                       "--runtime-directory",
+                       directory.path(),
+                       "--idle-seconds",
+                       std::to_string(options_.service_idle_seconds),
+                       "--half-open",
+                       std::to_string(options_.half_open),
+                       "--request-time",
+                       std::to_string(options_.request_time / runtime::millisecond) + "ms"};
+  program.start = options_.start_service;
+  return program;
+}
+
+// --- inside the core -----------------------------------------------------------------------------------------------
+
+void PortClient::Core::finish(const ServiceConnector::Outcome& outcome) {
+  Descriptor socket(outcome.descriptor);
+  if (closed_) return;
+  if (socket) return adopt(std::move(socket));
+  const bool too_long = Clock::now() - without_since_ >= std::chrono::nanoseconds(options_.connect_limit);
+  if (too_long) set_state({.listens = false, .trouble = outcome.trouble});
+  retry_after(delay_);
+}
+
+void PortClient::Core::retry_after(Clock::duration delay) {
+  if (closed_) return;
+  delay_ = std::min<Clock::duration>(2 * delay_, longest_retry);
+  timer_.expires_after(std::exchange(refused_, false) ? retry_when_refused : delay);
+  timer_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
+    if (!error) self->attempt();
+  });
+}
+
+// What is waited for goes out with the Hello: a service that was started anew has it before it takes a stream.
+void PortClient::Core::adopt(Descriptor socket) {
+  link_ = RecordLink::make(io_, guard_, std::move(socket), *this);
+  link_->send(Hello{.name = options_.process_name}.write(), listener_ ? listener_->copy() : Descriptor());
+  for (const auto& [id, wanted] : waits_) link_->send(Wait{id, wanted}.write());
+  timer_.expires_after(welcome_limit);
+  timer_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
+    if (error) return;
+    const runtime::CoreSection section(self->guard_);
+    self->give_up_waiting();
+  });
+}
+
+void PortClient::Core::give_up_waiting() {
+  if (!closed_ && !welcome_ && link_ != nullptr) drop_link("the service of the port does not answer");
+}
+
+void PortClient::Core::set_state(PortState state) {
+  if (std::exchange(state_, state) != state) user_.port_changed(state_.listens, state_.trouble);
+}
+
+void PortClient::Core::record_received(RecordKind kind, wire::Bytes body, Descriptor attached) {
+  const auto self = shared_from_this();  // the user may let go
+  if (kind == RecordKind::welcome) return welcome(body, std::move(attached));
+  if (kind == RecordKind::hand_over && welcome_) return hand_over(body, std::move(attached));
+  const auto state = kind == RecordKind::port_state && welcome_ ? PortState::parse(body) : std::nullopt;
+  if (state) {
+    if (attached) listener_.emplace(std::move(attached));
+    return set_state(*state);
+  }
+  refused_ = kind == RecordKind::refusal;
+  drop_link(refused_ ? text_of(body) : "the service of the port sent a record out of turn");
+}
+
+void PortClient::Core::welcome(wire::Bytes body, Descriptor attached) {
+  const auto state = PortState::parse(body);
+  refused_ = !state || welcome_;
+  if (refused_) return drop_link("the welcome of the port's service cannot be understood");
+  welcome_ = true;
+  delay_ = first_retry;
+  timer_.cancel();
+  if (attached) listener_.emplace(std::move(attached));
+  set_state(*state);
+}
+
+// A stream that comes for a wait that was cancelled goes back. Without open files left it was lost: the other end sets
+// up another (ruling V-15).
+void PortClient::Core::hand_over(wire::Bytes body, Descriptor attached) {
+  const auto id = parse_id(body);
+  if (!id) return drop_link("the service of the port sent what cannot be understood");
+  const auto found = waits_.find(*id);
+  if (found == waits_.end()) {
+    if (attached) link_->send(id_record(RecordKind::give_back, *id), std::move(attached));
+    return;
+  }
+  auto stream = attached ? streams_.adopt(std::move(attached)) : nullptr;
+  if (stream == nullptr) return link_->send(Wait{*id, found->second}.write());
+  waits_.erase(found);
+  user_.handed_over(*id, std::move(stream));
+}
+
+void PortClient::Core::drop_link(const std::string& reason) {
+  std::exchange(link_, nullptr)->close();
+  link_closed(reason);
+}
+
+// The port listens on, in the copies of its socket: nobody need know.
+void PortClient::Core::link_closed(const std::string& reason) {
+  const auto self = shared_from_this();  // the user may let go
+  link_ = nullptr;
+  timer_.cancel();
+  if (std::exchange(welcome_, false)) {
+    without_since_ = Clock::now();
+    delay_ = first_retry;
+  }
+  if (refused_) set_state({.listens = false, .trouble = reason});
+  retry_after(delay_);
+}
+
+WaitId PortClient::Core::wait(const Wanted& wanted) {
+  const WaitId id = ++last_id_;
+  waits_.emplace(id, wanted);
+  if (link_ != nullptr) link_->send(Wait{id, wanted}.write());
+  return id;
+}
+
+void PortClient::Core::cancel(WaitId id) {
+  const auto found = waits_.find(id);
+  if (found == waits_.end()) return;
+  const Record told = Wait{id, found->second}.write();
+  waits_.erase(found);
+  if (link_ != nullptr && !link_->unsend(told)) link_->send(id_record(RecordKind::cancel, id));
+}
+
+void PortClient::Core::close() {
+  closed_ = true;
+  timer_.cancel();
+  listener_.reset();
+  if (link_ != nullptr) std::exchange(link_, nullptr)->close();
+}
+
+// --- the public face -----------------------------------------------------------------------------------------------
+
+PortClient::PortClient(boost::asio::io_context& io, runtime::CoreGuard& guard, streams::drivers::SocketStreams& streams,
+                       PortClientOptions options, PortUser& user)
+    : core_(std::make_shared<Core>(io, guard, streams, std::move(options), user)) {
+  core_->begin();
+}
+PortClient::~PortClient() { core_->close(); }
+WaitId PortClient::wait(const Wanted& wanted) { return core_->wait(wanted); }
+void PortClient::cancel(WaitId id) { core_->cancel(id); }
+bool PortClient::listens() const { return core_->state().listens; }
+const std::string& PortClient::trouble() const { return core_->state().trouble; }
+
+}  // namespace vitcp::drivers

@@ -1,0 +1,64 @@
+// Who waits for which ConnectRequest.
+#pragma once
+#include <list>
+#include <map>
+#include <vector>
+
+#include "runtime/time.hpp"
+#include "wire/vitcp/ce_header.hpp"
+
+namespace vitcp::port_service {
+
+/// A process, for as long as its link to the service lasts.
+using ClientId = std::uint64_t;
+/// What it calls one of its waits.
+using WaitId = std::uint32_t;
+
+/// Which ConnectRequest is waited for. Discriminators match padded with zeros (ruling V-14).
+struct Wanted {
+  wire::vitcp::Discriminator called{};
+  bool peer_to_peer = false;  // must match that of the request (VI-TCP 3.3)
+  /// Of a peer that knows who is to call it (VI-TCP 4, ruling V-13): from there only.
+  std::optional<wire::vitcp::Discriminator> calling{};
+  std::optional<wire::IpAddress> from{};
+
+  [[nodiscard]] bool meets(const wire::vitcp::CeHeader& request, const wire::IpAddress& sender) const;
+  friend bool operator==(const Wanted&, const Wanted&) = default;
+};
+
+struct Waiter {
+  ClientId client = 0;
+  WaitId id = 0;
+  Wanted wanted{};
+  runtime::TimeNs since = 0;
+};
+
+/// Of several that wait for the same the one that has waited longest is first.
+class Waiters {
+ public:
+  static constexpr std::size_t max_per_client = 65'536;
+
+  /// False: the client has a wait of that id, or too many.
+  bool add(const Waiter& waiter);
+  /// False: there is none.
+  bool remove(ClientId client, WaitId id);
+  void remove_all(ClientId client);
+  /// Takes the first that it meets.
+  [[nodiscard]] std::optional<Waiter> take(const wire::vitcp::CeHeader& request, const wire::IpAddress& sender);
+  [[nodiscard]] std::size_t size() const { return count_; }
+  [[nodiscard]] std::size_t count_of(ClientId client) const;
+  /// In the order of their discriminators, each in that of their coming.
+  [[nodiscard]] std::vector<Waiter> all() const;
+
+ private:
+  using Key = std::array<std::uint8_t, wire::vitcp::Discriminator::max_bytes>;
+  using Queue = std::list<Waiter>;
+  using ById = std::map<WaitId, Queue::iterator>;
+  void erase(Queue::iterator waiter);
+
+  std::map<Key, Queue> by_discriminator_;  // no queue is empty
+  std::map<ClientId, ById> by_client_;     // likewise
+  std::size_t count_ = 0;
+};
+
+}  // namespace vitcp::port_service
