@@ -63,6 +63,13 @@ do
     note(record, "reserved_bits", table.concat(found, ", "))
   end
 
+  -- Whether an IU with these flags uses all of FCVI_RMT_VA that is shown, and FCVI_RMT_VA_HANDLE.
+  function checks.takes_any_address(h)
+    local masks = unused[h.opcode]
+    local mask = band(h.flags, h.iu.parameter_flag) ~= 0 and masks.with_parameter or masks.plain
+    return band(mask[5], 0xFFFF) == 0 and mask[6] == 0 and mask[7] == 0
+  end
+
   -- FC-VI 5.8.4: who has Sequence Initiative after an IU, and which ends the Exchange.
   local ends_exchange = {FCVI_CONNECT_RESP3 = true, FCVI_DISCONNECT_RESP = true, FCVI_SEND_RESP = true,
     FCVI_WRITE_RESP = true}

@@ -7,7 +7,7 @@
 collectgarbage("setpause", 400)
 
 do
-  local band = bit32.band
+  local band, pcall = bit32.band, pcall
   local is_fc_vi  -- the frame that is being dissected, for the payload that Wireshark's dissector hands on
   local fc_reassembles  -- the preference; Wireshark calls init() after a change
   local parsed = false  -- whether another frame was parsed meanwhile
@@ -21,6 +21,7 @@ do
       Field.new("frame.drop_count"), Field.new("frame.comment")
   local bad_fcoe_crc, bad_fc_crc = Field.new("fcoe.crc.bad"), Field.new("fc.crc.bad")
   local has_items
+  local counts  -- the preference for statistics
 
   -- As tools/fcvi_sim/capture/comment.cpp reads them. Whether the frame was lost; whether others are missing before it.
   local function told_by(comment)
@@ -73,6 +74,8 @@ do
         record.time = record.time or pinfo.rel_ts
       end
       local visited = pinfo.visited
+      -- Statistics count each frame.
+      if not counts and dissect.is_quiet(tree, visited) then track.learn_short(h, record, view_of[pinfo.p2p_dir] or "u") end
       if has_window and not visited and record.message then reassembly.add(h, record) end
       dissect.iu(h, pinfo, tree, record, visited)
       return
@@ -86,16 +89,21 @@ do
     dissect.others(h, pinfo, tree)
   end
 
-  local headers = frame.header_bytes + wire.messages.device_header.size
-  -- The flow of which the frame may be the next one, and its headers.
+  local headers, least = frame.header_bytes + wire.messages.device_header.size, frame.header_bytes + 16
+  -- The flow of which the frame may be the next one, or the lane of short messages of which it may be, and its headers.
   local function expected(tvb, pinfo, at, length, is_whole)
-    if not is_whole or length <= headers or not track.expects() then return nil end
-    local raw = frame.bytes(tvb, at, headers)
+    if not is_whole or length < least or not track.expects() then return nil end
+    local raw = frame.bytes(tvb, at, length < headers and length or headers)
     return track.expected(raw, view_of[pinfo.p2p_dir] or "u"), raw
   end
   -- Whether it is, and is shown by that.
-  local function next_frame(pinfo, tree, flow, raw, payload)
-    local parameter = track.read_next(flow, raw, pinfo.number, payload)
+  local function next_frame(pinfo, tree, flow, raw, length)
+    if flow.is_short then
+      local text = track.take_short(flow, raw, pinfo.number, pinfo.rel_ts, length)
+      return text and dissect.short(pinfo, text)
+    end
+    local payload = length - headers
+    local parameter = payload > 0 and track.read_next(flow, raw, pinfo.number, payload)
     return parameter and dissect.next_frame(pinfo, tree, flow, parameter, payload)
   end
 
@@ -121,7 +129,7 @@ do
       local h = not flow and length > 0 and frame.parse(tvb, before, length, captured - before)
       local outer = is_fc_vi
       is_fc_vi, parsed = flow or h and h.type == wire.type and band(h.r_ctl, 0xF0) == 0, false
-      local reassembles = is_fc_vi and fc_reassembles and (flow or h.seq_cnt ~= 0 or not h.ends_sequence)
+      local reassembles = is_fc_vi and fc_reassembles and (flow and not flow.is_short or h and (h.seq_cnt ~= 0 or not h.ends_sequence))
       if reassembles then set_preference("fc.reassemble", false) end
       local good, result
       if captured < reported and (looks_behind or not is_fc_vi) then
@@ -131,7 +139,7 @@ do
         good, result = pcall(call, original, tvb, pinfo, tree)
       end
       if reassembles then set_preference("fc.reassemble", true) end
-      local is_shown = flow and is_clean(tvb, is_bad, reported, captured) and next_frame(pinfo, tree, flow, raw, length - headers)
+      local is_shown = flow and is_clean(tvb, is_bad, reported, captured) and next_frame(pinfo, tree, flow, raw, length)
       -- A frame within the frame took its place.
       if not is_shown and (flow or parsed) then h = frame.parse(tvb, before, length, captured - before) end
       if not is_shown and h then fc_frame(pinfo, tree, h, is_bad, tvb, reported, captured) end
@@ -210,7 +218,11 @@ do
     dissect.reset()
     fc_reassembles = get_preference("fc.reassemble")
     has_items = nil
+    counts = fcvi.prefs.statistics
     statistics.reset()
   end
-  function fcvi.prefs_changed() statistics.prepare() end
+  function fcvi.prefs_changed()
+    counts = fcvi.prefs.statistics
+    statistics.prepare()
+  end
 end

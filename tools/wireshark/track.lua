@@ -45,7 +45,7 @@ do
 
   -- What has the headers of a frame before the login is its copy only where that frame was not seen yet: the ids are used anew.
   local function first_of(raw, view)
-    local first = seen_in(raw)
+    local first = shorts.seen(raw) or seen_in(raw)
     if not first then return nil end
     local d1, d2, d3, _, s1, s2, s3 = raw:byte(2, 8)
     if first >= known.login_of((d1 * 256 + d2) * 256 + d3, (s1 * 256 + s2) * 256 + s3) then return first end
@@ -95,7 +95,8 @@ do
     if not raw or h.r_ctl ~= iu.r_ctl or iu.payload ~= "message_data" or h.captured < iu.header or
         not frame.same_header(h.raw, raw) then return nil end
     h.iu, h.opcode, h.header, h.flags = iu, iu.opcode, iu.header, flags
-    h.last_word, h.msg_id = message.total, message.id
+    h.last_word, h.msg_id, h.fcvi_parameter = message.total, message.id, message.parameter
+    h.rmt_va_high, h.rmt_va = message.rmt_va_high, message.rmt_va
     h.payload_at, h.payload, h.payload_captured = h.at + iu.header, h.length - iu.header, h.captured - iu.header
     return message
   end
@@ -145,11 +146,17 @@ do
       flows.expect_next(record, h, view, exchange_key(h))
     else
       known.expect_nothing()  -- set-ups and Disconnects change what messages may do
+      known.forget_shorts()
     end
     return record
   end
 
-  track.expects, track.expected = flows.expects, flows.expected
+  -- Whether there is any of which a frame may be the next one; the one, by the headers of the frame.
+  function track.expects() return state.has_shorts or state.expecting > 0 end
+  function track.expected(raw, view)
+    return state.expecting > 0 and flows.expected(raw, view) or state.has_shorts and shorts.lane(raw, view)
+  end
+  track.learn_short, track.take_short = shorts.learn, shorts.take
   -- A frame that is expected next in a message, when it is read for the first time: its relative offset, nil if it is none.
   function track.read_next(flow, raw, number, payload)
     local view, first = flow.view, first_of(raw, flow.view)
@@ -172,6 +179,7 @@ do
   function track.ignore(number, time)
     local record = {number = number, time = time}
     known.expect_nothing()
+    known.forget_shorts()
     state.records[number] = record
     return record
   end
@@ -204,13 +212,14 @@ do
     state.exchanges, state.setups, state.logins = {}, {}, {}
     known.forget_seen()
     known.expect_nothing()
+    known.forget_shorts()
     for _, connection in ipairs(state.connections) do
       connection.implied, connection.level, connection.window = true, nil, nil
     end
     for _, handles in pairs(state.ports) do
       for _, one in pairs(handles) do
         one.peer, one.attributes, one.closed = nil, nil, nil
-        one.messages, one.views, one.open = {}, {}, 0
+        one.messages, one.views, one.open, one.requests, one.responses = {}, {}, 0, {}, {}
       end
     end
   end
@@ -219,6 +228,7 @@ do
   function track.record(number)
     local found = state.records[number]
     if not found or found.number then return found end
+    if found.is_short then return shorts.record(number) end
     local record = {number = number, message = found.message, flow = found, open = state.open[number], same = state.same[number],
       own_notes = 0}
     if found.is_answer then

@@ -78,9 +78,6 @@ do
     expected[flow.prefix] = flow
   end
 
-  -- Whether any is expected. Most frames are looked at no further where all messages are short.
-  function flows.expects() return state.expecting > 0 end
-
   -- The flow of which a frame with this header may be the next one. `raw`: frame header and Device_Header.
   function flows.expected(raw, view)
     local prefix = sub(raw, 1, prefix_bytes)

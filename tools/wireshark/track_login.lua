@@ -60,6 +60,7 @@ do
   end
 
   local function extended_link_service(h, number, view)
+    known.forget_shorts()
     if h.captured < 1 then return end
     local command = h.tvb(h.at, 1):uint()
     local pair = pair_of(h.s_id, h.d_id)

@@ -222,7 +222,7 @@ do
   local function completed(h, record, one)
     local other = one and one.peer
     if not other or h.msg_id == 0 or one.connection.implied or one.connection.level ~= reception then return end
-    local a, b = one.messages[h.msg_id], other.messages[h.msg_id]
+    local a, b = known.message_to(one, h.msg_id), known.message_to(other, h.msg_id)
     if not (a and a.answered) and not (b and b.answered) then
       note(record, "early_completion", ("message %.0f has no response"):format(h.msg_id))
     end

@@ -3,8 +3,8 @@
 -- from which everything else is shown. A capture of both ends of a link has most frames twice, as sent and as received.
 -- What a frame does to a connection counts once; what can be missing or out of order (SEQ_CNT, offsets, message numbers)
 -- is followed for each view by itself: "s" frames that were sent, "r" received, "u" where the capture does not tell.
--- These parts have it: track_flow.lua (the numbers of a Sequence), track_message.lua, track_setup.lua, track_login.lua, and
--- track.lua, the entrance.
+-- These parts have it: track_flow.lua (the numbers of a Sequence), track_message.lua, track_short.lua (messages of one frame),
+-- track_setup.lua, track_login.lua, and track.lua, the entrance.
 local track = {}  -- what the parts behind them call; statistics.lua adds what it wants to hear of
 local state = {}  -- of the capture that is open
 local known = {}
@@ -20,17 +20,22 @@ do
     state.seen, state.seen_before, state.seen_count, state.raws, state.raws_before = {}, {}, 0, {}, {}
   end
 
+  -- Of frames that may be like earlier ones: see track_short.lua.
+  function known.forget_shorts() state.shorts, state.has_shorts = {}, false end
+
   function known.reset()
     state.records, state.exchanges, state.ports, state.logins, state.connections, state.setups = {}, {}, {}, {}, {}, {}
     state.begun = {}  -- by pair of ports: the latest PLOGI
     known.forget_seen()
     -- By number, of frames in the middle of a message, of which no more is kept than their flow; `views` of all frames.
     state.open, state.same, state.views = {}, {}, {}
+    state.short_raws, state.short_times, state.any_short = {}, {}, false
     known.expect_nothing()
+    known.forget_shorts()
     state.in_order, state.r_a_tov = nil, default_r_a_tov
   end
 
-  local function exchanges_of(originator)
+  function known.exchange_list(originator)
     local list = state.exchanges[originator]
     if not list then
       list = {}
@@ -64,8 +69,12 @@ do
   function known.exchange_key(h)
     local from, to = h.s_id, h.d_id
     if h.responder then from, to = to, from end
-    local list, key = exchanges_of(from), to * 65536 + h.ox_id
+    local list, key = known.exchange_list(from), to * 65536 + h.ox_id
     local exchange = list[key]
+    if type(exchange) == "number" then
+      exchange = known.restored_exchange(exchange)
+      list[key] = exchange
+    end
     if exchange and exchange.number < known.login_of(from, to) then list[key] = nil end
     return list, key
   end
@@ -83,8 +92,9 @@ do
       handles = {}
       state.ports[port] = handles
     end
-    -- `messages`: those sent to it, by number; `views`: which of them comes next.
-    local made = {port = port, handle = handle, connection = connection, messages = {}, views = {}, open = 0}
+    -- `messages`: those sent to it, by number; `views`: which of them comes next; the latter two: frames of short ones.
+    local made = {port = port, handle = handle, connection = connection, messages = {}, views = {}, open = 0,
+      requests = {}, responses = {}}
     handles[handle] = made
     return made
   end
@@ -97,6 +107,7 @@ do
 
   function known.join(one, other)
     one.peer, other.peer = other, one
+    known.forget_shorts()
   end
 
   -- An endpoint of which the capture has no set-up. Its other end is learnt from answers.
@@ -121,6 +132,8 @@ do
   end
 
   function known.set_level(connection, level)
-    if not connection.level then connection.level = level end
+    if connection.level then return end
+    connection.level = level
+    known.forget_shorts()
   end
 end

@@ -1,0 +1,201 @@
+-- ---- tracking: short messages ----------------------------------------------------------------------------------------------
+-- Where each frame is a message of its own, or the response to one, the tables of each would take most of the time. A frame that
+-- differs from an earlier one, in which nothing was wrong, only in what each message has of its own, and is the next one of its
+-- sender or answers such a message, has nothing wrong either. Of these only the headers are kept, by frame number, and the frames
+-- of request and response, by message number. Records, messages and Exchanges are made of them when something looks at them.
+local shorts = {}
+
+do
+  local sub, byte = string.sub, string.byte
+  local headers = frame.header_bytes + wire.messages.device_header.size
+  local response_header = 16
+  -- What is equal in all frames of a lane, from and to which byte: the header up to F_CTL; from the handle to the flags' word.
+  local prefix_to, handle_from, handle_to = 12, frame.header_bytes + 1, frame.header_bytes + 8
+  local parameter_from, address_from, address_to, length_from = 37, 43, 52, 53
+
+  local function number_at(raw, at)
+    local a, b, c, d = byte(raw, at, at + 3)
+    return ((a * 256 + b) * 256 + c) * 256 + d
+  end
+  local id_at = 33
+
+  -- ---- the words of the Info column: to format a number takes longer than all else here
+  local tails, hex = {}, {}
+  for i = 0, 999 do tails[i] = ("%03d"):format(i) end
+  for i = 0, 255 do hex[i] = ("%02X"):format(i) end
+
+  local function text_of(lane, raw, id)
+    local rest = id % 1000
+    local thousands = (id - rest) / 1000
+    if thousands ~= lane.thousands then lane.thousands, lane.text = thousands, lane.name .. ("%.0f"):format(thousands) end
+    local text = thousands == 0 and lane.name .. ("%d"):format(rest) or lane.text .. tails[rest]
+    if lane.is_answer then return text end
+    if not lane.has_address then return text .. lane.behind end
+    local a, b, c, d, e, f = byte(raw, address_from, address_from + 5)
+    return text .. ", at " .. hex[a] .. hex[b] .. hex[c] .. hex[d] .. hex[e] .. hex[f] .. "h" .. lane.behind
+  end
+
+  -- ---- frames of a lane
+  -- Whether what stands behind the message number is as it should be. Most messages have the length of the one before.
+  local function has_parameters(lane, raw, length)
+    if length == lane.length and sub(raw, parameter_from) == lane.parameters then return true end
+    if sub(raw, parameter_from, lane.fixed_to) ~= lane.fixed then return false end
+    if lane.is_answer then return length == lane.bytes end
+    local total = number_at(raw, length_from)
+    if length ~= lane.bytes + total or total == 0 or total > lane.most then return false end
+    lane.length, lane.parameters = length, sub(raw, parameter_from)
+    return true
+  end
+
+  local function request(lane, raw, id, number)
+    local to, awaited, requests = lane.to, lane.awaited, lane.requests
+    if id ~= awaited.id or not awaited.message.complete or to.messages[id] or requests[id] then return false end
+    if lane.is_answered then
+      local open, window = to.open + 1, to.connection.window
+      if window and open > window then return false end
+      to.open, state.open[number] = open, open
+    end
+    awaited.id = (id + 1) % 4294967296
+    local high, low = byte(raw, 17, 18)  -- OX_ID
+    requests[id], lane.list[lane.key + high * 256 + low] = number, number
+    return true
+  end
+
+  local function response(lane, raw, id, number)
+    local to, responses = lane.to, lane.responses
+    local request_number, high, low = lane.requests[id], byte(raw, 17, 18)
+    if not request_number or responses[id] or to.open == 0 or lane.list[lane.key + high * 256 + low] ~= request_number then
+      return false
+    end
+    to.open, responses[id] = to.open - 1, number
+    return true
+  end
+
+  -- Takes the frame, if it is of the lane: then the words of the Info column, else nil. `length`: of the frame.
+  function shorts.take(lane, raw, number, time, length)
+    local records = state.records
+    if records[number] or not has_parameters(lane, raw, length) then return nil end
+    local a, b, c, d = byte(raw, id_at, id_at + 3)
+    local id = ((a * 256 + b) * 256 + c) * 256 + d
+    if not lane.take(lane, raw, id, number) then return nil end
+    records[number], state.short_raws[number], state.short_times[number] = lane, raw, time
+    return text_of(lane, raw, id)
+  end
+
+  -- ---- lanes: what is equal in many frames
+  local function is_request(h, record)
+    local flow = record.flow
+    return not record.answers and h.iu.payload == "message_data" and h.header + frame.header_bytes == headers and h.payload > 0 and
+        h.payload == h.last_word and flow and flow.complete and flow.completed_in == record.number and #flow.frames == 1
+  end
+  local function is_response(h, record)
+    local to = record.message.to
+    return record.answers and h.iu.payload == "none" and h.payload == 0 and not words.has(h, "RESP_ERR") and to.peer and
+        to.connection.level == messages.reception
+  end
+
+  -- Of a frame that was read, that what comes may be like it.
+  function shorts.learn(h, record, view)
+    local message = record.message
+    if not message or record.notes or record.same or state.in_order == false or h.is_cut or h.seq_cnt ~= 0 or h.parameter ~= 0 or
+        not h.ends_sequence then return end
+    local to, raw, lane = message.to, h.raw, nil
+    if is_request(h, record) then
+      local attributes = to.attributes
+      local free = checks.takes_any_address(h)
+      lane = {awaited = to.views[view], most = attributes and attributes.max_transfer_size or math.huge, has_address = h.opcode ~= 0,
+        -- Without an address the bytes of one are 0.
+        fixed = sub(raw, parameter_from, free and address_from - 1 or address_to), fixed_to = free and address_from - 1 or address_to,
+        bytes = headers + h.length - h.header - h.payload, is_answered = to.connection.level == messages.reception,
+        behind = words.has(h, "IMM_DATA") and ", imm " .. hex_h(h.fcvi_parameter) or ""}
+      lane.list, lane.key = known.exchange_list(h.s_id), h.d_id * 65536
+    elseif is_response(h, record) then
+      lane = {is_answer = true, fixed = sub(raw, parameter_from, frame.header_bytes + h.length), fixed_to = headers, bytes = frame.header_bytes + h.length}
+      lane.list, lane.key = known.exchange_list(h.d_id), h.s_id * 65536
+    else
+      return
+    end
+    lane.is_short, lane.to, lane.view, lane.iu, lane.df_ctl, lane.name = true, to, view, h.iu, h.df_ctl, h.iu.name .. " msg "
+    lane.requests, lane.responses = to.requests, to.responses
+    lane.take = lane.is_answer and response or request
+    local prefix = sub(raw, 1, prefix_to)
+    state.shorts[prefix] = state.shorts[prefix] or {}
+    state.shorts[prefix][sub(raw, handle_from, handle_to)] = lane
+    state.has_shorts, state.any_short = true, true
+  end
+
+  -- The lane that a frame may be of. `raw`: its headers.
+  function shorts.lane(raw, view)
+    local list = state.shorts[sub(raw, 1, prefix_to)]
+    local lane = list and list[sub(raw, handle_from, handle_to)]
+    if not lane or lane.view ~= view then return nil end
+    local df_ctl, count_1, count_2, _, _, _, _, a, b, c, d = byte(raw, 14, 24)
+    return df_ctl == lane.df_ctl and count_1 + count_2 + a + b + c + d == 0 and lane
+  end
+
+  -- ---- what is made of them when it is asked for
+  local function message_of(lane, id)
+    local to, number, answered = lane.to, lane.requests[id], lane.responses[id]
+    local of, raw, time = state.records[number], state.short_raws[number], state.short_times[number]
+    if of.message then return of.message end
+    local total = number_at(raw, length_from)
+    local flow = {id = id, total = total, time = time, count = 0, offset = total, bytes = total, seq_id = byte(raw, 13),
+      in_sequence = false, frames = {number}, ended = true, complete = true, completed_in = number}
+    local message = {id = id, iu = of.iu, opcode = of.iu.opcode, to = to, number = number, time = time, total = total,
+      rmt_va_high = number_at(raw, 41), rmt_va = number_at(raw, 45), rmt_va_handle = number_at(raw, 49), flags = byte(raw, 30),
+      parameter = number_at(raw, parameter_from), flows = {[of.view] = flow}, raw = raw, begun = true, answered = answered,
+      answer_time = answered and state.short_times[answered], failed = answered and false}
+    if to.requests == lane.requests then to.messages[id] = to.messages[id] or message end  -- else frames are missing behind it
+    state.records[number] = {number = number, time = time, message = message, flow = flow, own_notes = 0, open = state.open[number]}
+    state.views[number] = of.view
+    return message
+  end
+
+  -- The record of a frame of which only the headers are kept.
+  function shorts.record(number)
+    local lane = state.records[number]
+    local message = message_of(lane, number_at(state.short_raws[number], id_at))
+    if state.records[number] ~= lane then return state.records[number] end
+    local record = {number = number, time = state.short_times[number], message = message, answers = message,
+      request = message.number, request_time = message.time, own_notes = 0}
+    state.records[number], state.views[number] = record, lane.view
+    return record
+  end
+
+  local function restored(number)
+    local found = state.records[number]
+    if found.is_short then found = shorts.record(number) end
+    return found
+  end
+
+  -- The Exchange of a request of which only the headers are kept.
+  function known.restored_exchange(number)
+    local message = restored(number).message
+    return {number = number, time = message.time, iu = message.iu, message = message}
+  end
+
+  -- A message to an endpoint, nil if there was none.
+  function known.message_to(one, id)
+    local number = one.requests[id]
+    return one.messages[id] or number and restored(number).message
+  end
+
+  -- `raw`: and what stands behind them.
+  local function has_headers(number, raw)
+    local kept = state.short_raws[number]
+    return sub(raw, 1, #kept) == kept
+  end
+
+  -- The frame with these headers, of those of which only the headers are kept.
+  function shorts.seen(raw)
+    if not state.any_short or #raw < frame.header_bytes + response_header then return nil end
+    local high, middle, low = byte(raw, 2, 4)
+    local one, id = known.endpoint((high * 256 + middle) * 256 + low, number_at(raw, handle_from)), number_at(raw, id_at)
+    if not one then return nil end
+    local number = one.requests[id]
+    if not number or not has_headers(number, raw) then number = one.peer and one.peer.responses[id] end
+    if not number or not has_headers(number, raw) then return nil end
+    restored(number)
+    return number
+  end
+end
