@@ -14,19 +14,19 @@ import capture_file
 from conversation import CLIENT, RECEPTION, SERVER, UNRELIABLE, WRITE_RQST, Conversation
 from tshark import Tshark, skip_without_tshark, workspace
 
-SHORT = 8  # messages of each direction
+SHORT = 12  # messages of each direction
 FIELDS = ["frame.number", "fcvi.connection", "fcvi.connection.open", "fcvi.connection.level", "fcvi.msg_id", "fcvi.message.frames",
           "fcvi.message.bytes", "fcvi.message.frame", "fcvi.message.complete", "fcvi.request_in", "fcvi.response_in", "fcvi.time",
           "fcvi.same_frame", "fcvi.aborts", "fcvi.violation"]
 
 
-def short_messages(level, login=True, depth=3) -> Conversation:
+def short_messages(level, login=True) -> Conversation:
     """Requests of both ports, two open at a time; the last response comes before the Disconnect."""
     talk = Conversation(level=level, login=login)
     talk.connect()
     for port, name, opcode in ((CLIENT, "c", 0), (SERVER, "s", WRITE_RQST)):
         for i in range(SHORT):
-            talk.message(f"{name}{i}", 64 if i < SHORT // 2 else 61 + i, opcode=opcode, port=port)
+            talk.message(f"{name}{i}", 64 if i < 4 else 61 + i % 4, opcode=opcode, port=port)
     if level == RECEPTION:
         for name in ("c", "s"):
             for i in range(0, SHORT - 1, 2):

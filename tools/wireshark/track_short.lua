@@ -1,8 +1,9 @@
--- ---- tracking: short messages ----------------------------------------------------------------------------------------------
--- Where each frame is a message of its own, or the response to one, the tables of each would take most of the time. A frame that
--- differs from an earlier one, in which nothing was wrong, only in what each message has of its own, and is the next one of its
--- sender or answers such a message, has nothing wrong either. Of these only the headers are kept, by frame number, and the frames
--- of request and response, by message number. Records, messages and Exchanges are made of them when something looks at them.
+-- ---- tracking: short messages ----------------------------------------------------------------------------------------
+-- Where each frame is a message of its own, or the response to one, the tables of each would take most of the time. A
+-- frame that differs from an earlier one, in which nothing was wrong, only in what each message has of its own, and is
+-- the next one of its sender or answers such a message, has nothing wrong either. Of these only the headers are kept,
+-- by frame number, and the frames of request and response, by message number. Records, messages and Exchanges are made
+-- of them when something looks at them.
 local shorts = {}
 
 do
@@ -99,18 +100,19 @@ do
     local message = record.message
     if not message or record.notes or record.same or state.in_order == false or h.is_cut or h.seq_cnt ~= 0 or h.parameter ~= 0 or
         not h.ends_sequence then return end
-    local to, raw, lane = message.to, h.raw, nil
+    local to, raw, fill, lane = message.to, h.raw, bit32.band(h.f_ctl, wire.fill_bytes_mask), nil
     if is_request(h, record) then
       local attributes = to.attributes
       local free = checks.takes_any_address(h)
       lane = {awaited = to.views[view], most = attributes and attributes.max_transfer_size or math.huge, has_address = h.opcode ~= 0,
         -- Without an address the bytes of one are 0.
         fixed = sub(raw, parameter_from, free and address_from - 1 or address_to), fixed_to = free and address_from - 1 or address_to,
-        bytes = headers + h.length - h.header - h.payload, is_answered = to.connection.level == messages.reception,
+        bytes = headers + fill, is_answered = to.connection.level == messages.reception,
         behind = words.has(h, "IMM_DATA") and ", imm " .. hex_h(h.fcvi_parameter) or ""}
       lane.list, lane.key = known.exchange_list(h.s_id), h.d_id * 65536
     elseif is_response(h, record) then
-      lane = {is_answer = true, fixed = sub(raw, parameter_from, frame.header_bytes + h.length), fixed_to = headers, bytes = frame.header_bytes + h.length}
+      local bytes = frame.header_bytes + h.length
+      lane = {is_answer = true, fixed = sub(raw, parameter_from, bytes), fixed_to = headers, bytes = bytes + fill}
       lane.list, lane.key = known.exchange_list(h.d_id), h.s_id * 65536
     else
       return
