@@ -61,7 +61,7 @@ fcvi_debian_package(tools fcvi-tools net "${FCVI_SAME_LIBRARY}"
   "Virtual Interface Provider Library, programs"
   "This package has the fabric simulator and the programs that copy files,
 test the connection between nodes and measure its speed, and the Wireshark
-plugin for FC-VI.")
+plugins for FC-VI and for VI over TCP.")
 fcvi_debian_package(mpi fcvi-tools-mpi net "fcvi-tools (= ${PROJECT_VERSION})" "Fabric simulator on many machines"
   "This package has what fcvi-sim loads under mpirun and srun: with it the
 simulator shares its work over the machines of a cluster.")

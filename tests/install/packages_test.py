@@ -82,9 +82,10 @@ class Packages(unittest.TestCase):
         for program in ("fcvi-sim", "vicp"):
             self.assertEqual(content[f"usr/bin/{program}"], "-rwxr-xr-x")
             self.assertIn(f"usr/share/man/man1/{program}.1.gz", content)
-        if (BUILD / "tools/wireshark/fcvi.lua").exists():
-            plugins = [name for name in content if name.endswith("/wireshark/plugins/fcvi.lua")]
-            self.assertEqual([content[name] for name in plugins], ["-rw-r--r--"])
+        for plugin in ("fcvi.lua", "vitcp.lua"):
+            if (BUILD / "tools/wireshark" / plugin).exists():
+                plugins = [name for name in content if name.endswith(f"/wireshark/plugins/{plugin}")]
+                self.assertEqual([content[name] for name in plugins], ["-rw-r--r--"])
 
     def test_simulation_package(self):
         self.assertIn("usr/lib/libfcvi-sim.so.0", self.content("libfcvi-sim0"))

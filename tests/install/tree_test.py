@@ -36,9 +36,11 @@ def expected():
     tools = []
     for program in sorted(filter(built, PROGRAMS)):
         tools += [rf"bin/{program}", rf"share/man/man1/{program}\.1"]
-    tools += [rf"share/wireshark/profiles/FC-VI/{name}" for name in ("colorfilters", "preferences")]
-    if (BUILD / "tools/wireshark/fcvi.lua").exists():
-        tools.append(r"lib/([\w-]+/)?wireshark/plugins/fcvi\.lua")
+    for profile in ("FC-VI", "VI-TCP"):
+        tools += [rf"share/wireshark/profiles/{profile}/{name}" for name in ("colorfilters", "preferences")]
+    for plugin in ("fcvi", "vitcp"):
+        if (BUILD / f"tools/wireshark/{plugin}.lua").exists():
+            tools.append(rf"lib/([\w-]+/)?wireshark/plugins/{plugin}\.lua")
     if built("fcvi-sim"):
         tools.append(r"share/fcvi/scenario\.schema\.json")
     for daemon in filter(built, ("fcvi-fabricd", "vitcp-portd")):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Installed by its command, the plugin is loaded without being named, and its profile has columns and colours that work.
+"""Installed by their command, the plugins are loaded without being named, and their profiles have columns and colours that work.
 
-usage: install_test.py PLUGIN CMAKE FOLDER_OF_SOURCES
+usage: install_test.py FCVI_PLUGIN VITCP_PLUGIN CMAKE FOLDER_OF_SOURCES
 """
 
 import os
@@ -12,10 +12,12 @@ import unittest
 from pathlib import Path
 
 import capture_file
+import vitcp_capture
 from conversation import UNRELIABLE, Conversation
 from tshark import skip_without_tshark
+from vitcp_talk import RECEPTION, Talk
 
-PLUGIN, CMAKE, SOURCES = "", "", ""
+PLUGIN, VITCP_PLUGIN, CMAKE, SOURCES = "", "", "", ""
 
 
 class Installed(unittest.TestCase):
@@ -25,14 +27,20 @@ class Installed(unittest.TestCase):
         cls.addClassCleanup(cls.home.cleanup)
         cls.environment = {name: value for name, value in os.environ.items()
                            if not name.startswith(("XDG_", "WIRESHARK_"))} | {"HOME": cls.home.name, "LC_ALL": "C.UTF-8"}
-        subprocess.run([CMAKE, f"-DPLUGIN={PLUGIN}", f"-DPROFILE={SOURCES}/profile", "-P", f"{SOURCES}/install.cmake"], check=True,
-                       env=cls.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for plugin, profile, name in ((PLUGIN, "profile", "FC-VI"), (VITCP_PLUGIN, "vitcp/profile", "VI-TCP")):
+            subprocess.run([CMAKE, f"-DPLUGIN={plugin}", f"-DPROFILE={SOURCES}/{profile}", f"-DNAME={name}", "-P",
+                            f"{SOURCES}/install.cmake"], check=True, env=cls.environment, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL)
         talk = Conversation(UNRELIABLE).connect().message("m", 3000).message("n", 10).drop("m.1").disconnect()
         cls.names = list(talk.frames)
         cls.capture = capture_file.write(Path(cls.home.name) / "c.pcapng", talk.list())
+        talk = Talk(RECEPTION).connect().message("m", 3000).message("n", 10).read("r", 10).nop("nop", error=0x80)
+        packets = vitcp_capture.packets_of(talk)
+        cls.tcp_names = [packet.names[0] if packet.names else "" for packet in packets]
+        cls.tcp_capture = vitcp_capture.write(Path(cls.home.name) / "t.pcapng", packets)
 
-    def tshark(self, *arguments) -> list:
-        done = subprocess.run(["tshark", "-r", self.capture, *arguments], capture_output=True, text=True, check=True,
+    def tshark(self, *arguments, capture=None) -> list:
+        done = subprocess.run(["tshark", "-r", capture or self.capture, *arguments], capture_output=True, text=True, check=True,
                               env=self.environment)
         return done.stdout.splitlines()
 
@@ -52,9 +60,20 @@ class Installed(unittest.TestCase):
         self.assertEqual(named["m.2"], "FC-VI violation")
         self.assertEqual(named["discon.resp"], "FC-VI Disconnect")
 
+    def test_vitcp_profile_has_columns(self):
+        lines = self.tshark("-C", "VI-TCP", "-T", "tabs", capture=self.tcp_capture)
+        columns = [column.strip() for column in lines[self.tcp_names.index("n.0")].split("\t")]
+        self.assertEqual(columns[5:7] + columns[-1:], ["VI/TCP", "1", "Send 00000102h, 10 B"])
+
+    def test_vitcp_profile_has_colours(self):
+        rules = self.tshark("-C", "VI-TCP", "--color", "-T", "fields", "-e", "frame.coloring_rule.name", capture=self.tcp_capture)
+        named = dict(zip(self.tcp_names, rules))
+        wanted = {"rqst": "set-up", "m.0": "data", "n.ack": "ACK", "r": "RDMA Read", "nop": "violation"}
+        self.assertEqual({name: named[name] for name in wanted}, {name: "VI/TCP " + rule for name, rule in wanted.items()})
+
 
 if __name__ == "__main__":
-    PLUGIN, CMAKE, SOURCES = sys.argv[1:4]
-    del sys.argv[1:4]
+    PLUGIN, VITCP_PLUGIN, CMAKE, SOURCES = sys.argv[1:5]
+    del sys.argv[1:5]
     skip_without_tshark()
     unittest.main()

@@ -1,14 +1,10 @@
 // fcvi-wireshark OUTPUT PART...: writes the Wireshark plugin. Its first lines are the tables of wire/: IUs, fields,
 // flags, reason codes and texts; the parts, hand-written Lua, follow in the order given. Run by the build.
-#include <cstdio>
-#include <fstream>
-#include <iostream>
-#include <iterator>
-
 #include "tools/faults/iu_flags.hpp"
 #include "tools/violations/used_bits.hpp"
 #include "tools/violations/violations.hpp"
 #include "tools/wireshark/lua_writer.hpp"
+#include "tools/wireshark/plugin_file.hpp"
 #include "wire/messages.hpp"
 
 namespace {
@@ -122,33 +118,11 @@ std::string tables() {
   return text + constants() + "}\n";
 }
 
-/// Writes into a string of its own first: a build that fails leaves no half plugin.
-bool write(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file) std::cerr << path << ": cannot be written\n";
-  return static_cast<bool>(file);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 3) {
-    std::cerr << "usage: fcvi-wireshark OUTPUT PART...\n";
-    return 2;
-  }
-  std::string text =
-      "-- Wireshark plugin for FC-VI (ISO/IEC 14165-331). Made by the build from wire/ and tools/wireshark/*.lua:\n"
-      "-- do not edit.\n" +
-      tables();
-  for (int i = 2; i < argc; ++i) {
-    std::ifstream part(argv[i], std::ios::binary);
-    if (!part) {
-      std::cerr << argv[i] << ": cannot be read\n";
-      return 2;
-    }
-    text.append(std::istreambuf_iterator<char>(part), {});
-  }
-  return write(argv[1], text) ? 0 : 2;
+  return wireshark::write_plugin(argc, argv,
+                                 "-- Wireshark plugin for FC-VI (ISO/IEC 14165-331). Made by the build from wire/ and "
+                                 "tools/wireshark/*.lua:\n-- do not edit.\n" +
+                                     tables());
 }

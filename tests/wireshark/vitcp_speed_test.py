@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""Processor time of tshark over 100,000 TCP segments with the plugin, as a multiple of the time without it: long messages, messages of
+64 octets, and both with CRCs; and that it does not grow with the capture. The limits leave room for other processes, which disturb
+all. The segments are made once, and repeated with other numbers.
+
+usage: vitcp_speed_test.py PLUGIN
+"""
+
+import sys
+from pathlib import Path
+
+import vitcp_capture
+from speed_test import least, ratio_holds, seconds
+from tshark import Tshark, skip_without_tshark, workspace
+from vitcp_talk import RECEPTION, UNRELIABLE, Talk
+
+FRAMES = 100_000
+LIMIT = 3.0
+CRC_LIMIT = 4.0    # each octet is looked at in Lua
+GROWTH_LIMIT = 1.8  # of the time for a frame, from an eighth of the frames to all
+
+
+def capture_of(place, name: str, talk: Talk) -> Path:
+    packets = vitcp_capture.packets_of(talk)
+    assert len(packets) >= FRAMES, len(packets)
+    return vitcp_capture.write(Path(place) / f"{name}.pcapng", packets)
+
+
+def small(level: int, crc=False) -> Talk:
+    talk = Talk(level, crc).connect()
+    for at in range(FRAMES if level == UNRELIABLE else FRAMES // 2):
+        talk.message(str(at), 64)
+    return talk
+
+
+def long(crc=False) -> Talk:
+    talk = Talk(UNRELIABLE, crc, piece=1400).connect()
+    for at in range(FRAMES // 100):
+        talk.message(str(at), 140_000)
+    return talk
+
+
+def holds(tshark: Tshark, name: str, capture, limit: float) -> bool:
+    without, start, few, many = least(2, lambda: seconds(tshark, capture, False), lambda: seconds(tshark, capture, True, 1),
+                                      lambda: seconds(tshark, capture, True, FRAMES // 8), lambda: seconds(tshark, capture, True))
+    growth = (many - start) / 8 / (few - start)
+    print(f"{name}: a frame of {FRAMES} takes {growth:.2f} times as long as one of {FRAMES // 8} (limit {GROWTH_LIMIT})")
+    return ratio_holds(name, without, many, limit) and growth <= GROWTH_LIMIT
+
+
+def main() -> int:
+    skip_without_tshark()
+    tshark, good = Tshark(sys.argv[1]), []
+    with workspace() as place:
+        for name, talk, limit in (("long messages", long(), LIMIT), ("long messages with CRC", long(True), CRC_LIMIT),
+                                  ("Sends of 64 octets", small(UNRELIABLE), LIMIT),
+                                  ("Sends of 64 octets and their ACKs", small(RECEPTION), LIMIT)):
+            good.append(holds(tshark, name, capture_of(place, "c", talk), limit))
+    return 0 if all(good) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
