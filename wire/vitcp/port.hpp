@@ -4,8 +4,7 @@
 
 namespace wire::vitcp {
 
-/// TCP port of hosts whose configuration names none: the draft reserves one port (VI-TCP 2.2.2.2.1) without a number,
-/// and nobody has registered one (ruling V-12).
+/// TCP port of hosts whose configuration names none: the draft reserves one, without a number (ruling V-12).
 inline constexpr std::uint16_t default_port = 8474;
 
 }  // namespace wire::vitcp

@@ -165,11 +165,15 @@ do
 
   -- ---- columns
   -- Several segments may stand in a frame, and several calls be made for it.
-  local function add_info(pinfo, text, is_first)
+  -- What is put together stands before the rest of its frame.
+  local function add_info(pinfo, tvb, record, text)
     local columns = pinfo.cols
-    if is_first then columns.protocol, columns.info = "VI/TCP", text
-    else columns.info:append("; " .. text) end
-    columns.info:fence()
+    if record.is_first then
+      columns.protocol, columns.info = "VI/TCP", text
+    else
+      columns.info:append("; " .. text)
+    end
+    if tvb:offset() == 0 then columns.info:fence() end
   end
 
   local function add_segment(tree, h, record, tvb, at, limit, text)
@@ -190,9 +194,10 @@ do
 
   local has_window = gui_enabled()
   local function show_segment(h, record, tvb, pinfo, tree, visited)
-    local at, limit = record.at, math.min(record.at + record.bytes_here, tvb:len())
+    local at, limit = record.at, tvb:len()
+    if limit > at + record.bytes_here then limit = at + record.bytes_here end
     local text = words.of(h, record, record.payload)
-    add_info(pinfo, text, record.is_first)
+    add_info(pinfo, tvb, record, text)
     local found = what_is_asked(tree, visited)
     wanted_fields = found ~= true and found or nil
     if h.info and (has_window and not visited or not has_window and found and wanted(F["message.data"])) then
@@ -206,10 +211,17 @@ do
     end
   end
 
+  local function parsed(record, tvb)
+    local raw = tvb:raw(record.at, math.min(record.bytes_here, tvb:len() - record.at, wire.header_bytes + wire.messages.rdma.size))
+    local h = segment.parse(raw)
+    if h.info and h.info.has_rdma then segment.parse_rdma(h, raw) end
+    return h
+  end
+
   local continued = {rest = "continuation", again = "octets that were there before"}
   local function show_rest(record, tvb, pinfo, tree, visited)
     local text = continued[record.kind]
-    if record.is_first then add_info(pinfo, text, true) end
+    if record.is_first then add_info(pinfo, tvb, record, text) end
     local found = what_is_asked(tree, visited)
     local there = math.min(record.bytes_here, tvb:len() - record.at)
     if not found or there <= 0 then return end
@@ -220,17 +232,13 @@ do
     add_connection(node, record)
   end
 
-  -- The records of one call. `header`: of the first one, if it was parsed just now.
-  function dissect.show(record, tvb, pinfo, tree)
-    local visited = pinfo.visited
+  -- The records of one call. `h`: the header of the only one, if it was parsed just now.
+  function dissect.show(record, h, tvb, pinfo, tree, visited)
     while record do
       if record.kind == "rest" or record.kind == "again" then
         show_rest(record, tvb, pinfo, tree, visited)
       elseif not record.kind then
-        local raw = tvb:raw(record.at, math.min(record.bytes_here, tvb:len() - record.at, wire.header_bytes + wire.messages.rdma.size))
-        local h = segment.parse(raw)
-        if h.info and h.info.following == "RDMA header" then segment.parse_rdma(h, raw) end
-        show_segment(h, record, tvb, pinfo, tree, visited)
+        show_segment(h or parsed(record, tvb), record, tvb, pinfo, tree, visited)
       end
       record = record.following
     end

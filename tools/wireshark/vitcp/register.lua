@@ -4,7 +4,7 @@ collectgarbage("setpause", 400)
 
 do
   local one_more_segment = DESEGMENT_ONE_MORE_SEGMENT or 0x0FFFFFFF
-  local header_bytes = wire.header_bytes
+  local header_bytes, version, connect_request = wire.header_bytes, wire.version, wire.connect_request
   local head_bytes = header_bytes + wire.messages.rdma.size  -- what is looked at of a segment without CRC
   local calls     -- the first record of each call, by frame and place in it
   local seen_in   -- the frame of the latest call
@@ -45,8 +45,8 @@ do
 
   local function urgent(call, record, length)
     local octet = stream.urgent_octet(call.one, length)
-    local taker = call.flow.peer.ce
     if not octet then return end
+    local taker = call.flow.peer.ce
     if octet > 0 then
       note(record, "urgent_data", ("octet %d of the segment"):format(octet))
     elseif taker and taker.options and not taker.options.urgent_marker then
@@ -54,44 +54,46 @@ do
     end
   end
 
-  -- The segment at `at`, of which `length` octets are there to be read. Returned: where the next one begins.
-  local function take(call, h, at, length)
-    local there = math.min(length, call.captured - at)
+  -- The segment at `at`, of which `length` octets are there to be read; `raw` has its headers. Returned: where the next one begins.
+  local function take(call, h, raw, at, length)
+    local one, there = call.one, call.captured - at
+    if there > length then there = length end
     local is_whole = there == h.length
-    local info, crc = h.info, call.flow.connection.crc
-    local needed = info and (info.is_connection or is_whole and crc ~= false) and there or math.min(there, head_bytes)
-    local record = track.read(h, call.flow, call.tvb:raw(at, needed), call.pinfo, is_whole)
+    if h.info and (h.info.is_connection or is_whole and call.flow.connection.crc ~= false) then raw = call.tvb:raw(at, there) end
+    local record = track.read(h, call.flow, raw, call.pinfo, is_whole)
     record.length = h.length
-    urgent(call, record, length)
+    if one.urgent then urgent(call, record, length) end
     append(call, record, at, length)
-    stream.take(call.one, h.length)
-    stream.pass(call.one, length)
+    stream.take(one, h.length)
+    stream.pass(one, length)
     return at + length
   end
 
   -- What begins at `at`. Returned: where the next one begins; nil: no further.
   local function next_segment(call, at)
-    local left, there = call.reported - at, call.captured - at
-    local is_cut = there < left
+    local one, left, there = call.one, call.reported - at, call.captured - at
     if there < header_bytes then
-      if not is_cut and call.can_wait then wait(call, at, one_more_segment) else pass_over(call, at) end
+      if there == left and call.pinfo.can_desegment > 0 then wait(call, at, one_more_segment) else pass_over(call, at) end
       return nil
     end
-    local raw = call.tvb:raw(at, header_bytes)
-    if call.one.in_doubt and not segment.is_plausible(raw) then
+    local raw = call.tvb:raw(at, there < head_bytes and there or head_bytes)
+    if one.in_doubt and not segment.is_plausible(raw) then
       pass_over(call, at)
       return nil
     end
     local h = segment.parse(raw)
-    call.flow = track.renewed(call.flow, h, call.pinfo)
-    local is_readable = h.version == wire.version and h.info and h.length >= header_bytes
-    call.one.in_doubt = not is_readable
-    if h.length > left and is_readable and not is_cut and call.can_wait then
-      wait(call, at, h.length - left, h.length)
+    local length = h.length
+    if h.type == connect_request then call.flow = track.renewed(call.flow, h, call.pinfo) end
+    local is_readable = h.version == version and h.info and length >= header_bytes
+    one.in_doubt = not is_readable
+    if length > left and is_readable and there == left and call.pinfo.can_desegment > 0 then
+      wait(call, at, length - left, length)
       return nil
     end
-    local behind = take(call, h, at, h.length < header_bytes and left or math.min(h.length, left))
-    if h.length < header_bytes then stream.lose(call.one) end
+    call.h = h
+    if length >= header_bytes then return take(call, h, raw, at, length < left and length or left) end
+    local behind = take(call, h, raw, at, left)
+    stream.lose(one)
     return behind
   end
 
@@ -115,11 +117,18 @@ do
     return h.version == wire.version or is_request and h.length >= header_bytes + wire.messages.ce.size
   end
 
-  local function read(tvb, pinfo, number, reported, captured)
-    local flow = track.flow_of(pinfo)
-    local one = flow.stream
-    local call = {tvb = tvb, pinfo = pinfo, number = number, flow = flow, one = one, reported = reported, captured = captured,
-      can_wait = pinfo.can_desegment > 0, first = nil, last = nil}
+  -- One table for all calls.
+  local shared = {}
+  local function new_call(tvb, pinfo, number, reported, captured)
+    local call, flow = shared, track.flow_of(pinfo)
+    call.tvb, call.pinfo, call.number, call.reported, call.captured = tvb, pinfo, number, reported, captured
+    call.flow, call.one, call.first, call.last, call.h = flow, flow.stream, nil, nil, nil
+    return call
+  end
+
+  -- Returned: the first record of the call, nil where it is not ours; and the header of the only one.
+  local function read(call, tvb, number, reported)
+    local flow, one = call.flow, call.one
     local at, has_gap = stream.begin(one, number, tvb, reported)
     if has_gap then track.forget(flow) end
     if stream.acknowledges_unseen(flow.peer.stream) then track.forget(flow.peer) end
@@ -139,7 +148,7 @@ do
       at = at + rest
     end
     while at and at < reported do at = next_segment(call, at) end
-    return call.first
+    return call.first, call.first == call.last and call.h or nil
   end
 
   -- ---- every call
@@ -148,14 +157,15 @@ do
     if reported == 0 or captured == 0 then return 0 end
     local number = pinfo.number
     local key = number * 1048576 + tvb:offset()
-    local first = calls[key]
+    local first, h, visited = calls[key], nil, pinfo.visited
     if first == nil then
-      if pinfo.visited then return 0 end
-      first = read(tvb, pinfo, number, reported, captured) or false
+      if visited then return 0 end
+      first, h = read(new_call(tvb, pinfo, number, reported, captured), tvb, number, reported)
+      first = first or false
       calls[key] = first
     end
     if not first then return 0 end
-    dissect.show(first, tvb, pinfo, tree)
+    dissect.show(first, h, tvb, pinfo, tree, visited)
     if first.wait_at then pinfo.desegment_offset, pinfo.desegment_len = first.wait_at, first.wait_bytes end
     return captured
   end

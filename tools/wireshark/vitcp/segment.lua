@@ -74,16 +74,17 @@ do
     }
   end
 
-  -- Fewest and most octets of a segment of the type.
-  local function least(info) return header_bytes + info.following_bytes end
-  local function most(info)
-    if info.has_payload or info.following == "CE header" then return 65535 end
-    return least(info) + trailer_bytes
+  -- Fewest and most octets of a segment of each type.
+  for _, info in pairs(wire.types) do
+    info.least = header_bytes + info.following_bytes
+    info.has_rdma = info.following == "RDMA header"
+    info.has_any_length = info.has_payload or info.following == "CE header"
+    info.most = info.has_any_length and 65535 or info.least + trailer_bytes
   end
   function segment.length_fits(h)
-    local info = h.info
-    return h.length >= least(info) and h.length <= most(info) and
-        (most(info) == 65535 or h.length == least(info) or h.length == most(info))
+    local info, length = h.info, h.length
+    if info.has_any_length then return length >= info.least end
+    return length == info.least or length == info.most
   end
 
   -- Whether octets that may be anything begin a segment: all that is fixed is as it has to be. `raw`: 24 octets at least.
@@ -121,7 +122,7 @@ do
     local reserved = band(h.error, reserved_error)
     if reserved ~= 0 then note(record, "reserved_bits", ("Remote Error Code has %04Xh"):format(reserved)) end
     if not segment.length_fits(h) then
-      note(record, "wrong_length", ("%d octets, %s has at least %d"):format(h.length, info.name, least(info)))
+      note(record, "wrong_length", ("%d octets, %s has at least %d"):format(h.length, info.name, info.least))
       return false
     end
     if not info.has_immediate_data then

@@ -5,27 +5,31 @@ do
   local add, counts = tallies.add, nil
 
   function statistics.reset()
-    counts = {segments = {}, messages = {}, bytes = {}, setups = {}, errors = {}, times = {}, crcs = {}, violations = {}}
+    counts = {segments = {}, messages = {}, bytes = {}, errors = {}, times = {}, crcs = {}, violations = {}}
   end
   statistics.reset()
 
-  local function level_of(connection) return connection.level and wire.levels[connection.level] or "unknown level" end
-
-  local crc_states = {right = "right", wrong = "wrong", unchecked = "not checked", none = "segments without CRC"}
+  -- By numbers while the capture is read: to make names takes longer than to count. `segments` by type, `crcs` by what trailer()
+  -- found, `messages` and `bytes` by level (0: unknown), then type.
   function track.counted(h, record)
-    add(counts.segments, h.info.name)
-    if h.info.is_connection then add(counts.setups, h.info.name) end
-    local state = record.trailer and (record.is_bad and "wrong" or record.calculated and "right" or "unchecked") or "none"
-    add(counts.crcs, crc_states[state])
-    for _, found in ipairs(record.notes or {}) do add(counts.violations, found.key) end
+    local segments, type, notes = counts.segments, h.type, record.notes
+    segments[type] = (segments[type] or 0) + 1
+    local state = record.trailer and (record.is_bad and "wrong" or record.calculated and "right" or "not checked") or "segments without CRC"
+    counts.crcs[state] = (counts.crcs[state] or 0) + 1
+    if not notes then return end
+    for _, found in ipairs(notes) do add(counts.violations, found.key) end
   end
   -- A message of which the last segment was read.
   function track.ended(message)
-    local level = level_of(message.flow.connection)
-    local name = level .. ", " .. wire.types[message.type].name
-    add(counts.messages, name)
-    add(counts.bytes, level, message.type ~= wire.read_request and message.bytes or 0)
-    if message.transmit_error then add(counts.errors, "Transmit Error, " .. wire.types[message.type].name) end
+    local type, level = message.type, message.flow.connection.level or 0
+    local messages = counts.messages[level]
+    if not messages then
+      messages = {}
+      counts.messages[level] = messages
+    end
+    messages[type] = (messages[type] or 0) + 1
+    if type ~= wire.read_request then counts.bytes[level] = (counts.bytes[level] or 0) + (message.bytes or 0) end
+    if message.transmit_error then add(counts.errors, "Transmit Error, " .. wire.types[type].name) end
   end
   function track.acknowledged(message, record)
     if message.end_time then
@@ -44,13 +48,33 @@ do
   end
   function track.refused(h) add(counts.errors, h.info.name) end
 
+  local function level_text(level) return wire.levels[level] or "unknown level" end
+  -- Counts by number, with names.
+  local function named(list, name_of)
+    local made = {}
+    for key, value in pairs(list) do made[name_of(key)] = value end
+    return made
+  end
+  local function type_text(type) return wire.types[type].name end
+  local function of_connections(wanted)
+    local made = {}
+    for type, count in pairs(counts.segments) do
+      if wire.types[type].is_connection == wanted then made[type] = count end
+    end
+    return named(made, type_text)
+  end
+
   local sections = {
     {"Messages by level", function(lines)
-      tallies.counts(lines, "Messages by reliability level", counts.messages)
-      tallies.counts(lines, "Octets by reliability level, of Sends and RDMA Writes", counts.bytes)
+      local messages = {}
+      for level, of_level in pairs(counts.messages) do
+        for type, count in pairs(of_level) do messages[level_text(level) .. ", " .. type_text(type)] = count end
+      end
+      tallies.counts(lines, "Messages by reliability level", messages)
+      tallies.counts(lines, "Octets by reliability level, of Sends and RDMA Writes", named(counts.bytes, level_text))
     end},
-    {"Segments", function(lines) tallies.counts(lines, "Segments", counts.segments) end},
-    {"Set-ups", function(lines) tallies.counts(lines, "Connection set-ups", counts.setups) end},
+    {"Segments", function(lines) tallies.counts(lines, "Segments of messages, NOPs", of_connections(false)) end},
+    {"Set-ups", function(lines) tallies.counts(lines, "Connection set-ups", of_connections(true)) end},
     {"CRCs", function(lines) tallies.counts(lines, "CRCs", counts.crcs) end},
     {"Error codes", function(lines) tallies.counts(lines, "Refusals and errors", counts.errors) end},
     {"Response times", function(lines)

@@ -100,7 +100,7 @@ do
   local function guess(connection, h, record, raw, is_whole)
     if h.type == wire.nop then
       connection.crc = h.length > wire.header_bytes
-    elseif is_whole and (connection.guesses or 0) < guesses and h.length >= wire.header_bytes + h.info.following_bytes + wire.trailer_bytes then
+    elseif is_whole and (connection.guesses or 0) < guesses and h.length >= h.info.least + wire.trailer_bytes then
       connection.guesses = (connection.guesses or 0) + 1
       if matches(raw, record) then
         connection.crc = true
@@ -138,7 +138,7 @@ do
   -- Octets of payload, nil where it is not known whether a CRC follows it.
   local function payload_of(h, record, has)
     if has == nil and h.info.trailer == "as agreed" then return nil end
-    local payload = h.length - wire.header_bytes - h.info.following_bytes - (has and wire.trailer_bytes or 0)
+    local payload = h.length - h.info.least - (has and wire.trailer_bytes or 0)
     if payload < 0 or payload > 0 and not h.info.has_payload then
       note(record, "wrong_length", ("%d octets, %s CRC"):format(h.length, has and "with" or "without"))
       return nil, true
@@ -157,7 +157,7 @@ do
     record.payload = payload
     -- VI-TCP 3.6: a segment with a wrong CRC ends the connection, or flags its message; its fields say nothing.
     if not setup.allows(record, connection, h.info.name) then return end
-    if misfit or record.is_bad or h.info.following == "RDMA header" and not segment.parse_rdma(h, raw) then
+    if misfit or record.is_bad or h.info.has_rdma and not segment.parse_rdma(h, raw) then
       track.forget(flow)
       return
     end
