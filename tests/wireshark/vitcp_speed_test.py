@@ -15,8 +15,9 @@ from tshark import Tshark, skip_without_tshark, workspace
 from vitcp_talk import RECEPTION, UNRELIABLE, Talk
 
 FRAMES = 100_000
-LIMIT = 3.0
-CRC_LIMIT = 4.0    # each octet is looked at in Lua
+LIMIT = 3.0        # it takes some 2.3 times
+SMALL_LIMIT = 4.5  # 1.5 to 3.3 times, on a busy machine
+CRC_LIMIT = 5.5    # some 4 times: each octet is looked at in Lua
 GROWTH_LIMIT = 1.8  # of the time for a frame, from an eighth of the frames to all
 
 
@@ -53,8 +54,8 @@ def main() -> int:
     tshark, good = Tshark(sys.argv[1]), []
     with workspace() as place:
         for name, talk, limit in (("long messages", long(), LIMIT), ("long messages with CRC", long(True), CRC_LIMIT),
-                                  ("Sends of 64 octets", small(UNRELIABLE), LIMIT),
-                                  ("Sends of 64 octets and their ACKs", small(RECEPTION), LIMIT)):
+                                  ("Sends of 64 octets", small(UNRELIABLE), SMALL_LIMIT),
+                                  ("Sends of 64 octets and their ACKs", small(RECEPTION), SMALL_LIMIT)):
             good.append(holds(tshark, name, capture_of(place, "c", talk), limit))
     return 0 if all(good) else 1
 
