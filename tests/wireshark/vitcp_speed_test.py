@@ -16,7 +16,7 @@ from vitcp_talk import RECEPTION, UNRELIABLE, Talk
 
 FRAMES = 100_000
 LIMIT = 3.0        # it takes some 2.3 times
-SMALL_LIMIT = 4.5  # 1.5 to 3.3 times, on a busy machine
+SMALL_LIMIT = 4.5  # 1.5 to 3.5 times, on a busy machine
 CRC_LIMIT = 5.5    # some 4 times: each octet is looked at in Lua
 GROWTH_LIMIT = 1.8  # of the time for a frame, from an eighth of the frames to all
 
