@@ -31,7 +31,8 @@ bool PortAttachment::is_consistent() const {
   const bool online = machine_.is_any_of<pa::PointToPoint, pa::WithoutFabric, pa::Attached, pa::Fixed>();
   return effects_.empty() && !settling_ && unsent_ == nullptr && state_.online == online &&
          has_link() == (output_ != nullptr) && interrupted() == interruption_timer_.pending() &&
-         awaits_fan() == fan_timer_.pending() && (interrupted() || !others_may_have_moved_);
+         awaits_fan() == fan_timer_.pending() && (may_be_assigned() || !address_timer_.pending()) &&
+         (interrupted() || !others_may_have_moved_);
 }
 
 // --- the machine -------------------------------------------------------------------------------------------------
@@ -40,7 +41,8 @@ constexpr std::size_t most_effects =
     fsm::most_pending<pa::Def, pa::LogIn, pa::LeaveFabric, pa::UseOwnParameters, pa::UseFixedAddress, pa::GoOnlineSame,
                       pa::GoOnlineAsking, pa::GoOnlineChanged, pa::LogInToOther, pa::RenewOther, pa::GoOffline,
                       pa::Suspend, pa::EndInterruption, pa::DropLink, pa::ForgetTopology, pa::ConfirmFabricLogin,
-                      pa::StartFanTimer, pa::StopFanTimer, pa::ReportLoginFailed>;
+                      pa::StartFanTimer, pa::StopFanTimer, pa::StartAddressTimer, pa::StopAddressTimer,
+                      pa::ReportLoginFailed>;
 
 // What an effect leads to comes after those that wait already: its event was fed while they were carried out.
 template <class E>
@@ -76,6 +78,8 @@ void PortAttachment::carry_out(Effect effect) {
       return;
     case Effect::StartFanTimer: return port_.scheduler().schedule_after(fan_timer_, state_.e_d_tov);
     case Effect::StopFanTimer: return port_.scheduler().cancel(fan_timer_);
+    case Effect::StartAddressTimer: return port_.scheduler().schedule_after(address_timer_, 2 * state_.r_a_tov);
+    case Effect::StopAddressTimer: return port_.scheduler().cancel(address_timer_);
     case Effect::ReportLoginFailed: return listener_.fabric_login_failed();
   }
 }
@@ -192,6 +196,8 @@ void PortAttachment::fan_received(const wire::els::Fan& fan) {
 void PortAttachment::fan_overdue() { process(pa::FanOverdue{}); }
 
 // --- another N_Port: FC-VI 7.7.2 ---------------------------------------------------------------------------------
+
+void PortAttachment::address_overdue() { process(pa::AddressOverdue{}); }
 
 void PortAttachment::address_assigned(wire::FcId id) {
   next_id_ = id;

@@ -79,6 +79,8 @@ class PortAttachment final : public LoginOwner,
     ConfirmFabricLogin,
     StartFanTimer,
     StopFanTimer,
+    StartAddressTimer,
+    StopAddressTimer,
     ReportLoginFailed,
   };
   template <class E>
@@ -94,6 +96,7 @@ class PortAttachment final : public LoginOwner,
   [[nodiscard]] bool is_same_fabric(wire::Wwn port_name, wire::Wwn fabric_name) const;
   void take_parameters(const wire::els::Login& fabric);
   void fan_overdue();
+  void address_overdue();
   void interruption_over();
 
   // what the effects do
@@ -129,6 +132,8 @@ class PortAttachment final : public LoginOwner,
   void confirm_fabric_login() override { effects_.push(Effect::ConfirmFabricLogin); }
   void start_fan_timer() override { effects_.push(Effect::StartFanTimer); }
   void stop_fan_timer() override { effects_.push(Effect::StopFanTimer); }
+  void start_address_timer() override { effects_.push(Effect::StartAddressTimer); }
+  void stop_address_timer() override { effects_.push(Effect::StopAddressTimer); }
   void report_login_failed() override { effects_.push(Effect::ReportLoginFailed); }
   [[nodiscard]] bool has_fixed_address() const override { return port_.config().is_fixed(); }
   [[nodiscard]] bool others_may_have_moved() const override { return others_may_have_moved_; }
@@ -151,6 +156,7 @@ class PortAttachment final : public LoginOwner,
   FabricLogin fabric_login_;
   Timer<PortAttachment, &PortAttachment::interruption_over> interruption_timer_{*this};
   Timer<PortAttachment, &PortAttachment::fan_overdue> fan_timer_{*this};
+  Timer<PortAttachment, &PortAttachment::address_overdue> address_timer_{*this};
 };
 
 }  // namespace fc2

@@ -164,6 +164,104 @@ TEST(PointToPointLink, flogiCame_linkWent_isForgotten) {
   EXPECT_EQ(p.discarded(Discard::WrongAddress), 1U);
 }
 
+// FC-LS: the lower name's address comes with the other's PLOGI. None comes for 2 x R_A_TOV: FLOGI again, by which the
+// other one learns that its login is to begin anew. So often as need be; its PLOGI ends it.
+TEST(PointToPointLink, waiting_noPlogiComes_flogiAgain) {
+  PortByHand p;
+  p.meet_n_port(+1);
+  p.run_for(20 * second - 2 * microsecond);
+  EXPECT_EQ(p.sent(Command::flogi), 1U);
+  p.run_for(microsecond);
+  EXPECT_EQ(p.sent(Command::flogi), 2U);
+  EXPECT_FALSE(p.port.is_point_to_point());
+  p.plogi_comes(higher_id, lower_id);  // late: nobody knows who is there
+  EXPECT_FALSE(p.port.online());
+  p.answer(Command::flogi, bytes_of(p.n_port_login(+1)), {});
+  EXPECT_TRUE(p.port.is_point_to_point());
+  p.run_for(20 * second);
+  EXPECT_EQ(p.sent(Command::flogi), 3U);
+  p.answer(Command::flogi, bytes_of(p.n_port_login(+1)), {});
+  p.plogi_comes(higher_id, lower_id);
+  EXPECT_TRUE(p.port.online());
+  EXPECT_EQ(p.port.n_port_id(), lower_id);
+  p.run_for(100 * second);
+  EXPECT_EQ(p.sent(Command::flogi), 3U);
+  EXPECT_EQ(p.listener.events, "FI");
+}
+
+// ... and what answers the FLOGI then may be a fabric, or a port of another name.
+TEST(PointToPointLink, waiting_flogiAgain_findsAnother) {
+  PortByHand fabric;
+  fabric.meet_n_port(+1);
+  fabric.run_for(20 * second);
+  fabric.answer(Command::flogi, bytes_of(fabric.fabric_login()), own);
+  EXPECT_TRUE(fabric.port.online());
+  EXPECT_TRUE(fabric.port.has_fabric());
+  PortByHand port;
+  port.meet_n_port(+1);
+  port.run_for(20 * second);
+  port.answer(Command::flogi, bytes_of(port.n_port_login(-1)), {});
+  EXPECT_EQ(port.port.n_port_id(), higher_id);
+  EXPECT_EQ(port.sent(Command::plogi), 1U);
+}
+
+// Only the other's FLOGI came, ours is asked again meanwhile: one exchange of it at a time.
+TEST(PointToPointLink, waiting_ownFlogiUnanswered_flogiAgain) {
+  PortByHand p;
+  p.link_up();
+  p.run_for(5 * second);
+  p.flogi_comes();
+  p.run_for(20 * second - 3 * microsecond);
+  EXPECT_EQ(p.sent(Command::flogi), 3U);  // at 0, 4 s, 12 s
+  p.run_for(3 * microsecond);
+  EXPECT_EQ(p.sent(Command::flogi), 4U);
+  p.answer(Command::flogi, bytes_of(p.n_port_login(-1)), {});
+  EXPECT_EQ(p.port.n_port_id(), higher_id);
+  EXPECT_EQ(p.listener.events, "F");
+}
+
+// After an interruption it is the same; a new address means that mappings are invalid, and R_A_TOV ends the logins.
+TEST(PointToPointLink, waiting_afterAFabric_flogiAgain) {
+  PortByHand p;
+  p.link_up();
+  wire::els::Login accept = p.fabric_login();
+  accept.set_r_a_tov_ms(60'000);
+  p.answer(Command::flogi, bytes_of(accept), own);
+  p.log_in();
+  p.port.link_interrupted();
+  p.meet_n_port(+1);
+  p.run_for(20 * second);  // of our own R_A_TOV; the interruption lasts the fabric's
+  EXPECT_EQ(p.sent(Command::flogi), 3U);
+  EXPECT_TRUE(stands(p) || p.port.remote_port(peer).suspended());
+  p.answer(Command::flogi, bytes_of(p.n_port_login(+1)), {});
+  p.plogi_comes(higher_id, lower_id);
+  EXPECT_EQ(p.listener.events, "FIOFI");
+  EXPECT_FALSE(stands(p));
+  EXPECT_EQ(p.port.n_port_id(), lower_id);
+}
+
+// Two ports of one name: nobody assigns an address, and nobody asks for ever.
+TEST(PointToPointLink, waiting_ofTheSameName_isNotAskedAgain) {
+  PortByHand p;
+  p.link_up();
+  p.flogi_comes();
+  p.answer(Command::flogi, bytes_of(p.n_port_login(0)), {});
+  p.run_for(100 * second);
+  EXPECT_EQ(p.sent(Command::flogi), 1U);
+  EXPECT_EQ(p.listener.events, "f");
+}
+
+// The link goes while the address is waited for: of that wait nothing is left.
+TEST(PointToPointLink, waiting_linkGoes_noFlogiComesOfIt) {
+  for (const bool for_good : {true, false}) {
+    PortByHand p;
+    p.meet_n_port(+1);
+    for_good ? p.port.link_down() : p.port.link_interrupted();
+    p.run_for(100 * second);
+    EXPECT_EQ(p.sent(Command::flogi), 1U);
+  }
+}
+
 // The lower name waits for its PLOGI, and the link goes: none is taken before there is a link again.
 TEST(PointToPointLink, waiting_linkGoes_noPlogiIsTaken) {
   PortByHand p;

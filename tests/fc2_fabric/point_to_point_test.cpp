@@ -89,6 +89,29 @@ TEST_F(PointToPointTest, joined_any_loss_logs_in) {
     }
 }
 
+// All four tries of the PLOGI are lost: the port that waits for its address asks by FLOGI until the other one begins
+// the login anew.
+TEST_F(PointToPointTest, joined_all_plogi_of_one_login_lost_begins_anew) {
+  struct LosePlogi final : FrameFault {
+    void carry(Channel& channel, FramePtr frame) override {
+      support::FrameLog log;
+      log.frame_passed(0, *frame, true);
+      if (log.sent(Command::plogi) == 0 || left-- <= 0) channel.deliver(std::move(frame));
+    }
+    int left = 4;
+  };
+  LosePlogi fault;
+  PointToPoint pair(scheduler, {.latency_ns = microsecond, .bb_credit = 8}, a, b);
+  pair.link.b.output().set_fault(&fault);
+  run_for(59 * second);
+  EXPECT_TRUE(b.online());
+  EXPECT_FALSE(a.online());
+  run_for(2 * second);
+  EXPECT_TRUE(both_logged_in());
+  EXPECT_EQ(a_listener.events, "FI");
+  EXPECT_EQ(pair.link.a.credit().limit(), 8U);
+}
+
 // Two ports of one name cannot tell who assigns: neither comes online, both say so.
 TEST_F(PointToPointTest, joined_equal_names_fail) {
   NPort twin(scheduler, pool, support::port_config(0));

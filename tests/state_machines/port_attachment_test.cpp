@@ -25,6 +25,8 @@ class Recorded final : public fsm::testing::Recorder<Context> {
   void confirm_fabric_login() override { note("confirm_fabric_login"); }
   void start_fan_timer() override { note("start_fan_timer"); }
   void stop_fan_timer() override { note("stop_fan_timer"); }
+  void start_address_timer() override { note("start_address_timer"); }
+  void stop_address_timer() override { note("stop_address_timer"); }
   void report_login_failed() override { note("report_login_failed"); }
   [[nodiscard]] bool has_fixed_address() const override { return knob(HasFixedAddressKnob); }
   [[nodiscard]] bool others_may_have_moved() const override { return knob(OthersMayHaveMovedKnob); }
@@ -111,8 +113,9 @@ TEST(PortAttachment, LoggingIn_link_goes) {
   EXPECT_EQ(after(LinkUp{}).after(LinkInterrupted{}), offline);
   EXPECT_EQ(after(LinkUp{}).after(LinkDown{}), offline);
   EXPECT_EQ(after(LinkUp{}, other).after(LinkDown{}), offline);
-  EXPECT_EQ(after(LinkUp{}, FlogiReceived{}).after(LinkInterrupted{}), offline);
-  EXPECT_EQ(after(LinkUp{}, FlogiReceived{}).after(LinkDown{}), offline);
+  constexpr const char* waited = "Offline: stop_address_timer, drop_link, go_offline, forget_topology";
+  EXPECT_EQ(after(LinkUp{}, FlogiReceived{}).after(LinkInterrupted{}), waited);
+  EXPECT_EQ(after(LinkUp{}, FlogiReceived{}).after(LinkDown{}), waited);
   EXPECT_EQ(after(LinkUp{}, higher).after(LinkInterrupted{}), offline);
   EXPECT_EQ(after(LinkUp{}, higher).after(LinkDown{}), offline);
 }
@@ -120,14 +123,14 @@ TEST(PortAttachment, LoggingIn_link_goes) {
 // FC-VI 7.7.2, FC-LS: the port of the higher name gives both their addresses, by its PLOGI.
 TEST(PortAttachment, LoggingIn_finds_another_n_port) {
   EXPECT_EQ(after(LinkUp{}).after(higher), "PointToPoint: leave_fabric, go_online_changed, log_in_to_other");
-  EXPECT_EQ(after(LinkUp{}).after(lower), "AwaitingAddress: leave_fabric");
+  EXPECT_EQ(after(LinkUp{}).after(lower), "AwaitingAddress: leave_fabric, start_address_timer");
   EXPECT_EQ(after(LinkUp{}).after(equal), "AwaitingAddress: leave_fabric, report_login_failed");
   Rig rig = after(LinkUp{});
-  EXPECT_EQ(rig.after(FlogiReceived{}), "AwaitingAddress:");
+  EXPECT_EQ(rig.after(FlogiReceived{}), "AwaitingAddress: start_address_timer");
   EXPECT_EQ(rig.after(FlogiReceived{}), "AwaitingAddress:");
   EXPECT_EQ(rig.after(FabricLoginLost{}), "AwaitingAddress:");
   EXPECT_EQ(rig.after(FabricLoggedOut{}), "AwaitingAddress:");
-  EXPECT_EQ(rig.after(AddressAssigned{}), "PointToPoint: leave_fabric, go_online_changed");
+  EXPECT_EQ(rig.after(AddressAssigned{}), "PointToPoint: stop_address_timer, leave_fabric, go_online_changed");
   EXPECT_EQ(rig.after(FabricLoginLost{}), "PointToPoint:");
   EXPECT_EQ(rig.after(FabricLoggedOut{}), "PointToPoint:");
   EXPECT_EQ(rig.after(FlogiReceived{}), "PointToPoint: renew_other");
@@ -136,10 +139,18 @@ TEST(PortAttachment, LoggingIn_finds_another_n_port) {
 // The answer to our FLOGI comes after the other's FLOGI.
 TEST(PortAttachment, AwaitingAddress_flogi_answered) {
   const auto waiting = [] { return after(LinkUp{}, FlogiReceived{}); };
-  EXPECT_EQ(waiting().after(same), "Attached: go_online_changed");
-  EXPECT_EQ(waiting().after(higher), "PointToPoint: leave_fabric, go_online_changed, log_in_to_other");
-  EXPECT_EQ(waiting().after(lower), "AwaitingAddress: leave_fabric");
-  EXPECT_EQ(waiting().after(equal), "AwaitingAddress: leave_fabric, report_login_failed");
+  EXPECT_EQ(waiting().after(same), "Attached: stop_address_timer, go_online_changed");
+  EXPECT_EQ(waiting().after(higher),
+            "PointToPoint: stop_address_timer, leave_fabric, go_online_changed, log_in_to_other");
+  EXPECT_EQ(waiting().after(lower), "AwaitingAddress: leave_fabric, start_address_timer");
+  EXPECT_EQ(waiting().after(equal), "AwaitingAddress: stop_address_timer, leave_fabric, report_login_failed");
+}
+
+// The other N_Port's PLOGI does not come: FLOGI asks who is there, as at the begin of the link.
+TEST(PortAttachment, AwaitingAddress_no_plogi_comes) {
+  constexpr const char* anew = "LoggingIn: leave_fabric, forget_topology, log_in_to_fabric";
+  EXPECT_EQ(after(LinkUp{}, lower).after(AddressOverdue{}), anew);
+  EXPECT_EQ(after(LinkUp{}, FlogiReceived{}).after(AddressOverdue{}), anew);
 }
 
 // FC-VI 7.7.3: a private loop, or VN2VN: online at once; after an interruption each port is asked by ADISC.
@@ -187,9 +198,9 @@ TEST(PortAttachment, Interrupted_too_long) {
   EXPECT_EQ(again().after(LinkInterrupted{}), "Interrupted: drop_link");
   EXPECT_EQ(again().after(LinkDown{}), dropped);
   EXPECT_EQ(again().after(higher), "PointToPoint: leave_fabric, go_online_changed, log_in_to_other");
-  EXPECT_EQ(again().after(lower), "AwaitingNewAddress: leave_fabric");
+  EXPECT_EQ(again().after(lower), "AwaitingNewAddress: leave_fabric, start_address_timer");
   EXPECT_EQ(again().after(equal), "AwaitingNewAddress: leave_fabric, report_login_failed");
-  EXPECT_EQ(again().after(FlogiReceived{}), "AwaitingNewAddress:");
+  EXPECT_EQ(again().after(FlogiReceived{}), "AwaitingNewAddress: start_address_timer");
 }
 
 // FC-VI 7.7.4: FAN says that all is as before, or not, or does not come within E_D_TOV.
@@ -219,9 +230,9 @@ TEST(PortAttachment, LoggingInAnew_outcomes) {
   };
   EXPECT_EQ(anew().after(same), "Attached: go_online_changed");
   EXPECT_EQ(anew().after(higher), "PointToPoint: leave_fabric, go_online_changed, log_in_to_other");
-  EXPECT_EQ(anew().after(lower), "AwaitingNewAddress: leave_fabric");
+  EXPECT_EQ(anew().after(lower), "AwaitingNewAddress: leave_fabric, start_address_timer");
   EXPECT_EQ(anew().after(equal), "AwaitingNewAddress: leave_fabric, report_login_failed");
-  EXPECT_EQ(anew().after(FlogiReceived{}), "AwaitingNewAddress:");
+  EXPECT_EQ(anew().after(FlogiReceived{}), "AwaitingNewAddress: start_address_timer");
   EXPECT_EQ(anew().after(FabricLoginLost{}), "LoggingIn: end_interruption");
   EXPECT_EQ(anew().after(FabricLoggedOut{}), "LoggingInAnew:");
   EXPECT_EQ(anew().after(InterruptionOver{}), "LoggingIn: end_interruption");
@@ -236,21 +247,24 @@ TEST(PortAttachment, AwaitingNewAddress_outcomes) {
     rig.given(LinkUp{}, FlogiReceived{});
     return rig;
   };
-  EXPECT_EQ(waiting().after(AddressAssigned{}), "PointToPoint: leave_fabric, end_interruption, go_online_changed");
-  EXPECT_EQ(waiting().after(same), "Attached: go_online_same");
-  EXPECT_EQ(waiting().after(other), "Attached: go_online_changed");
+  EXPECT_EQ(waiting().after(AddressAssigned{}),
+            "PointToPoint: stop_address_timer, leave_fabric, end_interruption, go_online_changed");
+  EXPECT_EQ(waiting().after(AddressOverdue{}), "LoggingInAnew: leave_fabric, forget_topology, log_in_to_fabric");
+  EXPECT_EQ(waiting().after(same), "Attached: stop_address_timer, go_online_same");
+  EXPECT_EQ(waiting().after(other), "Attached: stop_address_timer, go_online_changed");
   Rig moved = waiting();
   moved.set(Recorded::OthersMayHaveMovedKnob);
-  EXPECT_EQ(moved.after(same), "Attached: go_online_asking");
-  EXPECT_EQ(waiting().after(higher), "PointToPoint: leave_fabric, go_online_changed, log_in_to_other");
-  EXPECT_EQ(waiting().after(lower), "AwaitingNewAddress: leave_fabric");
-  EXPECT_EQ(waiting().after(equal), "AwaitingNewAddress: leave_fabric, report_login_failed");
+  EXPECT_EQ(moved.after(same), "Attached: stop_address_timer, go_online_asking");
+  EXPECT_EQ(waiting().after(higher),
+            "PointToPoint: stop_address_timer, leave_fabric, go_online_changed, log_in_to_other");
+  EXPECT_EQ(waiting().after(lower), "AwaitingNewAddress: leave_fabric, start_address_timer");
+  EXPECT_EQ(waiting().after(equal), "AwaitingNewAddress: stop_address_timer, leave_fabric, report_login_failed");
   EXPECT_EQ(waiting().after(FlogiReceived{}), "AwaitingNewAddress:");
   EXPECT_EQ(waiting().after(FabricLoginLost{}), "AwaitingAddress: end_interruption");
   EXPECT_EQ(waiting().after(FabricLoggedOut{}), "AwaitingNewAddress:");
   EXPECT_EQ(waiting().after(InterruptionOver{}), "AwaitingAddress: end_interruption");
-  EXPECT_EQ(waiting().after(LinkInterrupted{}), "Interrupted: drop_link");
-  EXPECT_EQ(waiting().after(LinkDown{}), dropped);
+  EXPECT_EQ(waiting().after(LinkInterrupted{}), "Interrupted: stop_address_timer, drop_link");
+  EXPECT_EQ(waiting().after(LinkDown{}), "Offline: stop_address_timer, drop_link, end_interruption, forget_topology");
 }
 
 }  // namespace

@@ -120,6 +120,13 @@ class PortByHand {
     login.node_name = fabric_name;
     return login;
   }
+  /// LS_ACC of another N_Port to FLOGI.
+  wire::els::Login n_port_login(int above_ours) {
+    wire::els::Login login = fabric_login();
+    login.features = 0;
+    login.port_name = {port.config().port_name.value + static_cast<std::uint64_t>(std::int64_t{above_ours})};
+    return login;
+  }
 
   // --- to these states
   void without_fabric(wire::FcId id = own) {
@@ -137,10 +144,7 @@ class PortByHand {
   /// FLOGI is answered by another N_Port, of a lower or a higher name than ours (or of the same).
   void meet_n_port(int above_ours) {
     link_up();
-    wire::els::Login accept = fabric_login();
-    accept.features = 0;
-    accept.port_name = {port.config().port_name.value + static_cast<std::uint64_t>(std::int64_t{above_ours})};
-    answer(Command::flogi, bytes_of(accept), {});
+    answer(Command::flogi, bytes_of(n_port_login(above_ours)), {});
   }
   /// Another N_Port's FLOGI.
   void flogi_comes(std::uint16_t bb_credit = 23) {
