@@ -85,6 +85,54 @@ TEST(Programs, messages_go_at_their_pace) {
 }
 
 // VI-ARCH 3.2.1: RDMA Write to memory that does not permit it fails, and nothing is written.
+// Each message is answered, and a closed loop waits for the answer.
+TEST(Programs, replies_answer_each_message) {
+  const End end = client_of("hold: 0", "operation: send, data: {random: 300}, message_bytes: 100, reply: 50");
+  ASSERT_EQ(end.sends.size(), 3u);
+  ASSERT_EQ(end.receives.size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(end.receives[i].length_bytes, 50u);
+    EXPECT_GT(end.receives[i].completed, end.sends[i].completed);
+    if (i > 0) {
+      EXPECT_GT(end.sends[i].completed, end.receives[i - 1].completed);
+    }
+  }
+  const End bursts = client_of("hold: 0", std::string(six_sends) + ", reply: 9000, think_time: 1ms, burst: 3");
+  ASSERT_EQ(bursts.receives.size(), 6u);
+  EXPECT_LT(bursts.sends[2].completed, bursts.receives[0].completed);
+  EXPECT_GT(bursts.sends[3].completed, bursts.receives[2].completed + runtime::millisecond);
+}
+
+// Of the server's as well; its own messages keep their place among the answers.
+TEST(Programs, replies_of_both_sides_keep_the_order_of_the_transfers) {
+  const End end = client_of("hold: 0",
+                            "operation: rdma_write, data: {random: 200}, message_bytes: 100, immediate: 7, reply: 10}, "
+                            "{operation: send, data: {random: 20}, direction: server_to_client, reply: 30}, "
+                            "{operation: send, data: {random: 40}, direction: server_to_client");
+  ASSERT_EQ(end.sends.size(), 3u);
+  ASSERT_EQ(end.receives.size(), 4u);
+  const std::uint32_t lengths[] = {10, 10, 20, 40};
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(end.receives[i].length_bytes, lengths[i]) << i;
+  EXPECT_EQ(end.messages[2].content.size(), 30u);
+  EXPECT_GT(end.sends[2].completed, end.receives[2].completed);
+}
+
+// A message that never came is not answered: both programs give up in their time, and what was not sent is no error.
+TEST(Programs, reply_to_what_was_lost_is_not_sent) {
+  fc2::FramePool pool;
+  const Scenario scenario = scenario_of("unreliable_delivery", "[{" + std::string(six_sends) + ", reply: 50}]");
+  World all(scenario, FaultList{}, pool, {});
+  const std::uint32_t frames = all.run().frames;
+  bool gave_up = false;
+  for (std::uint32_t frame = 1; frame <= frames; ++frame) {
+    World world(scenario, {{Fault::Kind::Lose, frame}}, pool, {});
+    const Record& record = world.run();
+    EXPECT_TRUE(check_invariants(record).empty()) << frame;
+    gave_up = gave_up || record.connections.front().ends[1].sends.size() == 2;
+  }
+  EXPECT_TRUE(gave_up);
+}
+
 TEST(Programs, memory_permits_what_the_workload_says) {
   const End refused = client_of("rdma_write: false", "operation: rdma_write, data: {random: 100}");
   ASSERT_EQ(refused.sends.size(), 1u);

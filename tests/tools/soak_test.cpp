@@ -11,6 +11,8 @@
 #include <set>
 #include <sstream>
 
+#include "tools/fcvi_sim/explore/invariants.hpp"
+#include "tools/fcvi_sim/explore/world.hpp"
 #include "tools/fcvi_sim/scenario/loader.hpp"
 #include "tools/fcvi_sim/soak/campaign.hpp"
 #include "tools/fcvi_sim/soak/child.hpp"
@@ -80,6 +82,11 @@ TEST(DrawnScenario, every_kind_is_drawn) {
                            "burst:",
                            "message: FLOGI",
                            "message: SCR",
+                           "reply:",
+                           "clean_up: true",
+                           "background:",
+                           "type: nvme",
+                           "frame_bytes:",
                            "rdma_write",
                            "immediate:",
                            "segments:",
@@ -102,6 +109,10 @@ TEST(DrawnScenario, every_kind_is_drawn) {
                            "action: silence",
                            "action: partition"})
     EXPECT_THAT(all.find(word), testing::Ne(std::string::npos)) << word;
+  // Of ports while they log in: a rule without a time.
+  for (const char* fault : {"{action: nos, port: p1, message: FLOGI, direction: both, nth: ",
+                            "{action: link_down, port: p2, message: PLOGI, direction: both, nth: "})
+    EXPECT_THAT(all.find(fault), testing::Ne(std::string::npos)) << fault;
   EXPECT_EQ(all.find("crc: good"), std::string::npos);
   EXPECT_EQ(all.find("action: rewrite"), std::string::npos);
 }
@@ -154,7 +165,10 @@ TEST(Trial, what_nobody_can_pass_is_unsuitable) {
   EXPECT_EQ(why(two + "}]\n"), "");
   EXPECT_THAT(why(two + ", server_start: 1ms}]\n"), HasSubstr("no server_start"));
   EXPECT_EQ(why(two + ", server_start: 1ms, model: peer_to_peer}]\n"), "");
-  EXPECT_THAT(why(two + ", transfers: [{operation: send, data: {random: 10}, reply: 10}]}]\n"), HasSubstr("no reply"));
+  const std::string many = ", transfers: [{operation: send, data: {random: 600}, message_bytes: 1, reply: ";
+  EXPECT_THAT(why(two + many + "10}]}]\n"), HasSubstr("1,000 messages"));
+  EXPECT_THAT(why(two + ", transfers: [{operation: send, data: {random: 10}, reply: 10, repeat: 200000}]}]\n"),
+              HasSubstr("at most 1 MiB"));
   const std::string ten = ", transfers: [{operation: send, data: {random: 10}, message_bytes: 1, ";
   EXPECT_EQ(why(two + ten + "think_time: 500ms}]}]\n"), "");
   EXPECT_THAT(why(two + ten + "interval: 2s}]}]\n"), HasSubstr("within 10 s"));
@@ -165,6 +179,71 @@ TEST(Trial, what_nobody_can_pass_is_unsuitable) {
               HasSubstr("nobody sends back"));
   EXPECT_THAT(why("ports: [{name: a, ulp_timeout: 1s}]\nworkloads: [{name: w, client: a, server: a}]\n"),
               HasSubstr("ulp_timeout"));
+}
+
+// Frames that end, and not many.
+TEST(Trial, background_without_an_end_is_unsuitable) {
+  const auto why = [](const std::string& keys) {
+    return unsuitable(
+        *read_scenario("name: n\nports: [{name: a}, {name: b}]\nworkloads: [{name: w, client: a, server: b}]\n"
+                       "background: [{name: x, from: a, to: b, " +
+                           keys + "}]\n",
+                       "t", "", {}));
+  };
+  EXPECT_EQ(why("interval: 1ms, until: 999ms"), "");
+  EXPECT_EQ(why("interval: 1ms, start: 29s, until: 30s, burst: 1, arrivals: poisson"),
+            "background x: expected no more than 1,000 frames");
+  EXPECT_EQ(why("interval: 1s, start: 30s, until: 1s, burst: 1000"), "");
+  EXPECT_EQ(why("interval: 1s"), "background x: expected until: 30 s at most");
+  EXPECT_EQ(why("interval: 1s, until: 31s"), "background x: expected until: 30 s at most");
+  EXPECT_EQ(why("interval: 1ns, until: 30s"), "background x: expected no more than 1,000 frames");
+  EXPECT_EQ(why("interval: 1s, until: 1ms, burst: 1001"), "background x: expected no more than 1,000 frames");
+}
+
+// Beside the programs, and no longer than they run.
+TEST(Trial, background_frames_are_sent_and_do_no_harm) {
+  const std::string text =
+      "name: n\nports: [{name: a}, {name: b}, {name: c}]\nworkloads: [{name: w, client: a, server: b, hold: 100us}]\n";
+  const Outcome without = judged(text);
+  const Outcome with =
+      judged(text + "background: [{name: x, from: c, to: b, interval: 1us, start: 30us, until: 60us}]\n");
+  EXPECT_EQ(with.kind, "") << with.what;
+  EXPECT_GT(with.frames, without.frames + 20);  // the first ones are due before the login that they need
+  EXPECT_LE(with.frames, without.frames + 30 + 2);
+  const Outcome cut =
+      judged(text + "background: [{name: x, from: c, to: b, interval: 100ms, start: 20s, until: 30s}]\n");
+  EXPECT_EQ(cut.frames, without.frames);
+}
+
+explore::End client_of_nobody(const std::string& clean_up) {
+  fc2::FramePool pool;
+  const Scenario scenario = *read_scenario(
+      "name: n\nports: [{name: a}, {name: b}]\n"
+      "workloads: [{name: w, client: a, server: b, connect_timeout: 60s, clean_up: " +
+          clean_up +
+          "}]\n"
+          "faults: [{action: drop, message: FCVI_CONNECT_RESP1, nth: [1, 2]}]\n",
+      "t", "", {});
+  EXPECT_EQ(unsuitable(scenario), "");
+  explore::World world(scenario, pool, nullptr);
+  const explore::Record& record = world.run();
+  EXPECT_THAT(explore::check_invariants(record), testing::IsEmpty());
+  return record.connections.front().ends[0];
+}
+
+// A program that does not clean up leaves its VI in Error; at the end of the run it is disconnected all the same, for
+// only an Idle one can be destroyed.
+TEST(Trial, clean_up_is_a_disconnect_where_no_connection_was_made) {
+  const explore::End left = client_of_nobody("false"), cleaned = client_of_nobody("true");
+  for (const explore::End* end : {&left, &cleaned}) {
+    ASSERT_EQ(end->calls.size(), 2u);
+    EXPECT_EQ(end->calls[0].result, vi::Return::NotReachable);
+    EXPECT_EQ(end->calls[1].name, "VipDisconnect");
+    EXPECT_EQ(end->states.back().state, vi::State::Idle);
+    EXPECT_TRUE(end->vi_destroyed);
+  }
+  EXPECT_EQ(cleaned.calls[1].issued, cleaned.calls[0].returned);
+  EXPECT_GT(left.calls[1].issued, left.calls[0].returned + 10 * runtime::second);
 }
 
 // Faults as those that are drawn: they end. Else sound code fails, too.
@@ -179,11 +258,14 @@ TEST(Trial, faults_without_an_end_are_unsuitable) {
   for (const char* fault : {"{action: drop}", "{action: drop, every: 2}", "{action: corrupt}",
                             "{action: silence, port: a}", "{action: delay, by: 30s, nth: 1}",
                             "{action: drop, message: FCVI_DISCONNECT_RESP}", "{action: drop, limit: 20}",
-                            "{action: drop, limit: 21, until: 1s}", "{action: rewrite, set: {ox_id: 1}, nth: 1}"})
+                            "{action: drop, limit: 21, until: 1s}", "{action: rewrite, set: {ox_id: 1}, nth: 1}",
+                            "{action: link_down, port: a, message: FLOGI}", "{action: cut, port: a, message: PLOGI}"})
     EXPECT_NE(why(fault), "") << fault;
-  for (const char* fault : {"{action: drop, nth: 3}", "{action: drop, limit: 20, until: 30s}",
-                            "{action: silence, port: a, until: 25s}", "{action: delay, by: 9s, nth: [1, 2]}",
-                            "{action: nos, port: a, message: PLOGI}", "{action: link_down, port: a, at: 1ms}"})
+  for (const char* fault :
+       {"{action: drop, nth: 3}", "{action: drop, limit: 20, until: 30s}", "{action: silence, port: a, until: 25s}",
+        "{action: delay, by: 9s, nth: [1, 2]}", "{action: nos, port: a, message: PLOGI}",
+        "{action: link_down, port: a, at: 1ms}", "{action: link_down, port: a, message: FLOGI, for: 30s}",
+        "{action: cut, port: a, message: PLOGI, from: 0}"})
     EXPECT_EQ(why(fault), "") << fault;
 }
 

@@ -350,7 +350,7 @@ void Judge::one_fault_costs_little(int side) {
 void Judge::one_loss_costs_one_message() {
   if (connection_.phase != ConnectionRecord::Phase::Faults ||
       connection_.reliability != vi::ReliabilityLevel::UnreliableDelivery || connection_.rejected ||
-      connection_.refuses_messages())
+      connection_.refuses_messages() || connection_.replies)
     return;
   if (!lost_only({wire::fcvi::Opcode::send_rqst, wire::fcvi::Opcode::write_rqst})) return;
   std::size_t missing = 0;

@@ -47,19 +47,27 @@ std::uint16_t control_of(const Message& message) {
 std::vector<Message> messages_of(const WorkloadSpec& workload, Side side, std::uint32_t salt) {
   std::vector<Message> messages;
   std::uint32_t state = 0x9E3779B9u * (2 * salt + static_cast<std::uint32_t>(side) + 1);
+  const auto content = [&state](std::uint64_t size_bytes) {
+    std::vector<std::uint8_t> bytes(size_bytes);
+    for (std::uint8_t& byte : bytes) {
+      byte = static_cast<std::uint8_t>(next_random(state) >> 8);
+      if (byte == untouched) ++byte;  // written shows
+    }
+    return bytes;
+  };
   for (const TransferSpec& transfer : workload.transfers) {
-    if (transfer.initiator != side) continue;
+    const bool own = transfer.initiator == side;
+    if (!own && !transfer.reply_bytes) continue;
     const Layout layout(transfer.data.size_bytes, transfer.message_bytes, 1);
-    for (std::uint32_t run = 0; run < transfer.repeat; ++run) {
-      for (std::uint64_t i = 0; i < transfer.message_count(); ++i) {
-        Message message{transfer.operation, std::vector<std::uint8_t>(layout.message_length(i)), {}, transfer.segments};
-        for (std::uint8_t& byte : message.content) {
-          byte = static_cast<std::uint8_t>(next_random(state) >> 8);
-          if (byte == untouched) ++byte;  // written shows
-        }
-        if (transfer.immediate) message.immediate = *transfer.immediate + static_cast<std::uint32_t>(messages.size());
-        messages.push_back(std::move(message));
+    for (std::uint64_t i = 0; i < transfer.message_count() * transfer.repeat; ++i) {
+      if (!own) {
+        messages.push_back({Operation::Send, content(*transfer.reply_bytes), {}});
+        continue;
       }
+      Message message{
+          transfer.operation, content(layout.message_length(i % transfer.message_count())), {}, transfer.segments};
+      if (transfer.immediate) message.immediate = *transfer.immediate + static_cast<std::uint32_t>(messages.size());
+      messages.push_back(std::move(message));
     }
   }
   return messages;

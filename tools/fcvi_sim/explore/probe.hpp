@@ -30,6 +30,7 @@ class Probe {
   /// All that may go went, and have completed.
   [[nodiscard]] bool all_allowed_completed() const { return sends_completed_ == sends_allowed_; }
   [[nodiscard]] bool all_receives_completed() const { return receives_completed_ == record_.receives.size(); }
+  [[nodiscard]] std::size_t received() const { return receives_completed_; }
   /// Of every message of the peer.
   [[nodiscard]] bool all_received() const { return receives_completed_ == receives_.size(); }
   /// Checks for news: takes completions, notes the state.
@@ -69,7 +70,8 @@ class Probe {
   Probe* peer_ = nullptr;
 };
 
-/// The messages that `side` sends for the transfers of a workload. `salt` makes the bytes of each message different.
+/// The messages that `side` sends for the transfers of a workload: its own, and its replies to the other side's, in the
+/// order of the transfers. `salt` makes the bytes of each message different.
 std::vector<Message> messages_of(const WorkloadSpec& workload, Side side, std::uint32_t salt);
 
 }  // namespace sim::explore

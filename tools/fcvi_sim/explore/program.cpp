@@ -41,40 +41,73 @@ bool disconnects(const WorkloadSpec& workload, Side side) {
 
 bool is_over(Probe& probe) { return probe.connection_lost() || probe.vi().state() != vi::State::Connected; }
 
-/// Lets the messages of one transfer go when they are due.
-Task<> send_paced(World& world, const TransferSpec& transfer, Probe& probe, Pace pace) {
-  const std::uint64_t messages = transfer.message_count() * transfer.repeat;
+std::uint64_t messages_in(const TransferSpec& transfer) { return transfer.message_count() * transfer.repeat; }
+
+/// Of that transfer so many messages come to `side` that take a receive.
+std::uint64_t arrivals_of(const TransferSpec& transfer, Side side) {
+  const bool noticed = transfer.operation == Operation::Send ||
+                       (transfer.operation == Operation::RdmaWrite && transfer.immediate.has_value());
+  return (transfer.initiator == side ? transfer.reply_bytes.has_value() : noticed) ? messages_in(transfer) : 0;
+}
+
+/// Lets the messages of one transfer go when they are due; `arrived`: receives of what comes before their replies.
+/// False: a reply did not come.
+Task<bool> send_paced(World& world, const TransferSpec& transfer, Probe& probe, Pace pace, std::uint64_t arrived) {
+  const std::uint64_t messages = messages_in(transfer);
   const bool closed = transfer.pace.loop == PaceSpec::Loop::Closed;
   for (std::uint64_t sent = 0; sent < messages && !is_over(probe); sent += transfer.pace.burst) {
-    if (closed && sent != 0)
-      co_await world.until([&] { return is_over(probe) || probe.all_allowed_completed(); },
-                           limits_of(world).patience());
+    const auto answered = [&] {
+      return probe.all_allowed_completed() && (!transfer.reply_bytes || probe.received() >= arrived + sent);
+    };
+    if (closed && sent != 0) {
+      const bool in_time =
+          co_await world.until([&] { return is_over(probe) || answered(); }, limits_of(world).patience());
+      if (!in_time && transfer.reply_bytes) co_return false;
+    }
     if (!closed || sent != 0) co_await world.driver().sleep(sent == 0 ? pace.first_gap() : pace.next_gap());
     if (!is_over(probe)) probe.allow_sends(std::min<std::uint64_t>(transfer.pace.burst, messages - sent));
   }
+  co_return true;
 }
 
-/// All of this side's messages; returns when the last one may go.
-Task<> send_messages(World& world, const WorkloadSpec& workload, Probe& probe, Side side) {
-  std::uint64_t number = 0;
-  for (const TransferSpec& transfer : workload.transfers) {
-    if (transfer.initiator != side) continue;
-    if (transfer.pace.loop == PaceSpec::Loop::None) {
-      probe.allow_sends(transfer.message_count() * transfer.repeat);
-      continue;
-    }
-    const std::string name = "pace " + workload.name + " " + std::to_string(number++);
-    co_await send_paced(world, transfer, probe, Pace(transfer.pace, Random(world.seed(), name)));
+/// A reply to each message of one transfer, behind `arrived` others. False: a message did not come, or the connection
+/// is over.
+Task<bool> reply(World& world, const TransferSpec& transfer, Probe& probe, std::uint64_t arrived) {
+  for (std::uint64_t i = 1; i <= messages_in(transfer); ++i) {
+    const bool came = co_await world.until([&] { return is_over(probe) || probe.received() >= arrived + i; },
+                                           limits_of(world).patience());
+    if (!came || is_over(probe)) co_return false;
+    probe.allow_sends(1);
   }
+  co_return true;
+}
+
+/// All of this side's messages and replies; returns when the last one may go. False: it gave up, for what should be
+/// answered, or is the answer, did not come.
+Task<bool> send_messages(World& world, const WorkloadSpec& workload, Probe& probe, Side side) {
+  std::uint64_t number = 0, arrived = 0;
+  for (const TransferSpec& transfer : workload.transfers) {
+    if (transfer.initiator != side) {
+      if (transfer.reply_bytes && !co_await reply(world, transfer, probe, arrived)) co_return false;
+    } else if (transfer.pace.loop == PaceSpec::Loop::None) {
+      probe.allow_sends(messages_in(transfer));
+    } else {
+      const std::string name = "pace " + workload.name + " " + std::to_string(number++);
+      const Pace pace(transfer.pace, Random(world.seed(), name));
+      if (!co_await send_paced(world, transfer, probe, pace, arrived)) co_return false;
+    }
+    arrived += arrivals_of(transfer, side);
+  }
+  co_return true;
 }
 
 /// Sends its messages, waits for what comes, disconnects.
 Task<> use_connection(World& world, const WorkloadSpec& workload, Probe& probe, Side side) {
   const Limits limits = limits_of(world);
   const auto over = [&probe] { return is_over(probe); };
-  co_await send_messages(world, workload, probe, side);
-  co_await world.until([&] { return over() || (probe.all_allowed_completed() && probe.all_received()); },
-                       limits.patience());
+  if (co_await send_messages(world, workload, probe, side))
+    co_await world.until([&] { return over() || (probe.all_allowed_completed() && probe.all_received()); },
+                         limits.patience());
   if (disconnects(workload, side)) {
     probe.record().broken_off = co_await world.until(over, workload.hold) && !workload.disconnect_by_both;
   } else {
@@ -84,9 +117,10 @@ Task<> use_connection(World& world, const WorkloadSpec& workload, Probe& probe, 
   co_await disconnect(world, probe);
 }
 
-/// The VI may be in Error after a set-up that failed.
-Task<> leave(World& world, Probe& probe) {
-  co_await disconnect(world, probe);
+/// The VI may be in Error after a set-up that failed; a program that does not clean up leaves it there.
+Task<> leave(World& world, const WorkloadSpec& workload, Probe& probe, bool connected) {
+  const bool left_in_error = !connected && !world.cleans_up(workload) && probe.vi().state() == vi::State::Error;
+  if (!left_in_error) co_await disconnect(world, probe);
   co_await world.until([&] { return probe.all_sends_completed() && probe.all_receives_completed(); },
                        runtime::microsecond);
   probe.record().ended = true;
@@ -108,8 +142,9 @@ Task<> client_program(World& world, const WorkloadSpec& workload, Probe& probe) 
   probe.node().transport().connect_request(probe.vi(), address_of(workload, Side::Client),
                                            address_of(workload, Side::Server), workload.connect_timeout, call);
   co_await call.finished;
-  if (call.record.result == vi::Return::Success) co_await use_connection(world, workload, probe, Side::Client);
-  co_await leave(world, probe);
+  const bool connected = call.record.result == vi::Return::Success;
+  if (connected) co_await use_connection(world, workload, probe, Side::Client);
+  co_await leave(world, workload, probe, connected);
 }
 
 Task<> server_program(World& world, const WorkloadSpec& workload, Probe& probe) {
@@ -119,6 +154,7 @@ Task<> server_program(World& world, const WorkloadSpec& workload, Probe& probe) 
                                                           workload.connect_timeout + Limits::slack);
   probe.node().transport().connect_wait(address_of(workload, Side::Server), workload.connect_timeout, wait);
   co_await wait.finished;
+  bool connected = false;
   if (wait.record.result == vi::Return::Success) {
     auto& answer = world.begin_call<vi::Operation>(
         probe.record(), workload.reject ? "VipConnectReject" : "VipConnectAccept", limits_of(world).accept());
@@ -127,10 +163,10 @@ Task<> server_program(World& world, const WorkloadSpec& workload, Probe& probe) 
     else
       probe.node().transport().connect_accept(wait.token, probe.vi(), answer);
     co_await answer.finished;
-    if (!workload.reject && answer.record.result == vi::Return::Success)
-      co_await use_connection(world, workload, probe, Side::Server);
+    connected = !workload.reject && answer.record.result == vi::Return::Success;
+    if (connected) co_await use_connection(world, workload, probe, Side::Server);
   }
-  co_await leave(world, probe);
+  co_await leave(world, workload, probe, connected);
 }
 
 Task<> peer_program(World& world, const WorkloadSpec& workload, Probe& probe, Side side) {
@@ -143,8 +179,9 @@ Task<> peer_program(World& world, const WorkloadSpec& workload, Probe& probe, Si
                                                     address_of(workload, other(side)), workload.connect_timeout, call);
   if (posted != vi::Return::Success) call.done(posted);
   co_await call.finished;
-  if (call.record.result == vi::Return::Success) co_await use_connection(world, workload, probe, side);
-  co_await leave(world, probe);
+  const bool connected = call.record.result == vi::Return::Success;
+  if (connected) co_await use_connection(world, workload, probe, side);
+  co_await leave(world, workload, probe, connected);
 }
 
 }  // namespace sim::explore

@@ -93,6 +93,7 @@ struct ConnectionRecord {
   bool rejected = false;      // the server's program refuses
   runtime::TimeNs holds = 0;  // how long its programs wait on purpose before they disconnect, one after the other
   bool permits_write = true, permits_read = true;  // both ends: RDMA of the other side
+  bool replies = false;                            // what does not come is not answered, and ends what would come then
   End ends[2];                                     // by Side
 
   /// Some message of it breaks the connection, or fails, by itself (VI-ARCH 3.2.1): it is not permitted.

@@ -38,6 +38,7 @@ WorkloadSpec new_connection(const WorkloadSpec& old, runtime::TimeNs timeout, Co
   workload.attributes = old.attributes;
   workload.attributes.reliability = vi::ReliabilityLevel::ReliableReception;
   workload.connect_timeout = timeout;
+  workload.clean_up = true;
   TransferSpec transfer;
   transfer.data.size_bytes = transfer.message_bytes = 100;
   workload.transfers = {transfer};
@@ -70,6 +71,8 @@ World::World(const Scenario& scenario, fc2::FramePool& pool, fc2::Capture* captu
         own_fault_befell(spec, port, frame);
       });
   turns_.resize(scenario.faults.size());
+  background_results_.resize(scenario.background.size());
+  background_.emplace(scheduler_, scenario, *network_, background_results_);
   std::vector<std::string> notes;
   for (const FaultSpec& fault : scenario.faults) notes.push_back("fault: " + fault.rule.note);
   if (capture != nullptr) capture->set_fault_notes(std::move(notes));
@@ -172,6 +175,7 @@ bool World::befell_port() const {
 void World::begin_faults() {
   if (own_faults_) {
     own_faults_->start_clock();
+    background_->start();
     return;
   }
   injector_.set_witness(
@@ -183,6 +187,7 @@ void World::begin_faults() {
 void World::end_faults() {
   if (own_faults_) {
     own_faults_->heal();
+    background_->stop();
     record_.port_befallen = credit_lost_ || befell_port();
     return;
   }
@@ -226,6 +231,8 @@ World::Pair& World::make_pair(const WorkloadSpec& workload, std::uint32_t salt) 
   pair.record->holds = workload.hold + workload.second_hold;
   pair.record->permits_write = workload.attributes.enable_rdma_write;
   pair.record->permits_read = workload.attributes.enable_rdma_read;
+  pair.record->replies = std::ranges::any_of(
+      workload.transfers, [](const TransferSpec& transfer) { return transfer.reply_bytes.has_value(); });
   End* ends = pair.record->ends;
   for (const Side side : {Side::Client, Side::Server})
     ends[static_cast<int>(side)].messages = messages_of(workload, side, salt);
@@ -287,6 +294,15 @@ void World::disconnect_again() {
   run_programs();
 }
 
+// What programs left in Error: a VI that is not Idle cannot be destroyed (VI-DG 3.2.2).
+void World::disconnect_left() {
+  for (Pair& pair : pairs_)
+    for (const auto& end : pair.ends)
+      if (!cleans_up(*pair.workload) && end->vi().state() == vi::State::Error)
+        driver_.spawn(explore::disconnect_again(*this, *end));
+  run_programs();
+}
+
 // Longer than what the timers allow, one after the other. Many faults leave somebody who asks an address that nobody
 // has: PLOGI, two ABTS, then LOGO with all its tries, and two ABTS of the last one (ruling 282).
 void World::rest() {
@@ -315,6 +331,7 @@ const Record& World::run(Ladder* ladder) {
     sleep(std::max<runtime::TimeNs>(last_arrival() - scheduler_.now(), 0) + settling);
   }
   connect_anew(ConnectionRecord::Phase::Afterwards);
+  disconnect_left();
   if (asks_at_the_end_) look_for_contradictions();
   if (sabotage_.before_rest) sabotage_.before_rest(*this);
   rest();

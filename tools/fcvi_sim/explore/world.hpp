@@ -12,6 +12,7 @@
 #include "tools/fcvi_sim/explore/probe.hpp"
 #include "tools/fcvi_sim/picture/ladder.hpp"
 #include "tools/fcvi_sim/network/network.hpp"
+#include "tools/fcvi_sim/run/background.hpp"
 #include "tools/fcvi_sim/run/fault_injector.hpp"
 
 namespace sim::explore {
@@ -30,8 +31,8 @@ class World final : private PeerListener, private PortControl {
  public:
   /// `pool` serves one run after another. All references outlive the world.
   World(const Scenario& scenario, const FaultList& faults, fc2::FramePool& pool, Sabotage sabotage);
-  /// Under the scenario's own faults, of frames and of ports; they end when the programs have. `capture`: of all ports
-  /// and ISLs; may be nullptr.
+  /// Under the scenario's own faults, of frames and of ports, and beside its background traffic; both end when the
+  /// programs have. `capture`: of all ports and ISLs; may be nullptr.
   World(const Scenario& scenario, fc2::FramePool& pool, fc2::Capture* capture);
   ~World();
   World(const World&) = delete;
@@ -47,6 +48,8 @@ class World final : private PeerListener, private PortControl {
   [[nodiscard]] Node& node(std::size_t port) { return *nodes_[port]; }
   [[nodiscard]] Network& network() { return *network_; }
   [[nodiscard]] std::uint64_t seed() const { return scenario_.seed; }
+  /// A program whose connection was not made calls VipDisconnect even in Error: those of an exploration all do.
+  [[nodiscard]] bool cleans_up(const WorkloadSpec& workload) const { return !own_faults_ || workload.clean_up; }
   /// The operation lives as long as the world, so that a second return of the call would show.
   template <class Base>
   struct Call;
@@ -105,6 +108,7 @@ class World final : private PeerListener, private PortControl {
   void sleep(runtime::TimeNs time);
   void connect_anew(ConnectionRecord::Phase phase);
   void disconnect_again();
+  void disconnect_left();
   void rest();
   void collect();
   /// Asks all owners, after each event.
@@ -126,6 +130,8 @@ class World final : private PeerListener, private PortControl {
   FaultInjector injector_;
   std::optional<sim::FaultInjector> own_faults_;  // the scenario's, instead
   std::deque<Watch> watches_;                     // by port; then
+  std::vector<BackgroundResult> background_results_;
+  std::optional<Background> background_;  // then
   Turns turns_;
   runtime::TimeNs last_own_arrival_ = 0;
   bool credit_lost_ = false;

@@ -34,10 +34,22 @@ std::string list_of(const std::vector<std::string>& items) {
 /// Draws one part of a scenario after the other.
 class Draw {
  public:
-  explicit Draw(std::uint64_t seed) : seed_(seed), random_(seed, "soak") {}
+  explicit Draw(std::uint64_t seed) : seed_(seed), random_(seed, "soak"), later_(seed, "soak, later") {}
   std::string scenario();
 
  private:
+  /// What is drawn within it has random numbers of its own: what came into the language later does not change the rest
+  /// of what a number stands for.
+  class Later {
+   public:
+    explicit Later(Draw& draw) : draw_(draw) { std::swap(draw_.random_, draw_.later_); }
+    ~Later() { std::swap(draw_.random_, draw_.later_); }
+    Later(const Later&) = delete;
+    Later& operator=(const Later&) = delete;
+
+   private:
+    Draw& draw_;
+  };
   bool chance(unsigned percent) { return random_.below(100) < percent; }
   /// Both included.
   std::uint64_t between(std::uint64_t min, std::uint64_t max) { return min + random_.below(max - min + 1); }
@@ -63,16 +75,20 @@ class Draw {
   std::string workload(std::size_t number);
   std::string transfer(std::uint64_t& messages, bool reliable);
   void pace(Map& map);
+  void reply(Map& map);
+  std::string background(std::size_t number);
+  std::string backgrounds();
   std::string fault();
   std::string frame_fault();
   std::string login_fault();
   std::string port_fault();
+  std::string port_fault_at_login();
   void frames(Map& map);
   void turns(Map& map);
 
   enum class Kind : std::uint8_t { Fabric, PointToPoint, PrivateLoop };
   const std::uint64_t seed_;
-  Random random_;
+  Random random_, later_;
   Kind kind_ = Kind::Fabric;
   std::size_t ports_ = 2, switches_ = 1, isls_ = 0, workloads_ = 1;
   bool loop_ = false, class_2_ = false, large_ = false;
@@ -182,12 +198,36 @@ std::string Draw::transfer(std::uint64_t& messages, bool reliable) {
   const std::uint64_t message = size / pieces + 1;
   if (pieces > 1) map.add("message_bytes", std::to_string(message));
   sometimes(map, 25, "segments", {"2", "3", "7"});
-  if (!read) sometimes(map, 20, "immediate", {"0", "7", "4294967290"});
+  const bool immediate = !read && chance(20);
+  if (immediate) map.add("immediate", one_of({"0", "7", "4294967290"}));
   sometimes(map, 40, "direction", {"server_to_client"});
   if (chance(15)) pace(map);
   const std::uint64_t repeat = chance(20) ? between(2, 4) : 1;
   if (repeat > 1) map.add("repeat", std::to_string(repeat));
   messages += (size / message + 1) * repeat;
+  if (!read && (operation != "rdma_write" || immediate)) reply(map);  // a program notices what it answers
+  return map.text();
+}
+
+void Draw::reply(Map& map) {
+  const Later later(*this);
+  if (chance(15)) map.add("reply", std::to_string(between(1, chance(20) ? 9000 : 300)));
+}
+
+// Some hundred frames at most, while connections are made and messages go.
+std::string Draw::background(std::size_t number) {
+  Map map;
+  const std::uint64_t from = between(1, ports_), to = between(1, ports_ - 1);
+  map.add("name", "b" + std::to_string(number)).add("from", "p" + std::to_string(from));
+  map.add("to", "p" + std::to_string(to < from ? to : to + 1));
+  sometimes(map, 50, "type", {"ip", "nvme"});
+  map.add("frame_bytes", std::to_string(between(1, 2112)));
+  constexpr std::pair<std::string_view, std::string_view> times[] = {
+      {"1us", "60us"}, {"10us", "600us"}, {"300us", "20ms"}, {"20ms", "1s"}, {"500ms", "30s"}};
+  const auto& [interval, until] = times[random_.below(std::size(times))];
+  map.add("interval", std::string(interval)).add("until", std::string(until));
+  sometimes(map, 40, "arrivals", {"poisson"});
+  sometimes(map, 20, "burst", {"2", "4"});
   return map.text();
 }
 
@@ -219,6 +259,8 @@ std::string Draw::workload(std::size_t number) {
   for (std::uint64_t left = between(0, 4); left > 0 && messages < 40; --left)
     transfers.push_back(transfer(messages, level != "unreliable_delivery"));
   if (!transfers.empty()) map.add("transfers", list_of(transfers));
+  const Later later(*this);
+  sometimes(map, 50, "clean_up", {"true"});
   return map.text();
 }
 
@@ -291,6 +333,20 @@ std::string Draw::frame_fault() {
   return map.text();
 }
 
+// While ports log in and register: before all are ready no time counts.
+std::string Draw::port_fault_at_login() {
+  Map map;
+  const std::size_t number = between(1, ports_);
+  std::string action = on_loop_[number - 1] ? one_of({"link_down", "lip", "replug"})
+                                            : one_of({"link_down", "cut", "nos", "ols", "link_reset", "replug"});
+  if (action == "replug" && kind_ == Kind::PointToPoint) action = "nos";
+  map.add("action", action).add("port", "p" + std::to_string(number));
+  map.add("message", one_of({"FLOGI", "PLOGI", "LS_ACC", "RIPP_ID", "CT_ACC", "SCR"}));
+  map.add("direction", "both").add("nth", std::to_string(between(1, 4)));
+  if (action == "link_down" || action == "cut") map.add("for", one_of({"1us", "10ms", "3s", "12s"}));
+  return map.text();
+}
+
 std::string Draw::port_fault() {
   Map map;
   const std::size_t number = between(1, ports_);
@@ -351,6 +407,14 @@ std::string Draw::login_fault() {
   return map.text();
 }
 
+std::string Draw::backgrounds() {
+  const Later later(*this);
+  std::string list;
+  if (chance(12))
+    for (std::size_t i = 1; i == 1 || (large_ && i < 4 && chance(50)); ++i) list += "  - " + background(i) + "\n";
+  return list.empty() ? list : "background:\n" + list;
+}
+
 std::string Draw::fault() { return chance(70) ? frame_fault() : port_fault(); }
 
 std::string Draw::scenario() {
@@ -361,13 +425,15 @@ std::string Draw::scenario() {
   for (std::size_t i = 1; i <= ports_; ++i) ports.push_back(drawn_port(i));
   text += "\nports: " + list_of(ports) + "\nworkloads:\n";
   for (std::size_t i = 1; i <= workloads_; ++i) text += "  - " + workload(i) + "\n";
+  text += backgrounds();
   const std::uint64_t faults = chance(15) ? 0 : chance(40) ? 1 : between(2, large_ ? 10 : 5);
   const bool at_login = chance(10);
-  if (faults == 0 && !at_login) return text;
-  text += "faults:\n";
-  if (at_login) text += "  - " + login_fault() + "\n";
-  for (std::uint64_t i = 0; i < faults; ++i) text += "  - " + fault() + "\n";
-  return text;
+  std::string list;
+  if (at_login) list += "  - " + login_fault() + "\n";
+  for (std::uint64_t i = 0; i < faults; ++i) list += "  - " + fault() + "\n";
+  const Later later(*this);
+  if (chance(5)) list += "  - " + port_fault_at_login() + "\n";
+  return list.empty() ? text : text + "faults:\n" + list;
 }
 
 }  // namespace

@@ -27,10 +27,10 @@ std::string unsuitable(const Scenario& scenario, const WorkloadSpec& workload) {
   std::uint64_t bytes = 0, messages = 0;
   for (const TransferSpec& transfer : workload.transfers) {
     if (!transfer.data.path.empty()) return "data of {random: SIZE}, not of a file";
-    if (transfer.reply_bytes) return "no reply: the program of the other side sends none";
     if (takes_long(transfer)) return "a pace that ends within 10 s";
-    bytes += transfer.data.size_bytes * transfer.repeat;
-    messages += transfer.message_count() * transfer.repeat;
+    const std::uint64_t count = transfer.message_count() * transfer.repeat;
+    bytes += transfer.data.size_bytes * transfer.repeat + count * transfer.reply_bytes.value_or(0);
+    messages += count * (transfer.reply_bytes ? 2 : 1);
   }
   if (bytes > most_bytes || messages > most_messages) return "at most 1 MiB, in no more than 1,000 messages";
   if (workload.connect_timeout < least_connect_timeout) return "a connect_timeout of 5 s at least";
@@ -41,14 +41,28 @@ std::string unsuitable(const Scenario& scenario, const WorkloadSpec& workload) {
   return {};
 }
 
+/// Frames that come to an end, and so few that a run is short.
+std::string unsuitable(const BackgroundSpec& background) {
+  constexpr runtime::TimeNs longest = 30 * runtime::second;
+  constexpr std::uint64_t most_frames = 1000;
+  if (background.until > longest) return "until: 30 s at most";
+  const runtime::TimeNs lasts = std::max<runtime::TimeNs>(background.until - background.start, 0);
+  const std::uint64_t bursts = static_cast<std::uint64_t>(lasts) * PaceSpec::gap_units / background.pace.gap + 1;
+  if (bursts > most_frames / background.pace.burst) return "no more than 1,000 frames";
+  return {};
+}
+
 /// As those that are drawn: they come to an end, and no frame is late by R_A_TOV. What is down for good is not: it
-/// comes up when the programs have ended.
+/// comes up when the programs have ended, which begin when all ports have logged in.
 std::string unsuitable(const FaultSpec& fault) {
   constexpr runtime::TimeNs longest = 30 * runtime::second;
   constexpr std::uint64_t most_frames = 20, most_frames_at_any_time = 5;
   const faults::Rule& rule = fault.rule;
   if (fault.event && fault.event->duration > longest) return "for: 30 s at most, or none";
   if (fault.at) return {};
+  const bool at_login = rule.match.from == faults::Match::always && !rule.match.message.starts_with("FCVI_");
+  if (fault.event && fault.event->lasts && fault.event->duration == 0 && at_login)
+    return "for, or from: else the port may never log in";
   const std::uint64_t frames = rule.turns.empty() ? rule.limit : std::min<std::uint64_t>(rule.turns.size(), rule.limit);
   if (frames > most_frames_at_any_time && rule.match.until > longest) return "until: 30 s at most";
   const bool any_frame = rule.note == "lost: silence" || rule.note == "lost: partition";
@@ -81,7 +95,6 @@ std::string signature(const Outcome& outcome) {
 
 std::string unsuitable(const Scenario& scenario) {
   if (scenario.workloads.empty()) return "has no workload";
-  if (!scenario.background.empty()) return "has background traffic, which a soak does not make";
   if (!are_joined(scenario)) return "has switches that no ISL joins to the others";
   for (const PortSpec& port : scenario.ports)
     if (port.ulp_timeout != 0 && port.ulp_timeout < fc2::SwitchConfig().r_a_tov)
@@ -89,6 +102,9 @@ std::string unsuitable(const Scenario& scenario) {
   for (const WorkloadSpec& workload : scenario.workloads)
     if (std::string why = unsuitable(scenario, workload); !why.empty())
       return "workload " + workload.name + ": expected " + why;
+  for (const BackgroundSpec& background : scenario.background)
+    if (std::string why = unsuitable(background); !why.empty())
+      return "background " + background.name + ": expected " + why;
   for (const FaultSpec& fault : scenario.faults)
     if (std::string why = unsuitable(fault); !why.empty()) return fault.where + ": fault: expected " + why;
   return {};
