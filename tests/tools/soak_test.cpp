@@ -200,6 +200,28 @@ TEST(Trial, background_without_an_end_is_unsuitable) {
   EXPECT_EQ(why("interval: 1s, until: 1ms, burst: 1001"), "background x: expected no more than 1,000 frames");
 }
 
+// Programs would give up meanwhile: 13 ms there and back for each frame, where there is one buffer.
+TEST(Trial, background_that_links_cannot_take_is_unsuitable) {
+  const auto why = [](const std::string& topology, const std::string& until) {
+    return unsuitable(
+        *read_scenario("name: n\ntopology: " + topology +
+                           "\nports: [{name: a}, {name: b}]\nworkloads: [{name: w, client: a, server: b}]\n"
+                           "background: [{name: x, from: a, to: b, interval: 1us, until: " +
+                           until + "}]\n",
+                       "t", "", {}));
+  };
+  const std::string expected = "background x: expected frames that the slowest link takes within 3 s";
+  EXPECT_EQ(why("{latency: 13ms, bb_credit: 1}", "200us"), expected);
+  EXPECT_EQ(why("{latency: 13ms, bb_credit: 1}", "100us"), "");
+  EXPECT_EQ(why("{latency: 13ms, bb_credit: 2}", "200us"), "");
+  EXPECT_EQ(why("{latency: 13ms}", "900us"), "");
+  EXPECT_EQ(why("{processing_time: 10ms}", "400us"), expected);
+  EXPECT_EQ(why("{line_rate: 500000}", "900us"), expected);
+  EXPECT_EQ(why("{kind: private_loop, latency: 10ms, bb_credit: 1}", "100us"), expected);
+  EXPECT_EQ(why("{switches: [{name: s}, {name: t}], isls: [{between: [s, t], latency: 13ms, bb_credit: 1}]}", "200us"),
+            expected);
+}
+
 // Beside the programs, and no longer than they run.
 TEST(Trial, background_frames_are_sent_and_do_no_harm) {
   const std::string text =

@@ -54,9 +54,12 @@ class Draw {
   /// Both included.
   std::uint64_t between(std::uint64_t min, std::uint64_t max) { return min + random_.below(max - min + 1); }
   std::string one_of(Texts texts) { return std::string(texts.begin()[random_.below(texts.size())]); }
-  /// With that chance, one of the values; else the default of the scenario.
-  void sometimes(Map& map, unsigned percent, std::string_view key, Texts values) {
-    if (chance(percent)) map.add(key, one_of(values));
+  /// With that chance, one of the values; else the default of the scenario, and "" here.
+  std::string sometimes(Map& map, unsigned percent, std::string_view key, Texts values) {
+    if (!chance(percent)) return {};
+    const std::string value = one_of(values);
+    map.add(key, value);
+    return value;
   }
   /// Short times are as likely as long ones.
   std::string time_up_to(unsigned decades) {
@@ -91,7 +94,7 @@ class Draw {
   Random random_, later_;
   Kind kind_ = Kind::Fabric;
   std::size_t ports_ = 2, switches_ = 1, isls_ = 0, workloads_ = 1;
-  bool loop_ = false, class_2_ = false, large_ = false;
+  bool loop_ = false, class_2_ = false, large_ = false, far_ = false;
   std::vector<bool> on_loop_;
 };
 
@@ -134,7 +137,9 @@ std::string Draw::topology() {
   if (kind_ == Kind::PrivateLoop) map.add("kind", "private_loop");
   sometimes(map, 50, "line_rate", {"1GFC", "4GFC", "8GFC", "32GFC", "128GFC", "unlimited"});
   const bool loop = loop_ || kind_ == Kind::PrivateLoop;  // the latency is from each port to the next
-  sometimes(map, 50, "latency", loop ? Texts{"0", "5ns", "1us", "10us"} : Texts{"0", "5ns", "10us", "1ms", "20ms"});
+  const std::string latency =
+      sometimes(map, 50, "latency", loop ? Texts{"0", "5ns", "1us", "10us"} : Texts{"0", "5ns", "10us", "1ms", "20ms"});
+  far_ = latency == "20ms";
   sometimes(map, 50, "bb_credit", {"1", "2", "3", "8", "64"});
   sometimes(map, 30, "processing_time", {"100ns", "5us", "100us"});
   if (kind_ == Kind::Fabric) sometimes(map, 35, "in_order", {"false"});
@@ -214,7 +219,8 @@ void Draw::reply(Map& map) {
   if (chance(15)) map.add("reply", std::to_string(between(1, chance(20) ? 9000 : 300)));
 }
 
-// Some hundred frames at most, while connections are made and messages go.
+// Some hundred frames at most, while connections are made and messages go; where credit may wait for them for 40 ms
+// each, some twenty.
 std::string Draw::background(std::size_t number) {
   Map map;
   const std::uint64_t from = between(1, ports_), to = between(1, ports_ - 1);
@@ -222,10 +228,16 @@ std::string Draw::background(std::size_t number) {
   map.add("to", "p" + std::to_string(to < from ? to : to + 1));
   sometimes(map, 50, "type", {"ip", "nvme"});
   map.add("frame_bytes", std::to_string(between(1, 2112)));
-  constexpr std::pair<std::string_view, std::string_view> times[] = {
-      {"1us", "60us"}, {"10us", "600us"}, {"300us", "20ms"}, {"20ms", "1s"}, {"500ms", "30s"}};
-  const auto& [interval, until] = times[random_.below(std::size(times))];
-  map.add("interval", std::string(interval)).add("until", std::string(until));
+  struct Times {
+    const char *interval, *until, *until_if_far;
+  };
+  constexpr Times all[] = {{"1us", "60us", "5us"},
+                           {"10us", "600us", "50us"},
+                           {"300us", "20ms", "1500us"},
+                           {"20ms", "1s", "100ms"},
+                           {"500ms", "30s", "2500ms"}};
+  const Times& times = all[random_.below(std::size(all))];
+  map.add("interval", times.interval).add("until", far_ ? times.until_if_far : times.until);
   sometimes(map, 40, "arrivals", {"poisson"});
   sometimes(map, 20, "burst", {"2", "4"});
   return map.text();

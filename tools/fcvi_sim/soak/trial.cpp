@@ -41,14 +41,47 @@ std::string unsuitable(const Scenario& scenario, const WorkloadSpec& workload) {
   return {};
 }
 
-/// Frames that come to an end, and so few that a run is short.
-std::string unsuitable(const BackgroundSpec& background) {
-  constexpr runtime::TimeNs longest = 30 * runtime::second;
-  constexpr std::uint64_t most_frames = 1000;
-  if (background.until > longest) return "until: 30 s at most";
+constexpr std::uint64_t most_background_frames = 1000;
+
+std::uint64_t frames_of(const BackgroundSpec& background) {
   const runtime::TimeNs lasts = std::max<runtime::TimeNs>(background.until - background.start, 0);
   const std::uint64_t bursts = static_cast<std::uint64_t>(lasts) * PaceSpec::gap_units / background.pace.gap + 1;
-  if (bursts > most_frames / background.pace.burst) return "no more than 1,000 frames";
+  return bursts > most_background_frames ? bursts : bursts * background.pace.burst;
+}
+
+/// For one of the longest frames after the other, with the wait for its credit; on a loop from each port to the next.
+runtime::TimeNs time_of_frame(const fc2::LinkConfig& link, std::size_t hops) {
+  const auto bytes = static_cast<runtime::TimeNs>(fc2::max_frame_bytes);
+  const auto rate = static_cast<runtime::TimeNs>(link.bytes_per_second);
+  runtime::TimeNs time = link.processing_ns + (rate == 0 ? 0 : bytes * runtime::second / rate);
+  if (link.bb_credit != 0) time += 2 * static_cast<runtime::TimeNs>(hops) * link.latency_ns / link.bb_credit;
+  return time;
+}
+
+runtime::TimeNs slowest_frame(const Scenario& scenario) {
+  const bool all_on_a_loop = scenario.topology == TopologyKind::PrivateLoop;
+  runtime::TimeNs slowest = 0;
+  for (const PortSpec& port : scenario.ports)
+    slowest = std::max(slowest, time_of_frame(port.link, all_on_a_loop ? scenario.ports.size() : 1));
+  for (const LoopSpec& loop : scenario.loops)
+    slowest = std::max(slowest, time_of_frame(loop.link, scenario.ports.size() + 1));
+  for (const SwitchLinkSpec& isl : scenario.switch_links) slowest = std::max(slowest, time_of_frame(isl.link, 1));
+  return slowest;
+}
+
+/// Frames that come to an end, so few that a run is short, and that keep no program waiting until it gives up.
+std::string unsuitable_background(const Scenario& scenario) {
+  constexpr runtime::TimeNs longest = 30 * runtime::second, most_delay = 3 * runtime::second;
+  const runtime::TimeNs each = scenario.background.empty() ? 0 : slowest_frame(scenario);
+  runtime::TimeNs all = 0;
+  for (const BackgroundSpec& background : scenario.background) {
+    const std::string expected = "background " + background.name + ": expected ";
+    if (background.until > longest) return expected + "until: 30 s at most";
+    const std::uint64_t frames = frames_of(background);
+    if (frames > most_background_frames) return expected + "no more than 1,000 frames";
+    all += static_cast<runtime::TimeNs>(frames) * each;
+    if (all > most_delay) return expected + "frames that the slowest link takes within 3 s";
+  }
   return {};
 }
 
@@ -102,9 +135,7 @@ std::string unsuitable(const Scenario& scenario) {
   for (const WorkloadSpec& workload : scenario.workloads)
     if (std::string why = unsuitable(scenario, workload); !why.empty())
       return "workload " + workload.name + ": expected " + why;
-  for (const BackgroundSpec& background : scenario.background)
-    if (std::string why = unsuitable(background); !why.empty())
-      return "background " + background.name + ": expected " + why;
+  if (std::string why = unsuitable_background(scenario); !why.empty()) return why;
   for (const FaultSpec& fault : scenario.faults)
     if (std::string why = unsuitable(fault); !why.empty()) return fault.where + ": fault: expected " + why;
   return {};
