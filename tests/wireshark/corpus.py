@@ -89,6 +89,8 @@ good("a lost set-up and its retry", lambda: lost(Conversation().connect(), "rqst
 good("lost answers of a set-up and its retry", lambda: lost(Conversation().connect(), "resp1", "lost: the link of bob went down")
      .drop("resp2", "resp3").connect(True, "again.", CONNECTION_ID + 1))
 good("a lost Disconnect and the next", lambda: lost(connected().disconnect(), "discon", "fault: lost").drop("discon.resp").disconnect("next"))
+good("retried under a new login", lambda: Conversation().connect().drop("resp1", "resp2", "resp3").again("plogi", ox_id=0x0F01)
+     .connect(True, "again.", CONNECTION_ID + 1).message("m", 10))
 good("a lost login leaves what was before", lambda: one(UNRELIABLE).again("plogi", ox_id=0x0F01, comment="fault: lost")
      .again("plogi", ox_id=0x0F02, crc_error=True).message("n", 10))
 good("what a comment says is not always that it was lost", lambda: long(UNRELIABLE).set("m.1", comment="fault: delayed by 1 ms").set(

@@ -75,7 +75,8 @@ do
     if setup.handle == wire.unassigned then note(record, "wrong_handle", "FCVI_RQST_HANDLE is not assigned") end
     local setups_of = known.setups_of(h.s_id)
     local earlier = setups_of[setup.handle]
-    if earlier and earlier.number < known.login_of(h.s_id, h.d_id) then earlier = nil end
+    -- A login ends what was before it; the retry may go under a new one (ruling 177).
+    if earlier and earlier.number < known.login_of(h.s_id, h.d_id) and not setup.retry then earlier = nil end
     if earlier or is_whole(h) then later_of(earlier, setup.retry, setup.id, record) end
     setups_of[setup.handle] = setup
   end

@@ -142,7 +142,8 @@ void Tracker::connect_request(const IuFrame& iu, Record& record) {
   if (setup->id == unassigned) record.note(Violation::wrong_connection_id, "FFFFFFFFh is unassigned");
   if (setup->handle == unassigned) record.note(Violation::wrong_handle, "FCVI_RQST_HANDLE is not assigned");
   std::shared_ptr<Setup>& latest = setups_[std::uint64_t{setup->from} << 32 | setup->handle];
-  if (latest && latest->number < login_of(iu.header)) latest = nullptr;
+  // A login ends what was before it; the retry may go under a new one (ruling 177).
+  if (latest && latest->number < login_of(iu.header) && !setup->retry) latest = nullptr;
   if (latest || is_whole(iu.header)) later_of(latest.get(), *setup, record);
   latest = setup;
 }
