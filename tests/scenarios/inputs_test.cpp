@@ -119,8 +119,8 @@ TEST_F(Inputs, check_reads_and_runs_nothing) {
   const std::string file = folder.write("m.yaml", several), bad = folder.write("b.yaml", "name: x\nport: []\n");
   const Finished run = fcvi_sim({"check", scenario, file, bad});
   EXPECT_EQ(run.status, 2);
-  EXPECT_EQ(run.output, scenario + ": good: 1 run, 2 ports, 1 workloads, 0 faults\n" + file +
-                            ": good: 4 runs, the first of 2 ports, 1 workloads, 0 faults\n");
+  EXPECT_EQ(run.output, scenario + ": good: 1 run, 2 ports, 1 workload, 0 faults\n" + file +
+                            ": good: 4 runs, the first of 2 ports, 1 workload, 0 faults\n");
   EXPECT_THAT(run.errors, HasSubstr("b.yaml:2: "));
   EXPECT_EQ(fcvi_sim({"check", scenario}).status, 0);
 }

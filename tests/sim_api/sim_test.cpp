@@ -549,6 +549,27 @@ TEST(Sim, a_peer_logs_in) {
   EXPECT_EQ(fabric.expect("FCVI_SEND_RQST").source, "peer");
 }
 
+// FC-VI 7.7.1: a peer that logs out ends what it has with that port.
+TEST(Sim, a_peer_logs_out) {
+  Fabric fabric;
+  Port alice = fabric.add_port("alice");
+  Peer peer = fabric.add_peer("peer");
+  peer.log_out("alice");
+  fabric.run_until_ready();
+  peer.log_out("alice");
+  fabric.run(1ms);
+  EXPECT_TRUE(fabric.frames("LOGO").empty());
+  peer.log_in("alice");
+  peer.log_out("alice");
+  EXPECT_EQ(fabric.expect("LOGO").source, "peer");
+  fabric.run(1ms);
+  EXPECT_EQ(fabric.frames("LOGO").size(), 1U);
+  const std::size_t before = fabric.frames("PLOGI").size();
+  peer.log_in("alice");
+  EXPECT_EQ(fabric.frames("PLOGI").size(), before + 1);
+  EXPECT_THAT(message_of<Error>([&] { peer.log_out("alise"); }), HasSubstr("did you mean \"alice\"?"));
+}
+
 // What a post sends at once is expected, too, and each frame once.
 TEST(Sim, expect_sees_what_a_post_sends) {
   Pair pair;

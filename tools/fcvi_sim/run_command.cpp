@@ -636,6 +636,11 @@ void add_overrides(CLI::App& command, Overrides& overrides) {
   command.add_option("--file", overrides.file, "data of transfers that have none of their own");
 }
 
+/// "1 port", "2 ports".
+std::string count_of(std::size_t count, const std::string& one) {
+  return settings::format_count(count) + " " + one + (count == 1 ? "" : "s");
+}
+
 /// Says that it is good, and what is against advice; or returns what is wrong.
 std::string check_file(const std::string& path, const Overrides& overrides) {
   const auto file = ScenarioFile::load(path, overrides);
@@ -647,9 +652,8 @@ std::string check_file(const std::string& path, const Overrides& overrides) {
     if (!scenario) return scenario.error().message;
     warnings.insert(scenario->warnings.begin(), scenario->warnings.end());
     if (i == 0)
-      first = settings::format_count(scenario->ports.size()) + " ports, " +
-              settings::format_count(scenario->workloads.size()) + " workloads, " +
-              settings::format_count(scenario->faults.size()) + " faults";
+      first = count_of(scenario->ports.size(), "port") + ", " + count_of(scenario->workloads.size(), "workload") +
+              ", " + count_of(scenario->faults.size(), "fault");
   }
   std::printf("%s: good: %s %s\n", path.c_str(),
               file->size() == 1 ? "1 run," : (settings::format_count(file->size()) + " runs, the first of").c_str(),

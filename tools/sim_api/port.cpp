@@ -14,6 +14,13 @@ detail::PortState& usable(detail::PortState& port) {
   return port;
 }
 
+/// Throws Error where there is none.
+detail::PortState& port_named(detail::FabricState& fabric, std::string_view name) {
+  const std::string& address = fabric.name_or_address(name);
+  return **std::find_if(fabric.ports.begin(), fabric.ports.end(),
+                        [&](const auto& port) { return port->address == address; });
+}
+
 std::uint32_t id_of(const detail::PortState& port) {
   return port.fabric.is_closed ? 0 : port.host->port().n_port_id().value;
 }
@@ -46,10 +53,7 @@ std::uint32_t Peer::n_port_id() const { return id_of(*state_); }
 
 void Peer::log_in(std::string_view name) {
   detail::FabricState& fabric = usable(*state_).fabric;
-  const std::string& address = fabric.name_or_address(name);
-  const auto found = std::find_if(fabric.ports.begin(), fabric.ports.end(),
-                                  [&](const auto& port) { return port->address == address; });
-  detail::PortState& other = **found;
+  detail::PortState& other = port_named(fabric, name);
   const auto keep = state_;
   const auto ready = [&] { return state_->host->is_ready() && other.host->is_ready(); };
   if (!fabric.run_until(ready, login_limit)) throw NotMet("the ports are not ready" + fabric.latest_frames());
@@ -61,6 +65,13 @@ void Peer::log_in(std::string_view name) {
   };
   if (!fabric.run_until(logged_in, login_limit))
     throw NotMet("\"" + other.name + "\" does not accept the login" + fabric.latest_frames());
+}
+
+void Peer::log_out(std::string_view name) {
+  detail::FabricState& fabric = usable(*state_).fabric;
+  fc2::RemotePort* remote = state_->host->port().find_remote_port(port_named(fabric, name).host->port().n_port_id());
+  if (remote != nullptr && remote->logged_in()) remote->log_out();
+  fabric.settle();
 }
 
 void Peer::send(Frame frame) {

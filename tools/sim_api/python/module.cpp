@@ -314,6 +314,8 @@ void define_ports(py::module_& module) {
       .def_property_readonly("n_port_id", &Peer::n_port_id, "24 bits; 0: not logged in.")
       .def("log_in", &Peer::log_in, py::arg("port"),
            "PLOGI, and runs until it is accepted: who sends FC-VI first must.")
+      .def("log_out", &Peer::log_out, py::arg("port"),
+           "LOGO: all that the two have with each other ends. Nothing is sent where there is no login.")
       .def("send", &Peer::send, py::arg("frame"), "Sends any frame. S_ID 0 and OX_ID FFFFh are filled in.")
       .def("take", &Peer::take, "The oldest FC-VI frame that came and was not taken, or None.")
       .def(

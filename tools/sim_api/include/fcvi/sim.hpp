@@ -300,6 +300,9 @@ class Peer {
   [[nodiscard]] std::uint32_t n_port_id() const;
   /// PLOGI, and runs until it is accepted: who sends FC-VI first must. NotMet: it is not, within 30 s.
   void log_in(std::string_view port);
+  /// LOGO, which leaves as soon as the link takes it: all that the two have with each other ends. Without a login
+  /// nothing is sent.
+  void log_out(std::string_view port);
   /// As it is; S_ID is the peer's where the frame has none. OX_ID FFFFh: the next one of the peer's. It leaves as
   /// soon as the link takes it.
   void send(Frame frame);
