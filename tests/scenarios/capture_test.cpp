@@ -128,6 +128,34 @@ TEST_F(Captures, faults_are_shown_where_they_happened) {
   EXPECT_THAT(delayed, ContainsRegex(" \\| same as [0-9]+ # fault: delayed by"));
 }
 
+// PLOGIs of both ports are on their way at once, and pass two trunks each: every record behind the first is a copy.
+TEST_F(Captures, crossing_logins_have_copies_on_trunks) {
+  std::ofstream(folder / "cross.yaml") << R"(name: crossing
+topology:
+  line_rate: 16GFC
+  switches: [{name: west}, {name: middle}, {name: east}]
+  isls:
+    - {between: [west, middle], latency: 5us}
+    - {between: [middle, east], latency: 5us}
+ports:
+  - {name: alice, switch: west}
+  - {name: bob, switch: east}
+workloads:
+  - {name: both, model: peer_to_peer, client: alice, server: bob, transfers: [{operation: send, data: {random: 4KiB}}]}
+)";
+  const std::string capture = simulate(folder / "cross.yaml");
+  for (const auto& [from, to] : {std::pair<std::string, std::string>("010100", "030100"), {"030100", "010100"}}) {
+    std::vector<std::string> records;
+    for (const std::string& line : lines_of(decode(capture)))
+      if (line.find(" " + from + " > " + to + " PLOGI") != std::string::npos) records.push_back(line);
+    ASSERT_THAT(records, SizeIs(4)) << from;
+    EXPECT_THAT(records.front(), Not(HasSubstr("same as")));
+    records.erase(records.begin());
+    EXPECT_THAT(records, Each(HasSubstr(" | same as "))) << from;
+  }
+  EXPECT_THAT(decode(capture), Not(HasSubstr(" | ! ")));
+}
+
 TEST_F(Captures, follow_shows_one_connection_with_its_set_up) {
   const std::string capture = simulate(first_connection);
   const auto lines = lines_of(decode(capture, {"--follow", "connection", "1", "--once"}));
@@ -135,7 +163,14 @@ TEST_F(Captures, follow_shows_one_connection_with_its_set_up) {
   EXPECT_THAT(lines.front(), HasSubstr("FCVI_CONNECT_RQST"));
   EXPECT_THAT(lines.back(), HasSubstr("FCVI_DISCONNECT_RESP"));
   EXPECT_THAT(lines, Each(HasSubstr("FCVI_")));
-  EXPECT_EQ(decode(capture, {"--follow", "connection", "2"}), "");
+  for (const auto& [what, has] : {std::pair("connection", "it has 1, which decode --follow connection which lists"),
+                                  std::pair("exchange", "it has "), std::pair("message", "it has ")}) {
+    const Finished none = fcvi_sim({"decode", capture, "--follow", what, "999999"});
+    EXPECT_EQ(none.status, 2);
+    EXPECT_EQ(none.output, "");
+    EXPECT_THAT(none.errors, AllOf(HasSubstr("no " + std::string(what) + " 999999; "), HasSubstr(has)));
+  }
+  EXPECT_EQ(decode(capture, {"--follow", "connection"}), decode(capture, {"--follow", "connection", "which"}));
   EXPECT_THAT(lines_of(decode(capture, {"--follow", "message", "1", "--once"})), Each(HasSubstr("msg 1")));
   EXPECT_THAT(lines_of(decode(capture, {"--follow", "exchange", "1"})), Each(HasSubstr("FLOGI")));
 }
@@ -206,7 +241,8 @@ TEST_F(Captures, bad_choices_are_refused) {
     EXPECT_THAT(finished.errors, HasSubstr(words));
   }
   EXPECT_THAT(fcvi_sim({"ladder", capture, "--follow", "connection", "which"}).errors, HasSubstr("decode --follow"));
-  EXPECT_THAT(fcvi_sim({"ladder", capture, "--follow", "connection", "7"}).errors, HasSubstr("no frame to draw"));
+  EXPECT_THAT(fcvi_sim({"ladder", capture, "--follow", "connection", "7"}).errors,
+              HasSubstr("--follow: no connection 7; it has none\n"));
 }
 
 // As from `tcpdump -U -w - | fcvi-sim decode -`: each frame is printed before the next one comes.

@@ -36,6 +36,10 @@ int run_command(const ReplayOptions& options) {
     std::fputs("fcvi-sim: --tolerance: expected a number\n", stderr);
     return bad_input;
   }
+  if (options.port.empty()) {
+    std::fputs("fcvi-sim: --as: expected a port, got \"\"; an unknown one names those that there are\n", stderr);
+    return bad_input;
+  }
   const ReplayResult result = replay(options);
   std::fputs(result.text.c_str(), stdout);
   const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;

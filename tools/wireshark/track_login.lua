@@ -50,13 +50,16 @@ do
   -- PLOGI, where it is seen first: set-ups, Exchanges and ids before it are no more.
   local function plogi(h, number, view)
     local pair, raw = pair_of(h.s_id, h.d_id), h.raw
-    local latest = state.begun[pair]
+    local begun = state.begun[pair] or {}
+    local latest = begun[h.s_id]
     if latest and latest.raw == raw and view ~= "u" and not latest.views:find(view, 1, true) then
       latest.views = latest.views .. view
       return
     end
     forget_connections(h.s_id, h.d_id)
-    state.logins[pair], state.begun[pair] = true, {number = number, raw = raw, views = view}
+    -- That of the other port may be on its way.
+    begun.number, begun[h.s_id] = number, {raw = raw, views = view}
+    state.logins[pair], state.begun[pair] = true, begun
   end
 
   local function extended_link_service(h, number, view)

@@ -57,7 +57,9 @@ DecodeResult decode(const DecodeOptions& options, std::FILE* output) {
       follower.offer(seen);
   }
   if (lists) std::fputs(census.text(reading.tracker()).c_str(), output);
-  return {reading.error(), filters.warning()};
+  std::string error = reading.error();
+  if (error.empty()) error = unknown_number(follow, reading);
+  return {std::move(error), filters.warning()};
 }
 
 }  // namespace sim::capture

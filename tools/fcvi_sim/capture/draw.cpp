@@ -50,7 +50,7 @@ std::string Pass::run(const std::string& path, const Visit& each, const Visit& c
     each(seen);
     if (is_chosen(seen)) follower.offer(seen);
   }
-  return reading_.error();
+  return reading_.error().empty() ? unknown_number(follow, reading_) : reading_.error();
 }
 
 /// Puts frames into the diagram, each once.

@@ -34,7 +34,28 @@ std::string message_words(const Message& message) {
          " msg " + std::to_string(message.id) + ", " + settings::format_bytes(message.total);
 }
 
+std::uint64_t count_of(Follow what, const Reading& reading) {
+  switch (what) {
+    case Follow::connection: return reading.tracker().connections().size();
+    case Follow::exchange: return reading.exchange_count();
+    case Follow::message: return reading.tracker().message_count();
+    case Follow::everything: break;
+  }
+  return 0;
+}
+
 }  // namespace
+
+std::string unknown_number(FollowOption option, const Reading& reading) {
+  const std::uint64_t count = count_of(option.what, reading);
+  if (option.what == Follow::everything || option.index <= count) return {};
+  const auto* const word =
+      std::find_if(std::begin(followed), std::end(followed), [&](const Word& one) { return one.what == option.what; });
+  const std::string name(word->name);
+  const std::string has = count == 0 ? "it has none" : "it has " + settings::format_count(count);
+  return "--follow: no " + name + " " + std::to_string(option.index) + "; " + has +
+         (count == 0 ? std::string() : ", which decode --follow " + name + " which lists");
+}
 
 std::string parse_follow(const std::vector<std::string>& words, FollowOption& option) {
   if (words.empty()) return {};

@@ -31,6 +31,12 @@ bool is_lost(const Packet& packet) {
                      [](const std::string& comment) { return told_by(comment) == Tells::lost; });
 }
 
+/// Those of two ports may cross: each begins a login, and neither ends the other's way.
+bool is_plogi(const Frame& frame) {
+  return frame.header->r_ctl == wire::RCtl::els_request && !frame.data_field.empty() &&
+         wire::els::command_of(frame.data_field) == wire::els::Command::plogi;
+}
+
 bool is_request_or_answer(const wire::FcHeader& header) {
   return header.type == wire::Type::els || header.type == wire::Type::ct;
 }
@@ -64,7 +70,8 @@ std::uint64_t Reading::find_copy(const Seen& seen, wire::Bytes bytes) {
 }
 
 /// A frame passes a place once: ids are used anew. FLOGI and its answer go over one link: another place with the same
-/// direction has another one. So it is with what has the bytes of a frame before the latest login of its ports.
+/// direction has another one. So it is with what has the bytes of a frame before the latest login of its ports; of a
+/// PLOGI: before the latest FLOGI.
 bool Reading::is_new(const Place& place, const Seen& seen) const {
   if (place.number == 0) return true;
   const std::pair here{seen.packet.interface, seen.packet.direction};
@@ -74,14 +81,18 @@ bool Reading::is_new(const Place& place, const Seen& seen) const {
   if (!seen.frame.header) return false;
   const wire::FcId from = seen.frame.header->s_id;
   const bool by_login = from == wire::well_known::f_port || from == wire::well_known::unidentified;
-  if (!by_login && place.number >= login_of(seen)) return false;
+  const std::uint64_t login = is_plogi(seen.frame) ? grant_of(*seen.frame.header) : login_of(seen);
+  if (!by_login && place.number >= login) return false;
   return std::any_of(place.seen_at.begin(), place.seen_at.end(),
                      [&](const auto& at) { return at.second == here.second && !(untold && by_login); });
 }
 
 std::uint64_t Reading::login_of(const Seen& seen) const {
-  const wire::FcHeader& header = *seen.frame.header;
-  std::uint64_t latest = tracker_.login_of(header);
+  return std::max(tracker_.login_of(*seen.frame.header), grant_of(*seen.frame.header));
+}
+
+std::uint64_t Reading::grant_of(const wire::FcHeader& header) const {
+  std::uint64_t latest = 0;
   for (const wire::FcId id : {header.s_id, header.d_id})
     if (const auto found = granted_.find(id.value); found != granted_.end()) latest = std::max(latest, found->second);
   return latest;

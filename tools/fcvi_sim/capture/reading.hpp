@@ -48,11 +48,15 @@ class Reading {
   [[nodiscard]] const std::vector<Interface>& interfaces() const { return file_.interfaces(); }
   [[nodiscard]] const Tracker& tracker() const { return tracker_; }
   [[nodiscard]] Time first_at() const { return first_at_; }
+  /// Exchanges so far: the number of the latest.
+  [[nodiscard]] std::uint64_t exchange_count() const { return exchange_count_; }
 
  private:
   void read_message(Seen& seen);
   [[nodiscard]] std::uint64_t find_copy(const Seen& seen, wire::Bytes bytes);
+  /// The latest frame by which its ports began anew: PLOGI, or the answer to a FLOGI of one of them; 0: none.
   [[nodiscard]] std::uint64_t login_of(const Seen& seen) const;
+  [[nodiscard]] std::uint64_t grant_of(const wire::FcHeader& header) const;
   void note_grant(const Seen& seen);
   std::shared_ptr<ExchangeFacts> exchange_of(const Seen& seen);
 

@@ -48,6 +48,9 @@ struct FollowOption {
 /// "connection", "3" or "which". Returns what is wrong; empty: nothing.
 std::string parse_follow(const std::vector<std::string>& words, FollowOption& option);
 
+/// A number that the capture does not have, which was read to its end: "no connection 9; it has 2". Empty: it has it.
+std::string unknown_number(FollowOption option, const Reading& reading);
+
 /// Passes on the frames that belong to what is followed, in order.
 class Follower {
  public:

@@ -24,6 +24,7 @@ class Tracker {
   /// The same of a frame that the capture says was lost or discarded on its way: its sender has tried something, and
   /// nothing else follows from it.
   Ptr read_lost(const Frame& frame, std::uint64_t number, Time time);
+  [[nodiscard]] std::uint64_t message_count() const { return message_count_; }
   /// The capture misses frames here: what follows is judged as if it had begun now. Connections keep their numbers.
   void frames_missing();
   /// The frame of the latest login between the two ports; 0: none. Ids that were used before it are free again.
