@@ -163,6 +163,22 @@ class Replay(unittest.TestCase):
                     path = pcapng.write_pcap(self.file("one_end.pcap"), own, link_type)
                     self.check_same(path, n_port_id)
 
+    def test_both_ends_without_directions(self):
+        """As pcap has it: the second of two records is the arrival of the first. Not of what a fault rewrote on the way."""
+        played = 0
+        for figure in [*sorted(path.name for path in Path(SCENARIOS).glob("*.yaml")), "../farp.yaml"]:
+            packets = pcapng.Capture.read(self.capture_of(figure)).packets
+            if any(b"rewritten" in pcapng.option(packet.options, 1) for packet in packets):
+                continue
+            link_type = (pcapng.ETHERNET, pcapng.FC_WITH_DELIMITERS)[played % 2]
+            path = pcapng.write_pcap(self.file("both.pcap"), packets, link_type)
+            for n_port_id in ("010100", "010200"):
+                sent = sum(packet.sent and packet.fc()[5:8].hex() in (n_port_id, "000000") for packet in packets)
+                with self.subTest(figure=figure, port=n_port_id):
+                    self.assertLessEqual(self.check_same(path, n_port_id), sent)
+            played += 1
+        self.assertGreater(played, 50)
+
     def test_programs_one_after_the_other(self):
         for both_ends in (False, True):
             joined, frames = self.of_two_runs(both_ends)
@@ -443,6 +459,12 @@ class Replay(unittest.TestCase):
         self.assertEqual(self.refused(path, "nobody"),
                          f"fcvi-sim: {path}: no port 'nobody'; it has 'server' 010100 (20:00:02:fc:f0:00:00:01), "
                          "'client' 010200 (20:00:02:fc:f0:00:00:02)\n")
+
+    def test_no_name_for_a_port(self):
+        """Not those whose interface has no name."""
+        own = pcapng.Capture.read(self.capture_of("figure-2-send.yaml")).packets
+        path = pcapng.write_pcap(self.file("nameless.pcap"), own, pcapng.ETHERNET)
+        self.assertEqual(self.refused(path, ""), 'fcvi-sim: --as: expected a port, got ""; an unknown one names those that there are\n')
 
     def test_a_capture_that_begins_late(self):
         capture = self.edited()

@@ -9,6 +9,7 @@
 #include "tools/fcvi_sim/capture/comment.hpp"
 #include "tools/fcvi_sim/capture/reading.hpp"
 #include "tools/fcvi_sim/capture/twice.hpp"
+#include "tools/fcvi_sim/replay/pairs.hpp"
 #include "wire/ct/rsnn_nn.hpp"
 #include "wire/els/login.hpp"
 #include "wire/fip/descriptors.hpp"
@@ -71,6 +72,8 @@ class Census {
   /// The port of that interface had the N_Port_ID at that frame, as far as the capture shows. It may be another's
   /// later.
   [[nodiscard]] bool holds(std::size_t interface, wire::FcId id, std::uint64_t number) const;
+  /// Where the capture tells no directions.
+  [[nodiscard]] bool has_both_ends() const { return pairs_.are_usual(); }
   /// To the FLOGI.
   [[nodiscard]] std::optional<wire::FcId> granted(const Carried& carried) const;
 
@@ -86,6 +89,7 @@ class Census {
   /// The interface is at the only port that it sends frames of, not between switches.
   [[nodiscard]] bool is_of_port(std::size_t interface) const;
 
+  Pairs pairs_;
   std::set<std::size_t> receiving_, logging_in_;
   std::set<std::pair<std::size_t, std::uint32_t>> arrivals_;
   std::map<std::size_t, std::string> node_names_;  // symbolic ones, by interface
@@ -107,6 +111,7 @@ void Census::add(const capture::Seen& seen) {
   const std::size_t interface = seen.packet.interface;
   const Direction direction = seen.packet.direction;
   if (!carried) return;
+  pairs_.add(seen, carried->header, carried->bytes);
   if (direction == Direction::received) {
     receiving_.insert(interface);
     arrivals_.insert({interface, carried->header.s_id.value});
@@ -230,13 +235,13 @@ class Selector {
 
  private:
   enum class Role : std::uint8_t { none, sent, received };
-  [[nodiscard]] Role role_of(const capture::Seen& seen, const Carried& carried) const;
+  [[nodiscard]] Role role_of(const capture::Seen& seen, const Carried& carried);
   /// Only the simulator captures within the port.
   [[nodiscard]] bool is_at_port(const capture::Seen& seen) const {
     return of_simulator_ && seen.packet.interface == *port_.interface;
   }
   [[nodiscard]] bool comes_from_afar(const capture::Seen& seen, const Carried& carried) const;
-  [[nodiscard]] Role role_by_address(const capture::Seen& seen, const Carried& carried) const;
+  [[nodiscard]] Role role_by_address(const capture::Seen& seen, const Carried& carried);
   void mark(CapturedFrame& frame);
   void read_message(CapturedFrame& frame);
   using ExchangeKey = std::tuple<std::uint32_t, std::uint16_t, bool>;  // peer, OX_ID, the port is its originator
@@ -244,6 +249,7 @@ class Selector {
   const CapturedPort& port_;
   const Census& census_;
   const bool by_direction_, of_simulator_;
+  Pairs pairs_;
   std::string error_;
   std::vector<CapturedFrame> frames_;
   wire::PartialIus sent_ius_, received_ius_;
@@ -251,7 +257,7 @@ class Selector {
   std::map<std::pair<ExchangeKey, bool>, wire::SeqId> sequences_;  // the latest that the port sent or received
 };
 
-Selector::Role Selector::role_of(const capture::Seen& seen, const Carried& carried) const {
+Selector::Role Selector::role_of(const capture::Seen& seen, const Carried& carried) {
   if (!by_direction_) return role_by_address(seen, carried);
   if (seen.packet.interface == *port_.interface)
     return seen.packet.direction == Direction::sent ? Role::sent : Role::received;
@@ -271,18 +277,21 @@ bool Selector::comes_from_afar(const capture::Seen& seen, const Carried& carried
 }
 
 /// Of a frame that was captured at both ends only the port's own end counts.
-Selector::Role Selector::role_by_address(const capture::Seen& seen, const Carried& carried) const {
+Selector::Role Selector::role_by_address(const capture::Seen& seen, const Carried& carried) {
+  using End = Pairs::End;
+  const End end = census_.has_both_ends() ? pairs_.add(seen, carried.header, carried.bytes) : End::only;
   const wire::FcHeader& header = carried.header;
   const auto asks = [&] {
     return header.s_id == wire::well_known::unidentified ? census_.granted(carried) : std::nullopt;
   };
   const auto id = asks();
-  const bool repeated = seen.same != 0;
-  if (contains(port_.ids, header.s_id) || (id && contains(port_.ids, *id))) return repeated ? Role::none : Role::sent;
-  if (!contains(port_.ids, header.d_id)) return Role::none;
+  const bool repeated = end == End::only && seen.same != 0;
+  if (contains(port_.ids, header.s_id) || (id && contains(port_.ids, *id)))
+    return repeated || end == End::arrival ? Role::none : Role::sent;
+  if (!contains(port_.ids, header.d_id) && header.d_id != wire::well_known::broadcast) return Role::none;
   const bool elsewhere =
       seen.packet.direction == Direction::received && port_.interface && seen.packet.interface != *port_.interface;
-  return elsewhere || repeated ? Role::none : Role::received;
+  return elsewhere || repeated || end == End::departure ? Role::none : Role::received;
 }
 
 /// The port did not send it so.
