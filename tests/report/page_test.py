@@ -63,6 +63,13 @@ class Inflate(unittest.TestCase):
                 self.assertIn("damaged", said)
 
 
+def three_pairs():
+    ports = ", ".join(f"{{name: {side}{k}}}" for k in range(3) for side in ("client", "server"))
+    works = ", ".join(f"{{name: work{k}, client: client{k}, server: server{k}, transfers: [{{operation: send, data: {{random: 4KiB}}}}]}}"
+                      for k in range(3))
+    return f"name: three pairs\nports: [{ports}]\nworkloads: [{works}]\n"
+
+
 class ReportPage(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -83,6 +90,9 @@ class ReportPage(unittest.TestCase):
         cls.many = place / "many.html"
         (place / "many.yaml").write_text(many_ports(7), encoding="utf-8")
         subprocess.run([SIMULATOR, "run", place / "many.yaml", "--report", cls.many], check=True, stdout=subprocess.DEVNULL)
+        cls.nine = place / "nine.html"  # six ports and three services
+        (place / "nine.yaml").write_text(three_pairs(), encoding="utf-8")
+        subprocess.run([SIMULATOR, "run", place / "nine.yaml", "--report", cls.nine], check=True, stdout=subprocess.DEVNULL)
         cls.page = chromium.Page(cls.lost)
 
     @classmethod
@@ -172,11 +182,56 @@ class ReportPage(unittest.TestCase):
     def test_filter_takes_only_its_own_words(self):
         """Words that every object of JavaScript has are no terms and no flags."""
         self.view("ladder")
-        for text, said in (("constructor:x", "0 of "), ("is:constructor", "not understood: is:constructor"), ("toString:1", "0 of "), ("is:valueOf", "not understood")):
+        for text, said in (("constructor:x", "not understood: constructor:x"), ("is:constructor", "not understood: is:constructor"), ("toString:1", "not understood"), ("is:valueOf", "not understood")):
             self.page.run("const f = document.getElementById('filter'); f.value = arguments[0]; f.dispatchEvent(new Event('input'))", text)
             self.page.wait(f"return document.getElementById('filter-said').innerText.includes('{said}')", f"{text}: {said}")
             self.page.run("const f = document.getElementById('filter'); f.value = ''; f.dispatchEvent(new Event('input'))")
             self.page.wait("return !/ of |not/.test(document.getElementById('filter-said').innerText)", "no filter")
+
+    def test_filter_says_what_may_be_meant(self):
+        """Of an unknown key the nearest one, of an unknown value the nearest value; words in quotes have no key."""
+        self.view("ladder")
+        for text, said in (("conection:1", "conection:1 has no such key; did you mean connection:?"), ("nmae:FLOGI", "did you mean name:?"),
+                           ("is:losst", "is:losst; did you mean is:lost?"), ("kind:set-up", "did you mean kind:setup?"),
+                           ("frame:x", "frame:x needs numbers"), ("time:x", "time:x needs times"), ("port:", "port: needs a value")):
+            self.page.run("const f = document.getElementById('filter'); f.value = arguments[0]; f.dispatchEvent(new Event('input'))", text)
+            self.page.wait(f"return document.getElementById('filter-said').innerText.includes('{said}')", f"{text}: {said}")
+            self.assertIn("not understood: ", self.page.text("#filter-said"))
+        self.page.run("const f = document.getElementById('filter'); f.value = arguments[0]; f.dispatchEvent(new Event('input'))", '"conection:1"')
+        self.page.wait("return document.getElementById('filter-said').innerText.includes('0 of ')", "words")
+
+    def test_words_have_room_beside_many_lanes(self):
+        """Nine lanes with the fields of a frame beside them, on a desk and on a phone: the words of each row are on the screen, and
+        nothing scrolls sideways."""
+        for phone in (False, True):
+            with chromium.Page(self.nine, phone=phone) as page:
+                page.run("document.getElementById('tab-ladder').click()")
+                self.assertGreaterEqual(len(page.texts("#lanes .lane")), 9)
+                if not phone:
+                    page.run("document.querySelector('.row').click()")
+                    page.wait("return document.getElementById('detail').classList.contains('open')", "a frame is chosen")
+                rooms = page.run("""
+                    const list = document.getElementById('ladder-list').getBoundingClientRect();
+                    return [...document.querySelectorAll('.row:not(.small) .x')].map((words) => {
+                      const box = words.getBoundingClientRect();
+                      return Math.min(box.right, list.right) - box.left;
+                    })""")
+                self.assertGreater(len(rooms), 10)
+                self.assertGreaterEqual(min(rooms), 280)
+                self.assertTrue(page.run("const list = document.getElementById('ladder-list'); return list.scrollWidth <= list.clientWidth"))
+
+    def test_plots_of_a_time_out_begin_with_the_set_up(self):
+        """Microseconds of set-up and seconds of waiting: what is shown at first is the set-up, and a plot without a point there says so."""
+        with chromium.Page(self.lost) as page:
+            page.keys("4")
+            first, last = page.run("return document.getElementById('plots-span').innerText").split(", of ")
+            self.assertRegex(first, r"^0 ns to [0-9.]+ µs$")
+            self.assertRegex(last, r"^0 ns to [0-9.]+ s$")
+            empty = "return document.querySelectorAll('.plot .empty').length"
+            self.assertLess(page.run(empty), page.run("return document.querySelectorAll('.plot').length"))
+            for _ in range(60):
+                page.keys("+")
+            page.wait(empty, "so near that no point is left")
 
     def test_search_tells_of_matches_that_a_filter_hides(self):
         """A word that is only in frames that do not pass the filter: none, and how many there are."""
@@ -297,9 +352,10 @@ class ReportPage(unittest.TestCase):
 
     def test_tables_of_the_summary_fit_a_phone(self):
         """No column is cut."""
-        with chromium.Page(self.lost, phone=True) as page:
-            cut = page.run("return [...document.querySelectorAll('#summary .scroll')].filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.innerText)")
-            self.assertEqual(cut, [])
+        for path in (self.lost, self.nine, self.many):
+            with self.subTest(path=path.name), chromium.Page(path, phone=True) as page:
+                cut = page.run("return [...document.querySelectorAll('#summary .scroll')].filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.innerText)")
+                self.assertEqual(cut, [])
 
     def test_count_of_what_held(self):
         """One row of several conditions fails by one of them: the numbers of failed and held conditions make the whole."""

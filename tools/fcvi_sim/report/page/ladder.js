@@ -3,7 +3,7 @@ const list = byId("ladder-list"), rowsBox = byId("ladder-rows"), lanesBox = byId
 const rowHeights = [3, 6, 12, 20, 26, 34, 46];
 const foldBase = 1 << 29;          // items: frames are i, state changes -(s + 1), folds foldBase + f
 const foldedFrom = 9, shownBefore = 3, shownBehind = 1;  // of a run of plain frames
-const timeWidth = 132;
+const timeWidth = 132, leastLane = 62, leastText = 300;
 /// Words need room as much as arrows do.
 const textWidthOf = (width) => Math.max(340, Math.min(640, width * 0.44));
 
@@ -138,14 +138,18 @@ function stateAt(lane, at) {
 
 // --- lanes -------------------------------------------------------------------------------------------------------
 
+/// Address and N_Port_ID, a line each.
+const subtitleHtml = (subtitle) => subtitle.split("  ").map((line) => `<small title="${html(line)}">${html(line)}</small>`).join("");
+
 function layOutLanes() {
   const used = new Uint8Array(frames.lane.length), width = Math.max(280, list.clientWidth || list.offsetWidth);
   for (const i of ladder.visible) used[frames.from[i]] = used[frames.to[i]] = 1;
   const inUse = frames.lane.map((_, k) => k).filter((k) => used[k]);
   const lanes = inUse.filter(isPortShown), others = inUse.filter((k) => !isPortShown(k));
-  const compact = width < 620, n = Math.max(1, lanes.length + (others.length ? 1 : 0)), textWidth = textWidthOf(width);
+  const n = Math.max(1, lanes.length + (others.length ? 1 : 0)), textWidth = textWidthOf(width);
+  const compact = width < 620 || width - timeWidth - leastLane * n < leastText;  // no room beside: the words above the arrows
   const room = compact ? width - 12 : width - timeWidth - textWidth;
-  const space = Math.max(compact ? 52 : 62, Math.min(compact ? 400 : 210, room / n));
+  const space = Math.max(compact ? 42 : leastLane, Math.min(compact ? 400 : 210, room / n));
   Object.assign(ladder, {compact, lanes, left: compact ? 6 : timeWidth, laneWidth: space * n, laneX: []});
   lanes.forEach((lane, k) => { ladder.laneX[lane] = space * (k + 0.5); });
   ladder.othersX = others.length ? space * (lanes.length + 0.5) : -1;  // one line for all that are not shown
@@ -153,7 +157,7 @@ function layOutLanes() {
   ladder.textLeft = ladder.left + ladder.laneWidth + 10;
   ladder.width = compact ? Math.max(width, ladder.laneWidth + 12) : Math.max(width, ladder.textLeft + textWidth * 0.8);
   lanesBox.innerHTML = lanes.map((k) => `<div class="lane${frames.lane[k].service ? " service" : ""}" style="left:${ladder.left + ladder.laneX[k]}px;width:${space - 4}px">` +
-    `<b title="${html(frames.lane[k].title)}">${html(frames.lane[k].title)}</b><small>${html(frames.lane[k].subtitle)}</small></div>`).join("") +
+    `<b title="${html(frames.lane[k].title)}">${html(frames.lane[k].title)}</b>${subtitleHtml(frames.lane[k].subtitle)}</div>`).join("") +
     (others.length ? `<div class="lane service" style="left:${ladder.left + ladder.othersX}px;width:${space - 4}px"><b title="Ports that are not shown">others</b><small>${count(others.length)} ports</small></div>` : "");
   rowsBox.classList.toggle("compact", compact);
 }
@@ -229,7 +233,8 @@ function foldMark(height) {
 function stateMark(change, height) {
   const x = ladder.laneX[change.lane];
   if (x === undefined) return "";
-  return `<rect x="${x - 7}" y="${height / 2 - Math.min(5, height / 3)}" width="14" height="${Math.min(10, height / 1.5)}" rx="3" fill="var(--s)"/>`;
+  const below = ladder.compact && height > 30;  // the words
+  return `<rect x="${x - 7}" y="${below ? height - 9 : height / 2 - Math.min(5, height / 3)}" width="14" height="${below ? 8 : Math.min(10, height / 1.5)}" rx="3" fill="var(--s)"/>`;
 }
 
 function rowHtml(at, height) {

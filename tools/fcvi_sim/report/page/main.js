@@ -103,10 +103,10 @@ function connectionsHtml() {
     const own = fieldsOf(entry.last).find((field) => field.name === "Connection");
     const value = (name) => { const found = own && own.fields.find((field) => field.name === name); return found ? found.value : ""; };
     const ends = [frames.from[entry.first], frames.to[entry.first]].sort((a, b) => a - b).map((lane) => frames.lane[lane].title).join(" ↔ ");
-    return `<tr><td><button class="link" data-query="connection:${index}">${index} ${html(value("discriminator"))}</button></td><td>${html(ends)}</td><td>${html(value("level"))}</td><td class="n">${count(entry.frames)}</td><td class="n">${bytesText(entry.bytes)}</td><td class="n">${duration(frames.at[entry.last] - frames.at[entry.first])}</td><td class="n">${entry.remarks || ""}</td></tr>`;
+    return `<tr><td><button class="link" data-query="connection:${index}">${index} ${html(value("discriminator"))}</button></td><td>${html(ends)}</td><td>${html(value("level"))}</td><td class="n" data-head="frames">${count(entry.frames)}</td><td class="n" data-head="bytes">${bytesText(entry.bytes)}</td><td class="n" data-head="time">${duration(frames.at[entry.last] - frames.at[entry.first])}</td><td class="n" data-head="remarks">${entry.remarks || ""}</td></tr>`;
   });
   const more = all.size > 300 ? `<p class="dim">The first 300 of ${count(all.size)}.</p>` : "";
-  return `<div class="panel"><h2>Connections</h2><div class="scroll"><table><thead><tr><th>connection</th><th>ends</th><th>level</th><th class="n">frames</th><th class="n">bytes</th><th class="n">time</th><th class="n">remarks</th></tr></thead><tbody>${rows.join("")}</tbody></table></div>${more}</div>`;
+  return `<div class="panel"><h2>Connections</h2><div class="scroll"><table class="connections"><thead><tr><th>connection</th><th>ends</th><th>level</th><th class="n">frames</th><th class="n">bytes</th><th class="n">time</th><th class="n">remarks</th></tr></thead><tbody>${rows.join("")}</tbody></table></div>${more}</div>`;
 }
 
 function notesHtml() {

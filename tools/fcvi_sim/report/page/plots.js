@@ -144,12 +144,14 @@ function spanWords() {
   return `${duration(plots.from)} to ${duration(plots.to)}${all ? "" : `, of ${duration(plots.first)} to ${duration(plots.last)}`}`;
 }
 
+const isEmpty = (data) => data.slice(1).every((column) => column.every((value) => value === null));
 function zoomPlots(from, to) {
   if (!(to > from) || (from === plots.from && to === plots.to)) return;
   Object.assign(plots, {from, to, syncing: true});
-  for (const {plot, kind} of plots.all) {
+  for (const {plot, kind, place} of plots.all) {
     const {data} = kind.make();
     if (data.length === plot.series.length && data[0].length) plot.setData(data, false);
+    place.classList.toggle("empty", isEmpty(data));
     plot.batch(() => { plot.setScale("x", {min: from / 1e9, max: to / 1e9}); });
     plot.setScale("y", {min: null, max: null});
   }
@@ -224,10 +226,21 @@ function drawPlots() {
   if (!plots.all.length) byId("plots-all").innerHTML = `<div class="panel"><h2>Plots</h2><p class="dim">Nothing to plot${arePortsHidden() ? " of the ports that are shown" : ""}.</p></div>`;
 }
 ports.changed.push(() => { if (plots.made) drawPlots(); });
-/// The span of the middle nine tenths of all frames.
+/// The shortest span with a third of all frames, and what is before and behind it up to pauses as long as all that: of
+/// set-ups and time-outs the first set-up.
 function busySpan() {
-  const low = frames.at[Math.floor(frames.count * 0.05)], high = frames.at[Math.floor(frames.count * 0.95)];
-  return [Math.max(plots.first, low - (high - low) * 0.05), Math.min(plots.last, high + (high - low) * 0.05)];
+  const at = Float64Array.from(frames.at).sort(), third = Math.ceil(at.length / 3), leastWidth = 1000;
+  let low = 0;
+  for (let k = 0; k + third <= at.length; ++k) if (at[k + third - 1] - at[k] < at[low + third - 1] - at[low]) low = k;
+  let high = low + third - 1;
+  for (;;) {
+    const width = Math.max(leastWidth, at[high] - at[low]);
+    if (low > 0 && at[low] - at[low - 1] < width) --low;
+    else if (high + 1 < at.length && at[high + 1] - at[high] < width) ++high;
+    else break;
+  }
+  const margin = Math.max(leastWidth, at[high] - at[low]) * 0.05;
+  return [Math.max(plots.first, at[low] - margin), Math.min(plots.last, at[high] + margin)];
 }
 plotsBox.addEventListener("click", (event) => {
   const button = event.target.closest("[data-move]");

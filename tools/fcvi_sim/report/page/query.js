@@ -64,13 +64,33 @@ const termKinds = {
   },
 };
 
-/// {test, wrong}: a predicate of frames, or the term that is not understood.
+/// How many letters must be put in, left out or changed.
+function distance(one, other) {
+  let row = Array.from({length: other.length + 1}, (_, k) => k);
+  for (let i = 1; i <= one.length; ++i) {
+    const next = [i];
+    for (let k = 1; k <= other.length; ++k) next[k] = Math.min(next[k - 1] + 1, row[k] + 1, row[k - 1] + (one[i - 1] === other[k - 1] ? 0 : 1));
+    row = next;
+  }
+  return row[other.length];
+}
+const nearest = (word, words) => words.reduce((best, one) => (distance(word, one) < distance(word, best) ? one : best));
+const termKeys = Object.keys(termKinds).filter((key) => key.length > 1), termValues = {__proto__: null, kind: kinds, is: Object.keys(flag)};
+
+/// What is said of a term that is not understood: which, and what may be meant.
+function wrongWords(key, value) {
+  const term = `${key}:${value}`;
+  if (!Object.hasOwn(termKinds, key)) return `${term} has no such key; did you mean ${nearest(key, termKeys)}:? The words themselves stand in quotes`;
+  if (termValues[key]) return `${term}; did you mean ${key}:${nearest(value.toLowerCase(), termValues[key])}?`;
+  return value === "" ? `${term} needs a value` : `${term} needs ${key === "time" ? "times such as 1ms-2ms" : "numbers such as 3 or 10-20"}`;
+}
+
+/// {test, wrong}: a predicate of frames, or what is said of the term that is not understood.
 function parseQuery(text) {
   const tests = [];
   for (const {not, key, value} of splitTerms(text)) {
-    const make = Object.hasOwn(termKinds, key) ? termKinds[key] : null;
-    const test = make ? make(value.toLowerCase()) : isWord((key + ":" + value).toLowerCase());
-    if (!test) return {test: null, wrong: `${key}:${value}`};
+    const test = Object.hasOwn(termKinds, key) ? termKinds[key](value.toLowerCase()) : null;
+    if (!test) return {test: null, wrong: wrongWords(key, value)};
     tests.push(not ? (i) => !test(i) : test);
   }
   return {test: (i) => tests.every((holds) => holds(i)), wrong: "", isEmpty: tests.length === 0};
