@@ -205,8 +205,10 @@ class Replay(unittest.TestCase):
                 self.check_same(path, name)
 
     def test_no_violation_where_frames_are_cut(self):
-        """What is cut off is not known, and not wrong."""
-        for figure in ("figure-6-rdma-read.yaml", "figure-7-concurrent-receive-streams.yaml", "figure-C.1-client-server-setup.yaml"):
+        """What is cut off is not known, and not wrong. Of the last one the fabric does not keep the order of frames, as its LS_ACC to
+        FLOGI says."""
+        for figure in ("figure-6-rdma-read.yaml", "figure-7-concurrent-receive-streams.yaml", "figure-C.1-client-server-setup.yaml",
+                       "../two_paths.yaml"):
             capture = pcapng.Capture.read(self.capture_of(figure))
             for snap in (52, 60, 68, 80, 96, 128, 256, 400, 600):
                 with self.subTest(figure=figure, snap=snap):

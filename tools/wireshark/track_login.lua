@@ -62,8 +62,22 @@ do
     state.logins[pair], state.begun[pair] = true, begun
   end
 
+  -- LS_ACC of FLOGI: whether the fabric keeps the order of frames, and for how long it may hold one. Of an answer as long as that
+  -- which was cut neither is known.
+  local function reply_of_fabric(h)
+    local size = wire.messages.login.size
+    if h.length < size then return end
+    if h.captured < size then
+      state.in_order = false
+    elseif h.tvb(h.at, 1):uint() == 0x02 then
+      state.in_order = band(h.tvb(h.at + options_at, 2):uint(), wire.sequential_delivery) ~= 0
+      state.r_a_tov = h.tvb(h.at + r_a_tov_at, 4):uint() / 1000
+    end
+  end
+
   local function extended_link_service(h, number, view)
     known.forget_shorts()
+    if h.r_ctl == 0x23 and h.s_id == 0xFFFFFE then return reply_of_fabric(h) end
     if h.captured < 1 then return end
     local command = h.tvb(h.at, 1):uint()
     local pair = pair_of(h.s_id, h.d_id)
@@ -72,10 +86,6 @@ do
     elseif h.r_ctl == 0x22 and command == 0x05 then  -- LOGO
       forget_connections(h.s_id, h.d_id)
       state.logins[pair] = nil
-    elseif h.r_ctl == 0x23 and command == 0x02 and h.s_id == 0xFFFFFE and h.captured >= wire.messages.login.size then
-      -- LS_ACC of FLOGI: whether the fabric keeps the order of frames, and for how long it may hold one.
-      state.in_order = band(h.tvb(h.at + options_at, 2):uint(), wire.sequential_delivery) ~= 0
-      state.r_a_tov = h.tvb(h.at + r_a_tov_at, 4):uint() / 1000
     end
   end
 

@@ -316,20 +316,27 @@ void Tracker::request_of_login(const wire::FcHeader& header, wire::els::Command 
   begun_[pair] = number;
 }
 
-void Tracker::extended_link_service(const Frame& frame, std::uint64_t number) {
-  if (frame.data_field.empty()) return;
-  const wire::FcHeader& header = *frame.header;
-  const auto command = wire::els::command_of(frame.data_field);
-  if (header.r_ctl == wire::RCtl::els_request) {
-    if (command == wire::els::Command::plogi || command == wire::els::Command::logo)
-      request_of_login(header, command, number);
-  } else if (command == wire::els::Command::ls_acc && header.s_id == wire::well_known::f_port) {
-    // Of FLOGI: whether the fabric keeps the order of frames, and for how long it may hold one.
-    if (frame.data_field.size() < wire::els::Login::size()) return;
-    const auto login = wire::codec::read<wire::els::Login>(frame.data_field.data());
-    in_order_ = (login.class_3.service_options & wire::els::class_option::sequential_delivery) != 0;
-    r_a_tov_ = Time{login.r_a_tov_ms()} * 1'000'000;
+/// What FFFFFEh answers: by LS_ACC to FLOGI whether the fabric keeps the order of frames, and for how long it may hold
+/// one. Of an answer as long as that which was cut neither is known: order is not asked for.
+void Tracker::reply_of_fabric(const Frame& frame) {
+  if (frame.data_field_bytes < wire::els::Login::size()) return;
+  if (frame.data_field.size() < wire::els::Login::size()) {
+    in_order_ = false;
+    return;
   }
+  if (wire::els::command_of(frame.data_field) != wire::els::Command::ls_acc) return;
+  const auto login = wire::codec::read<wire::els::Login>(frame.data_field.data());
+  in_order_ = (login.class_3.service_options & wire::els::class_option::sequential_delivery) != 0;
+  r_a_tov_ = Time{login.r_a_tov_ms()} * 1'000'000;
+}
+
+void Tracker::extended_link_service(const Frame& frame, std::uint64_t number) {
+  const wire::FcHeader& header = *frame.header;
+  if (header.r_ctl == wire::RCtl::els_reply && header.s_id == wire::well_known::f_port) return reply_of_fabric(frame);
+  if (frame.data_field.empty() || header.r_ctl != wire::RCtl::els_request) return;
+  const auto command = wire::els::command_of(frame.data_field);
+  if (command == wire::els::Command::plogi || command == wire::els::Command::logo)
+    request_of_login(header, command, number);
 }
 
 }  // namespace sim::capture

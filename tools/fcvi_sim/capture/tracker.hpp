@@ -46,6 +46,7 @@ class Tracker {
   Ptr copied(const std::string& raw, const IuFrame& iu, View view) const;
   void remember(std::string raw, const Ptr& record);
   Ptr link_service(const Frame& frame, std::uint64_t number, Time time);
+  void reply_of_fabric(const Frame& frame);
   void extended_link_service(const Frame& frame, std::uint64_t number);
   void request_of_login(const wire::FcHeader& header, wire::els::Command command, std::uint64_t number);
   void lose_track(const wire::FcHeader& header);
