@@ -35,7 +35,7 @@ struct FanReceived {
   bool same = false;  // both names are as before (7.7.4)
 };
 struct FanOverdue {};        // E_D_TOV
-struct AddressOverdue {};    // 2 x R_A_TOV without the PLOGI that would assign our address
+struct AddressOverdue {};    // 2 x R_A_TOV after an N_Port answered FLOGI, without its PLOGI
 struct InterruptionOver {};  // R_A_TOV
 
 // --- effects
@@ -70,7 +70,7 @@ class Context : public fsm::Context {
 // --- states
 struct Offline : fsm::State {};          // no link, nothing to keep
 struct LoggingIn : fsm::State {};        // a link, no address: FLOGI is out, or comes again, or the user logged out
-struct AwaitingAddress : fsm::State {};  // ... and there is another N_Port, whose PLOGI would tell it
+struct AwaitingAddress : fsm::State {};  // ... and there is another N_Port: its PLOGI, too, would tell it
 struct PointToPoint : fsm::State {};     // online without a fabric, an N_Port at the far end (7.7.2)
 struct WithoutFabric : fsm::State {};    // online on a private loop (7.7.3), or in a VN2VN network
 struct Attached : fsm::State {};         // online with a fabric, on a link of its own (7.7.5) or a public loop (7.7.4)
@@ -134,19 +134,19 @@ struct Def {
   On<"FC-LS: the higher name assigns both addresses",               LoggingIn,          NPortAccepted,       PointToPoint,       Do<LeaveFabric, GoOnlineChanged, LogInToOther>,                      OursIsHigher>,
   On<"FC-LS: the other's PLOGI assigns ours",                       LoggingIn,          NPortAccepted,       AwaitingAddress,    Do<LeaveFabric, StartAddressTimer>,                                  OursIsLower>,
   On<"impl: our own name: a loopback plug, or a mistake",           LoggingIn,          NPortAccepted,       AwaitingAddress,    Do<LeaveFabric, ReportLoginFailed>,                                  OursIsEqual>,
-  On<"FC-LS: another N_Port's; there is no fabric",                 LoggingIn,          FlogiReceived,       AwaitingAddress,    StartAddressTimer,                                                   none>,
+  On<"FC-LS: another N_Port's; there is no fabric",                 LoggingIn,          FlogiReceived,       AwaitingAddress,    none,                                                                none>,
   On<"impl: asked again",                                           LoggingIn,          FabricLoginLost,     none,               none,                                                                none>,
   On<"impl: the former login, before FLOGI",                        LoggingIn,          FabricLoggedOut,     none,               none,                                                                none>,
   On<"FC-VI 7.7.2: nothing is to be kept",                          LoggingIn,          LinkInterrupted,     Offline,            Do<DropLink, GoOffline, ForgetTopology>,                             none>,
   On<"FC-VI 7.7.1",                                                 LoggingIn,          LinkDown,            Offline,            Do<DropLink, GoOffline, ForgetTopology>,                             none>,
   // ------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"impl: there is a fabric after all",                           AwaitingAddress,    FabricAccepted,      Attached,           Do<StopAddressTimer, GoOnlineChanged>,                               none>,
-  On<"FC-LS: the higher name assigns both addresses",               AwaitingAddress,    NPortAccepted,       PointToPoint,       Do<StopAddressTimer, LeaveFabric, GoOnlineChanged, LogInToOther>,    OursIsHigher>,
+  On<"impl: there is a fabric after all",                           AwaitingAddress,    FabricAccepted,      Attached,           GoOnlineChanged,                                                     none>,
+  On<"FC-LS: the higher name assigns both addresses",               AwaitingAddress,    NPortAccepted,       PointToPoint,       Do<LeaveFabric, GoOnlineChanged, LogInToOther>,                      OursIsHigher>,
   On<"FC-LS: the other's PLOGI assigns ours",                       AwaitingAddress,    NPortAccepted,       AwaitingAddress,    Do<LeaveFabric, StartAddressTimer>,                                  OursIsLower>,
-  On<"impl: our own name: a loopback plug, or a mistake",           AwaitingAddress,    NPortAccepted,       AwaitingAddress,    Do<StopAddressTimer, LeaveFabric, ReportLoginFailed>,                OursIsEqual>,
+  On<"impl: our own name: a loopback plug, or a mistake",           AwaitingAddress,    NPortAccepted,       AwaitingAddress,    Do<LeaveFabric, ReportLoginFailed>,                                  OursIsEqual>,
   On<"FC-LS: known",                                                AwaitingAddress,    FlogiReceived,       none,               none,                                                                none>,
   On<"FC-LS: PLOGI tells the address",                              AwaitingAddress,    AddressAssigned,     PointToPoint,       Do<StopAddressTimer, LeaveFabric, GoOnlineChanged>,                  none>,
-  On<"impl: no PLOGI came, FLOGI asks who is there",                AwaitingAddress,    AddressOverdue,      LoggingIn,          Do<LeaveFabric, ForgetTopology, LogIn>,                              none>,
+  On<"impl: no PLOGI came, FLOGI asks who is there",                AwaitingAddress,    AddressOverdue,      none,               Do<ForgetTopology, LogIn>,                                           none>,
   On<"impl: asked again",                                           AwaitingAddress,    FabricLoginLost,     none,               none,                                                                none>,
   On<"impl: the former login, before FLOGI",                        AwaitingAddress,    FabricLoggedOut,     none,               none,                                                                none>,
   On<"FC-VI 7.7.2: nothing is to be kept",                          AwaitingAddress,    LinkInterrupted,     Offline,            Do<StopAddressTimer, DropLink, GoOffline, ForgetTopology>,           none>,
@@ -197,7 +197,7 @@ struct Def {
   On<"FC-LS: the higher name assigns both addresses",               LoggingInAgain,     NPortAccepted,       PointToPoint,       Do<LeaveFabric, GoOnlineChanged, LogInToOther>,                      OursIsHigher>,
   On<"FC-LS: the other's PLOGI assigns ours",                       LoggingInAgain,     NPortAccepted,       AwaitingNewAddress, Do<LeaveFabric, StartAddressTimer>,                                  OursIsLower>,
   On<"impl: our own name: a loopback plug, or a mistake",           LoggingInAgain,     NPortAccepted,       AwaitingNewAddress, Do<LeaveFabric, ReportLoginFailed>,                                  OursIsEqual>,
-  On<"FC-LS: another N_Port's; there is no fabric",                 LoggingInAgain,     FlogiReceived,       AwaitingNewAddress, StartAddressTimer,                                                   none>,
+  On<"FC-LS: another N_Port's; there is no fabric",                 LoggingInAgain,     FlogiReceived,       AwaitingNewAddress, none,                                                                none>,
   On<"FC-VI 7.7.5: no fabric accepts us",                           LoggingInAgain,     FabricLoginLost,     LoggingIn,          EndInterruption,                                                     none>,
   On<"impl: the former login, before FLOGI",                        LoggingInAgain,     FabricLoggedOut,     none,               none,                                                                none>,
   On<"impl: R_A_TOV, no Exchange can go on",                        LoggingInAgain,     InterruptionOver,    LoggingIn,          EndInterruption,                                                     none>,
@@ -208,22 +208,22 @@ struct Def {
   On<"FC-LS: the higher name assigns both addresses",               LoggingInAnew,      NPortAccepted,       PointToPoint,       Do<LeaveFabric, GoOnlineChanged, LogInToOther>,                      OursIsHigher>,
   On<"FC-LS: the other's PLOGI assigns ours",                       LoggingInAnew,      NPortAccepted,       AwaitingNewAddress, Do<LeaveFabric, StartAddressTimer>,                                  OursIsLower>,
   On<"impl: our own name: a loopback plug, or a mistake",           LoggingInAnew,      NPortAccepted,       AwaitingNewAddress, Do<LeaveFabric, ReportLoginFailed>,                                  OursIsEqual>,
-  On<"FC-LS: another N_Port's; there is no fabric",                 LoggingInAnew,      FlogiReceived,       AwaitingNewAddress, StartAddressTimer,                                                   none>,
+  On<"FC-LS: another N_Port's; there is no fabric",                 LoggingInAnew,      FlogiReceived,       AwaitingNewAddress, none,                                                                none>,
   On<"FC-VI 7.7.5: no fabric accepts us",                           LoggingInAnew,      FabricLoginLost,     LoggingIn,          EndInterruption,                                                     none>,
   On<"impl: the former login, before FLOGI",                        LoggingInAnew,      FabricLoggedOut,     none,               none,                                                                none>,
   On<"impl: R_A_TOV, no Exchange can go on",                        LoggingInAnew,      InterruptionOver,    LoggingIn,          EndInterruption,                                                     none>,
   On<"FC-VI 7.7.1: once more",                                      LoggingInAnew,      LinkInterrupted,     Interrupted,        DropLink,                                                            none>,
   On<"FC-VI 7.7.1",                                                 LoggingInAnew,      LinkDown,            Offline,            Do<DropLink, EndInterruption, ForgetTopology>,                       none>,
   // ------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"FC-VI 7.7.5 the same, whoever sent a FLOGI",                  AwaitingNewAddress, FabricAccepted,      Attached,           Do<StopAddressTimer, GoOnlineSame>,                                  All<Same, Not<OthersMayHaveMoved>>>,
-  On<"impl: others may have lost their links too",                  AwaitingNewAddress, FabricAccepted,      Attached,           Do<StopAddressTimer, GoOnlineAsking>,                                All<Same, OthersMayHaveMoved>>,
-  On<"FC-VI 7.7.5 changed: mappings are invalid",                   AwaitingNewAddress, FabricAccepted,      Attached,           Do<StopAddressTimer, GoOnlineChanged>,                               Not<Same>>,
-  On<"FC-LS: the higher name assigns both addresses",               AwaitingNewAddress, NPortAccepted,       PointToPoint,       Do<StopAddressTimer, LeaveFabric, GoOnlineChanged, LogInToOther>,    OursIsHigher>,
+  On<"FC-VI 7.7.5 the same, whoever sent a FLOGI",                  AwaitingNewAddress, FabricAccepted,      Attached,           GoOnlineSame,                                                        All<Same, Not<OthersMayHaveMoved>>>,
+  On<"impl: others may have lost their links too",                  AwaitingNewAddress, FabricAccepted,      Attached,           GoOnlineAsking,                                                      All<Same, OthersMayHaveMoved>>,
+  On<"FC-VI 7.7.5 changed: mappings are invalid",                   AwaitingNewAddress, FabricAccepted,      Attached,           GoOnlineChanged,                                                     Not<Same>>,
+  On<"FC-LS: the higher name assigns both addresses",               AwaitingNewAddress, NPortAccepted,       PointToPoint,       Do<LeaveFabric, GoOnlineChanged, LogInToOther>,                      OursIsHigher>,
   On<"FC-LS: the other's PLOGI assigns ours",                       AwaitingNewAddress, NPortAccepted,       AwaitingNewAddress, Do<LeaveFabric, StartAddressTimer>,                                  OursIsLower>,
-  On<"impl: our own name: a loopback plug, or a mistake",           AwaitingNewAddress, NPortAccepted,       AwaitingNewAddress, Do<StopAddressTimer, LeaveFabric, ReportLoginFailed>,                OursIsEqual>,
+  On<"impl: our own name: a loopback plug, or a mistake",           AwaitingNewAddress, NPortAccepted,       AwaitingNewAddress, Do<LeaveFabric, ReportLoginFailed>,                                  OursIsEqual>,
   On<"FC-LS: known",                                                AwaitingNewAddress, FlogiReceived,       none,               none,                                                                none>,
   On<"FC-LS: PLOGI tells the address; FC-VI 7.7.2",                 AwaitingNewAddress, AddressAssigned,     PointToPoint,       Do<StopAddressTimer, LeaveFabric, EndInterruption, GoOnlineChanged>, none>,
-  On<"impl: no PLOGI came, FLOGI asks who is there",                AwaitingNewAddress, AddressOverdue,      LoggingInAnew,      Do<LeaveFabric, ForgetTopology, LogIn>,                              none>,
+  On<"impl: no PLOGI came, FLOGI asks who is there",                AwaitingNewAddress, AddressOverdue,      none,               Do<ForgetTopology, LogIn>,                                           none>,
   On<"FC-VI 7.7.5: no fabric accepts us",                           AwaitingNewAddress, FabricLoginLost,     AwaitingAddress,    EndInterruption,                                                     none>,
   On<"impl: the former login, before FLOGI",                        AwaitingNewAddress, FabricLoggedOut,     none,               none,                                                                none>,
   On<"impl: R_A_TOV, no Exchange can go on",                        AwaitingNewAddress, InterruptionOver,    AwaitingAddress,    EndInterruption,                                                     none>,

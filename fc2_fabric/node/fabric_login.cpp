@@ -23,6 +23,10 @@ void FabricLogin::login_failed_now() {
 void FabricLogin::try_again() {
   if (!logged_in()) log_in();
 }
+void FabricLogin::link_up() {
+  told_ = false;
+  LoginSession::link_up();
+}
 void FabricLogin::leave() {
   port_.scheduler().cancel(again_);
   told_ = true;
@@ -31,7 +35,6 @@ void FabricLogin::leave() {
 void FabricLogin::link_down_if_up() {
   port_.scheduler().cancel(again_);
   LoginSession::link_down_if_up();
-  told_ = false;
 }
 void FabricLogin::log_out() {
   port_.scheduler().cancel(again_);

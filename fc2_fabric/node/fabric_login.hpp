@@ -24,6 +24,8 @@ class FabricLogin final : public LoginSession {
  public:
   FabricLogin(const LoginServices& services, FabricLoginListener& listener)
       : LoginSession(services, wire::well_known::f_port), listener_(listener) {}
+  /// It can be asked for, and what becomes of that is news.
+  void link_up();
   /// There is no fabric: nothing is awaited of it any more, and its login did not fail.
   void leave();
   void link_down_if_up();
@@ -40,7 +42,7 @@ class FabricLogin final : public LoginSession {
 
   FabricLoginListener& listener_;
   wire::FcId granted_{};
-  /// The listener heard that it failed, once for each time that the link came up; or there is nothing to tell.
+  /// The listener heard that it failed, once for each link_up(); or there is nothing to tell.
   bool told_ = false;
   /// Without the fabric there is nothing that a port could do but ask again, for as long as the link works.
   Timer<FabricLogin, &FabricLogin::try_again> again_{*this};

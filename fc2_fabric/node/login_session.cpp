@@ -59,6 +59,15 @@ void LoginSession::log_in() {
   process(pl::LoginRequested{});
 }
 
+void LoginSession::log_in_anew() {
+  if (!logging_in()) {
+    implicit_logout();
+    return log_in();
+  }
+  retries_left_ = port_.config().login_retries + 1;  // the time-out counts one
+  process(pl::Timeout{});
+}
+
 void LoginSession::log_out() {
   if (!machine_.is<pl::LogoutPending>()) retries_left_ = port_.config().login_retries;
   process(pl::LogoutRequested{});

@@ -22,6 +22,9 @@ class LoginSession : protected ExchangeUser, protected machines::port_login::Con
   void link_down_if_up();
   void log_in();
   void log_out();
+  /// The peer has forgotten all logins: an implicit logout, then log_in(). If our login is out already it goes again at
+  /// once, with all its tries.
+  void log_in_anew();
   /// The peer's PLOGI or LOGO on `exchange`; answers it.
   void login_received(Exchange& exchange, const wire::els::Login& login);
   void logout_received(Exchange& exchange);

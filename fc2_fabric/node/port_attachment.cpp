@@ -31,8 +31,14 @@ bool PortAttachment::is_consistent() const {
   const bool online = machine_.is_any_of<pa::PointToPoint, pa::WithoutFabric, pa::Attached, pa::Fixed>();
   return effects_.empty() && !settling_ && unsent_ == nullptr && state_.online == online &&
          has_link() == (output_ != nullptr) && interrupted() == interruption_timer_.pending() &&
-         awaits_fan() == fan_timer_.pending() && (may_be_assigned() || !address_timer_.pending()) &&
+         awaits_fan() == fan_timer_.pending() && awaits_plogi() == address_timer_.pending() &&
          (interrupted() || !others_may_have_moved_);
+}
+
+// Else our FLOGI is still asked. Of two ports of one name neither sends it.
+bool PortAttachment::awaits_plogi() const {
+  return may_be_assigned() && is_point_to_point() &&
+         fabric_login_.peer_parameters().port_name != port_.config().port_name;
 }
 
 // --- the machine -------------------------------------------------------------------------------------------------
@@ -297,8 +303,7 @@ void PortAttachment::validate_logins(Mappings mappings) {
 void PortAttachment::do_renew_other() {
   const bool higher = state_.n_port_id == higher_name_id;
   RemotePort& other = remote_ports_.at(higher ? lower_name_id : higher_name_id);
-  other.implicit_logout();
-  if (higher) other.log_in();
+  higher ? other.log_in_anew() : other.implicit_logout();
 }
 
 // --- what the machine asks for: offline --------------------------------------------------------------------------

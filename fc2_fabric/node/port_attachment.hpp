@@ -88,6 +88,8 @@ class PortAttachment final : public LoginOwner,
   void carry_out(Effect effect);
   void begin_link(FrameOutput& output, Topology topology);
   [[nodiscard]] bool has_link() const;
+  /// Our FLOGI was answered by an N_Port of a higher name.
+  [[nodiscard]] bool awaits_plogi() const;
   // FabricLoginListener
   void fabric_login_accepted(wire::FcId id, const wire::els::Login& accept) override;
   void fabric_login_lost() override;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/port_by_hand.hpp"
+#include "wire/els/ls_rjt.hpp"
 
 namespace fc2 {
 namespace {
@@ -136,6 +137,40 @@ TEST(PointToPointLink, flogiAgain_beginsTheLoginAnew) {
   }
 }
 
+// ... and if its PLOGI is out already, it goes again at once, with all its tries: the last one was to a port that has
+// forgotten it, or that never got it.
+TEST(PointToPointLink, flogiAgain_plogiIsOut_goesAgainAtOnce) {
+  for (const int retries : {0, 3}) {
+    PortByHand p([&](NPortConfig& config) { config.login_retries = retries; });
+    const auto tries = static_cast<std::size_t>(retries) + 1;
+    p.meet_n_port(-1);
+    p.run_for(retries == 0 ? second : 30 * second);
+    ASSERT_EQ(p.sent(Command::plogi), tries);
+    p.flogi_comes();
+    EXPECT_EQ(p.sent(Command::plogi), tries + 1);
+    p.run_for(100 * second);
+    EXPECT_EQ(p.sent(Command::plogi), 2 * tries);
+    p.flogi_comes();
+    EXPECT_EQ(p.sent(Command::plogi), 2 * tries + 1);
+    p.answer(Command::plogi, bytes_of(p.login_of(lower_id)), higher_id);
+    EXPECT_TRUE(stands(p, lower_id));
+  }
+}
+
+// ... or waits for its retry, after LS_RJT "busy": that retry is due.
+TEST(PointToPointLink, flogiAgain_plogiWaitsToRetry_goesAtOnce) {
+  PortByHand p;
+  p.meet_n_port(-1);
+  p.run_for(second);
+  const wire::els::LsRjt busy{.reason = wire::els::RejectReason::logical_busy};
+  p.answer(Command::plogi, bytes_of(busy), higher_id);
+  ASSERT_EQ(p.sent(Command::plogi), 1U);
+  p.flogi_comes();
+  EXPECT_EQ(p.sent(Command::plogi), 2U);
+  p.run_for(100 * second);
+  EXPECT_EQ(p.sent(Command::plogi), 5U);
+}
+
 // VN2VN: FIP keeps the link; a FLOGI between N_Ports is answered and changes nothing, whatever their addresses.
 TEST(PointToPointLink, withoutFabric_flogi_changesNothing) {
   PortByHand p;
@@ -169,24 +204,58 @@ TEST(PointToPointLink, flogiCame_linkWent_isForgotten) {
 TEST(PointToPointLink, waiting_noPlogiComes_flogiAgain) {
   PortByHand p;
   p.meet_n_port(+1);
-  p.run_for(20 * second - 2 * microsecond);
-  EXPECT_EQ(p.sent(Command::flogi), 1U);
-  p.run_for(microsecond);
-  EXPECT_EQ(p.sent(Command::flogi), 2U);
-  EXPECT_FALSE(p.port.is_point_to_point());
-  p.plogi_comes(higher_id, lower_id);  // late: nobody knows who is there
-  EXPECT_FALSE(p.port.online());
-  p.answer(Command::flogi, bytes_of(p.n_port_login(+1)), {});
-  EXPECT_TRUE(p.port.is_point_to_point());
-  p.run_for(20 * second);
-  EXPECT_EQ(p.sent(Command::flogi), 3U);
-  p.answer(Command::flogi, bytes_of(p.n_port_login(+1)), {});
+  for (std::size_t asked = 1; asked < 4; ++asked) {
+    p.run_for(20 * second - 2 * microsecond);
+    EXPECT_EQ(p.sent(Command::flogi), asked);
+    p.run_for(microsecond);
+    EXPECT_EQ(p.sent(Command::flogi), asked + 1);
+    EXPECT_FALSE(p.port.is_point_to_point());
+    p.answer(Command::flogi, bytes_of(p.n_port_login(+1)), {});
+    EXPECT_TRUE(p.port.is_point_to_point());
+  }
   p.plogi_comes(higher_id, lower_id);
   EXPECT_TRUE(p.port.online());
   EXPECT_EQ(p.port.n_port_id(), lower_id);
   p.run_for(100 * second);
-  EXPECT_EQ(p.sent(Command::flogi), 3U);
+  EXPECT_EQ(p.sent(Command::flogi), 4U);
   EXPECT_EQ(p.listener.events, "FI");
+}
+
+// The PLOGI may come all the same while that FLOGI is out, answered or not: it is what was waited for.
+TEST(PointToPointLink, waiting_flogiAgain_plogiStillCounts) {
+  for (const bool after_a_fabric : {false, true}) {
+    PortByHand p;
+    if (after_a_fabric) {
+      p.link_up();
+      wire::els::Login accept = p.fabric_login();
+      accept.set_r_a_tov_ms(60'000);
+      p.answer(Command::flogi, bytes_of(accept), own);
+      p.port.link_interrupted();
+    }
+    p.meet_n_port(+1);
+    const std::size_t asked = p.sent(Command::flogi);
+    p.run_for(28 * second);
+    EXPECT_EQ(p.sent(Command::flogi), asked + 2);  // at 20 s and 24 s, both unanswered
+    p.plogi_comes(higher_id, lower_id);
+    EXPECT_TRUE(p.port.online());
+    EXPECT_TRUE(p.port.is_point_to_point());
+    EXPECT_EQ(p.port.n_port_id(), lower_id);
+    EXPECT_TRUE(stands(p, higher_id));
+    p.run_for(200 * second);
+    EXPECT_EQ(p.sent(Command::flogi), asked + 2);
+    EXPECT_EQ(p.listener.events, after_a_fabric ? "FFI" : "FI");
+  }
+}
+
+// That FLOGI finds nobody any more: told, as that of any other begin; and asked for again.
+TEST(PointToPointLink, waiting_flogiAgainFails_isTold) {
+  PortByHand p;
+  p.meet_n_port(+1);
+  p.run_for(67 * second);
+  EXPECT_EQ(p.listener.events, "");
+  p.run_for(200 * second);
+  EXPECT_EQ(p.listener.events, "f");
+  EXPECT_GT(p.sent(Command::flogi), 5U);
 }
 
 // ... and what answers the FLOGI then may be a fabric, or a port of another name.
@@ -205,19 +274,22 @@ TEST(PointToPointLink, waiting_flogiAgain_findsAnother) {
   EXPECT_EQ(port.sent(Command::plogi), 1U);
 }
 
-// Only the other's FLOGI came, ours is asked again meanwhile: one exchange of it at a time.
-TEST(PointToPointLink, waiting_ownFlogiUnanswered_flogiAgain) {
+// Only the other's FLOGI came: ours goes on as it would, through all its tries, and what becomes of it is told.
+TEST(PointToPointLink, waiting_ownFlogiUnanswered_goesOnAndIsTold) {
   PortByHand p;
   p.link_up();
   p.run_for(5 * second);
   p.flogi_comes();
-  p.run_for(20 * second - 3 * microsecond);
-  EXPECT_EQ(p.sent(Command::flogi), 3U);  // at 0, 4 s, 12 s
-  p.run_for(3 * microsecond);
-  EXPECT_EQ(p.sent(Command::flogi), 4U);
+  p.run_for(42 * second);
+  EXPECT_EQ(p.sent(Command::flogi), 4U);  // at 0, 4 s, 12 s, 28 s
+  EXPECT_EQ(p.listener.events, "");
+  p.run_for(2 * second);
+  EXPECT_EQ(p.listener.events, "f");
+  p.run_for(10 * second);
+  EXPECT_EQ(p.sent(Command::flogi), 5U);
   p.answer(Command::flogi, bytes_of(p.n_port_login(-1)), {});
   EXPECT_EQ(p.port.n_port_id(), higher_id);
-  EXPECT_EQ(p.listener.events, "F");
+  EXPECT_EQ(p.listener.events, "fF");
 }
 
 // After an interruption it is the same; a new address means that mappings are invalid, and R_A_TOV ends the logins.
