@@ -21,7 +21,7 @@ extern "C" int __clone(int (*body)(void*), void* stack, int flags, void* argumen
 namespace runtime::drivers {
 namespace {
 namespace fs = std::filesystem;
-constexpr std::chrono::milliseconds start_again{1000};  // what was started may still be on its way
+constexpr std::chrono::milliseconds start_again{1000};  // what was started may be on its way, or not able to stay
 
 bool is_program(const fs::path& path) {
   std::error_code ignored;
@@ -117,7 +117,7 @@ std::string start_service_program(const std::string& program, const std::vector<
 ServiceConnector::Outcome ServiceConnector::connect(const ServicePlace& place) {
   Outcome outcome;
   outcome.descriptor = connect_to_service(place, socket_type_);
-  if (outcome.descriptor >= 0) return started_.reset(), outcome;
+  if (outcome.descriptor >= 0) return outcome;
   const int error = errno;
   outcome.trouble = place.socket_path() + ": " + std::strerror(error);
   if ((error != ENOENT && error != ECONNREFUSED) || !program_.start) return outcome;

@@ -34,8 +34,8 @@ class ServiceConnector {
     std::string trouble;  // why there is none
   };
   ServiceConnector(Program program, int socket_type) : program_(std::move(program)), socket_type_(socket_type) {}
-  /// A service that was started just now is not there yet: try again. Until one was reached it is started once a second
-  /// at most.
+  /// A service that was started just now is not there yet: try again. It is started once a second at most, also where
+  /// one was reached and has ended since.
   Outcome connect(const ServicePlace& place);
 
  private:
