@@ -3,41 +3,61 @@
 #include <unistd.h>
 
 #include <array>
-#include <atomic>
+#include <new>
 
 namespace runtime::drivers {
 namespace {
 
 constexpr int none = -1;
-/// A process has a link for each NIC. What finds no place is only not closed in a child; the service never forks.
-constexpr std::size_t places = 64;
+using Place = std::atomic<int>;
 
-class Table {
- public:
-  Table() {
-    for (auto& place : places_) place.store(none);
-  }
-  void exchange_one(int expected, int wanted) {
-    for (auto& place : places_) {
-      int value = expected;
-      if (place.compare_exchange_strong(value, wanted)) return;
+/// A block is added where all are full, and stays: a fork() finds a whole chain at any time, without a lock.
+struct Block {
+  struct Entry {
+    Place descriptor{none};
+  };
+  Place* take(int descriptor) {
+    for (Entry& place : places) {
+      int expected = none;
+      if (place.descriptor.compare_exchange_strong(expected, descriptor)) return &place.descriptor;
     }
+    return nullptr;
   }
-  void close_all() {
-    for (auto& place : places_)
-      if (const int descriptor = place.exchange(none); descriptor != none) ::close(descriptor);
+  /// None: there is no memory.
+  Block* next_or_new() {
+    Block* following = next.load();
+    if (following != nullptr) return following;
+    auto* const added = new (std::nothrow) Block;
+    if (added == nullptr || next.compare_exchange_strong(following, added)) return added;
+    delete added;  // another thread was first
+    return following;
   }
-
- private:
-  std::array<std::atomic<int>, places> places_;
+  std::array<Entry, 64> places{};
+  std::atomic<Block*> next{nullptr};
 };
 
-Table table;
+constinit Block first_block;
+
+Place* take_place(int descriptor) {
+  for (Block* block = &first_block; block != nullptr; block = block->next_or_new())
+    if (Place* const place = block->take(descriptor)) return place;
+  return nullptr;
+}
 
 }  // namespace
 
-LinkDescriptor::LinkDescriptor(int descriptor) : descriptor_(descriptor) { table.exchange_one(none, descriptor); }
-LinkDescriptor::~LinkDescriptor() { table.exchange_one(descriptor_, none); }
-void LinkDescriptor::close_all_in_child() { table.close_all(); }
+LinkDescriptor::LinkDescriptor(int descriptor) : descriptor_(descriptor), place_(take_place(descriptor)) {}
+
+// In a child it may be free, or another's.
+LinkDescriptor::~LinkDescriptor() {
+  int expected = descriptor_;
+  if (place_ != nullptr) place_->compare_exchange_strong(expected, none);
+}
+
+void LinkDescriptor::close_all_in_child() {
+  for (Block* block = &first_block; block != nullptr; block = block->next.load())
+    for (Block::Entry& place : block->places)
+      if (const int descriptor = place.descriptor.exchange(none); descriptor != none) ::close(descriptor);
+}
 
 }  // namespace runtime::drivers

@@ -1,9 +1,11 @@
-// The sockets of this process's links, so that the child of a fork() can close its copies.
+// The sockets of this process's links, streams and listeners, so that the child of a fork() can close its copies.
 #pragma once
+#include <atomic>
 
 namespace runtime::drivers {
 
 /// Registers the descriptor, which it does not own, for its own lifetime. Destroy it before the descriptor is closed.
+/// Any thread. Where there is no memory to register it, it is only not closed in a child.
 class LinkDescriptor {
  public:
   explicit LinkDescriptor(int descriptor);
@@ -17,6 +19,7 @@ class LinkDescriptor {
 
  private:
   int descriptor_;
+  std::atomic<int>* place_;  // none: not registered
 };
 
 }  // namespace runtime::drivers

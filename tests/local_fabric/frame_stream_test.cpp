@@ -505,6 +505,29 @@ TEST_F(FrameStreamTest, child_of_a_fork_does_not_keep_the_link) {
   EXPECT_EQ(::read(far, &none, 1), 0);
 }
 
+// However many streams, listeners and links the process has: the one that came last, too; and places are used again.
+TEST(LinkDescriptorTest, child_of_a_fork_closes_all_of_many) {
+  std::deque<runtime::drivers::Descriptor> files;
+  std::deque<runtime::drivers::LinkDescriptor> known;
+  for (int i = 0; i < 300; ++i)
+    known.emplace_back(files.emplace_back(::open("/dev/null", O_RDONLY | O_CLOEXEC)).number());
+  const runtime::drivers::Descriptor stays = files.back().duplicate();
+  for (int i = 0; i < 150; ++i) {
+    known.pop_front();
+    files.pop_front();
+  }
+  for (int i = 0; i < 200; ++i)
+    known.emplace_back(files.emplace_back(::open("/dev/null", O_RDONLY | O_CLOEXEC)).number());
+  support::Child child([&] {
+    runtime::drivers::LinkDescriptor::close_all_in_child();
+    int open = 0;
+    for (const auto& file : files)
+      if (::fcntl(file.number(), F_GETFD) >= 0) ++open;
+    return ::fcntl(stays.number(), F_GETFD) < 0 ? 255 : std::min(open, 254);
+  });
+  EXPECT_EQ(child.wait(), 0);
+}
+
 // Hold and Proceed: any N_Port_ID; of another length, or with the reserved octet, it is none.
 TEST(Destination, round_trip_and_bad_values) {
   for (const std::uint32_t id : {0U, 0x010203U, 0xFFFFFFU})
