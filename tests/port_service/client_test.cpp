@@ -234,6 +234,25 @@ TEST_F(PortClientTest, processes_killed_amid_callers) {
   EXPECT_EQ(status().at("processes").as_array().size(), 1U);
 }
 
+// More calls than fit into the link of a process that does not read: it gets them all once it does, and loses no wait.
+TEST_F(PortClientTest, stopped_process_with_many_waits_gets_all_calls) {
+  constexpr std::size_t calls = 400;
+  auto options = this->options();
+  options.half_open = calls;
+  options.request_time = 600 * runtime::second;
+  Server server(options, "S", std::vector<std::string>(calls, "a"));
+  ASSERT_TRUE(waits(calls));
+  server.process().kill(SIGSTOP);
+  std::deque<Caller> callers;
+  for (std::size_t i = 0; i < calls; ++i) callers.emplace_back(listen).request("a");
+  ASSERT_TRUE(eventually([&] { return counter("handed_over") + status().at("half_open").as_array().size() == calls; }));
+  EXPECT_TRUE(eventually([&] { return counter("not_taken") > 0; }));
+  EXPECT_EQ(counter("handed_over") + waiters(), calls);
+  server.process().kill(SIGCONT);
+  for (Caller& caller : callers) EXPECT_EQ(caller.read(1), "S");
+  EXPECT_TRUE(waits(calls));
+}
+
 // The hand-over crosses the cancel: it goes back, and to the next, who never knows.
 TEST_F(PortClientTest, cancel_that_comes_too_late) {
   Process process(options());

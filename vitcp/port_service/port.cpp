@@ -115,8 +115,9 @@ void Port::refuse(Entry& entry, Fate fate, SegmentType type) {
 }
 
 void Port::time_is_over(Entry& entry) {
-  if (entry.view.phase == Phase::held) return refuse(entry, Fate::no_match, SegmentType::connect_no_match);
-  close(entry, Fate::timed_out);
+  if (entry.view.phase != Phase::held) return close(entry, Fate::timed_out);
+  const wire::vitcp::CeHeader request = entry.request;  // it goes with the entry
+  match(entry, request);
 }
 
 void Port::broken(ConnectionId stream) {
@@ -151,20 +152,31 @@ void Port::judge(Entry& entry, const FirstSegment& first) {
   close(entry, fate);
 }
 
-void Port::match(Entry& entry, const wire::vitcp::CeHeader& request) {
+Port::Offered Port::offer(Entry& entry, const wire::vitcp::CeHeader& request) {
   const ConnectionId stream = entry.view.stream;
-  while (const auto waiter = waiters_.take(request, entry.view.from)) {
+  std::set<ClientId> cannot;
+  while (const auto waiter = waiters_.first(request, entry.view.from, cannot)) {
     if (actions_.hand_over(stream, *waiter)) {
+      waiters_.remove(waiter->client, waiter->id);
       count(Fate::handed_over);
       entries_.erase(stream);
-      return;
+      return Offered::taken;
     }
-    ++counters_.not_taken;
+    cannot.insert(waiter->client);
+    if (entry.view.phase == Phase::incoming) ++counters_.not_taken;
   }
-  if (scheduler_.now() >= held_until_) return refuse(entry, Fate::no_match, SegmentType::connect_no_match);
-  if (std::exchange(entry.view.phase, Phase::held) == Phase::held) return;
+  return cannot.empty() ? Offered::to_nobody : Offered::in_vain;
+}
+
+void Port::match(Entry& entry, const wire::vitcp::CeHeader& request) {
+  const Offered offered = offer(entry, request);
+  if (offered == Offered::taken) return;
+  const runtime::TimeNs now = scheduler_.now(), own = entry.view.since + limits_.request_time;
+  const runtime::TimeNs until = offered == Offered::in_vain ? std::max(own, held_until_) : held_until_;
+  if (now >= until) return refuse(entry, Fate::no_match, SegmentType::connect_no_match);
+  entry.view.phase = Phase::held;
   entry.request = request;
-  scheduler_.schedule(entry.timer, held_until_);
+  scheduler_.schedule(entry.timer, offered == Offered::in_vain ? std::min(until, now + limits_.offer_again) : until);
 }
 
 bool Port::wait(ClientId client, WaitId id, const Wanted& wanted) {

@@ -34,7 +34,7 @@ inline constexpr std::array<Fate, 11> fates{
 struct Counters {
   std::uint64_t accepted = 0;
   std::array<std::uint64_t, fates.size()> by_fate{};
-  std::uint64_t not_taken = 0;  // a process that waited could not be given the stream: the next one got it, or nobody
+  std::uint64_t not_taken = 0;  // a process that waited could not be given the stream when it came
   std::uint64_t returned = 0;   // by a process that had stopped to wait when the stream came
   [[nodiscard]] std::uint64_t of(Fate fate) const { return by_fate[static_cast<std::size_t>(fate)]; }
 };
@@ -43,12 +43,14 @@ struct PortLimits {
   std::size_t half_open = 256;                          // streams that are not matched, or not closed, yet
   runtime::TimeNs request_time = 10 * runtime::second;  // for a whole ConnectRequest (ruling V-16)
   runtime::TimeNs closing_time = runtime::second;       // impl: for the other end to read why it is refused
+  // impl: until a stream is offered again to those who wait for it, where none of them could be given it
+  runtime::TimeNs offer_again = 50 * runtime::millisecond;
 };
 
 /// The caller of Port. Calls nothing of it from within.
 class PortActions {
  public:
-  /// The stream, of which nothing was read, is the waiter's. False: it cannot be given to that process.
+  /// The stream, of which nothing was read, is the waiter's. False: that process cannot be given any now.
   virtual bool hand_over(ConnectionId stream, const Waiter& waiter) = 0;
   /// Sends a segment of that type, and then the end; drained() tells when the other end has read it.
   virtual void refuse(ConnectionId stream, wire::vitcp::SegmentType type) = 0;
@@ -60,7 +62,8 @@ class PortActions {
 
 /// The streams between accept() and hand-over, limited in number and time. When there are too many the oldest of the
 /// sender goes that has most of them: a host that opens many does not keep out others. Of IPv6 the first half of an
-/// address counts as the sender.
+/// address counts as the sender. A process that does not read what it is handed keeps its waits: a stream for which
+/// nobody else waits is held, and offered again until its time is over (request_time).
 class Port {
  public:
   enum class Phase : std::uint8_t { incoming, held, closing };
@@ -109,6 +112,9 @@ class Port {
   using Entries = std::map<ConnectionId, std::unique_ptr<Entry>>;
   void add(ConnectionId stream, const wire::IpAddress& from);
   void make_room();
+  enum class Offered { taken, to_nobody, in_vain };
+  /// Once it is taken the entry is gone.
+  [[nodiscard]] Offered offer(Entry& entry, const wire::vitcp::CeHeader& request);
   void match(Entry& entry, const wire::vitcp::CeHeader& request);
   void refuse(Entry& entry, Fate fate, wire::vitcp::SegmentType type);
   void close(Entry& entry, Fate fate);

@@ -44,15 +44,15 @@ void Waiters::remove_all(ClientId client) {
   by_client_.erase(own);
 }
 
-std::optional<Waiter> Waiters::take(const wire::vitcp::CeHeader& request, const wire::IpAddress& sender) {
+std::optional<Waiter> Waiters::first(const wire::vitcp::CeHeader& request, const wire::IpAddress& sender,
+                                     const std::set<ClientId>& except) const {
   const auto queue = by_discriminator_.find(request.called.octets);
   if (queue == by_discriminator_.end()) return std::nullopt;
-  const auto met = [&](const Waiter& waiter) { return waiter.wanted.meets(request, sender); };
+  const auto met = [&](const Waiter& waiter) {
+    return waiter.wanted.meets(request, sender) && !except.contains(waiter.client);
+  };
   const auto found = std::find_if(queue->second.begin(), queue->second.end(), met);
-  if (found == queue->second.end()) return std::nullopt;
-  const Waiter taken = *found;
-  remove(taken.client, taken.id);
-  return taken;
+  return found == queue->second.end() ? std::nullopt : std::optional(*found);
 }
 
 std::size_t Waiters::count_of(ClientId client) const {

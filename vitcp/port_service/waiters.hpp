@@ -2,6 +2,7 @@
 #pragma once
 #include <list>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "runtime/time.hpp"
@@ -43,8 +44,9 @@ class Waiters {
   /// False: there is none.
   bool remove(ClientId client, WaitId id);
   void remove_all(ClientId client);
-  /// Takes the first that it meets.
-  [[nodiscard]] std::optional<Waiter> take(const wire::vitcp::CeHeader& request, const wire::IpAddress& sender);
+  /// The first that it meets, other than of these clients; it stays until it is removed.
+  [[nodiscard]] std::optional<Waiter> first(const wire::vitcp::CeHeader& request, const wire::IpAddress& sender,
+                                            const std::set<ClientId>& except = {}) const;
   [[nodiscard]] std::size_t size() const { return count_; }
   [[nodiscard]] std::size_t count_of(ClientId client) const;
   /// In the order of their discriminators, each in that of their coming.

@@ -131,18 +131,65 @@ TEST_F(PortTest, incoming_bad_segments_are_counted_by_reason) {
     EXPECT_EQ(port.counters().of(fate), 1U) << to_string(fate);
 }
 
-// A process that cannot be given it has lost its wait: the next, then nobody.
+// A process that cannot be given it keeps its wait, in its place; it is asked once, however often it waits.
 TEST_F(PortTest, next_one_that_waits_where_the_first_cannot_take_it) {
   deaf = {7, 8};
   port.wait(7, 1, {named("a")});
+  port.wait(7, 2, {named("a")});
   port.wait(8, 1, {named("a")});
   port.wait(9, 1, {named("a")});
   request(1, "a");
   EXPECT_THAT(done(), ElementsAre("refused by 7", "refused by 8", "1 to 9/1"));
-  port.wait(7, 2, {named("a")});
+  EXPECT_EQ(port.waiters().size(), 3U);
+  deaf = {8};
   request(2, "a");
-  EXPECT_THAT(done(), ElementsAre("refused by 7", "2 ConnectNoMatch"));
-  EXPECT_EQ(port.counters().not_taken, 3U);
+  EXPECT_THAT(done(), ElementsAre("2 to 7/1"));
+  EXPECT_EQ(port.counters().not_taken, 2U);
+}
+
+// Nobody else waits: offered again and again, until it can be given, or another process waits.
+TEST_F(PortTest, held_while_who_waits_cannot_take_it) {
+  deaf = {7};
+  port.wait(7, 1, {named("a")});
+  port.wait(7, 2, {named("a")});
+  request(1, "a");
+  request(2, "a");
+  request(3, "b");
+  EXPECT_THAT(done(), ElementsAre("refused by 7", "refused by 7", "3 ConnectNoMatch"));
+  pass(PortLimits{}.offer_again);
+  EXPECT_THAT(done(), ElementsAre("refused by 7", "refused by 7"));
+  port.wait(8, 1, {named("a")});
+  EXPECT_THAT(done(), ElementsAre("refused by 7", "1 to 8/1"));
+  deaf.clear();
+  pass(PortLimits{}.offer_again);
+  EXPECT_THAT(done(), ElementsAre("2 to 7/1"));
+  EXPECT_EQ(port.counters().not_taken, 2U);
+  EXPECT_EQ(port.waiters().size(), 1U);
+}
+
+// Ruling V-16's time is that of the stream; the wait goes on.
+TEST_F(PortTest, held_for_one_that_never_takes_it_no_match) {
+  deaf = {7};
+  port.wait(7, 1, {named("a")});
+  request(1, "a");
+  pass(PortLimits{}.request_time - 1);
+  EXPECT_THAT(done(), Each("refused by 7"));
+  pass(1);
+  EXPECT_THAT(done(), ElementsAre("refused by 7", "1 ConnectNoMatch"));
+  EXPECT_EQ(port.counters().of(Fate::no_match), 1U);
+  deaf.clear();
+  request(2, "a");
+  EXPECT_THAT(done(), ElementsAre("2 to 7/1"));
+}
+
+TEST_F(PortTest, held_and_who_waited_is_gone_no_match) {
+  deaf = {7};
+  port.wait(7, 1, {named("a")});
+  request(1, "a");
+  done();
+  port.client_gone(7);
+  pass(PortLimits{}.offer_again);
+  EXPECT_THAT(done(), ElementsAre("1 ConnectNoMatch"));
 }
 
 TEST_F(PortTest, process_that_is_gone_is_not_asked) {
@@ -230,7 +277,7 @@ TEST_F(PortTest, held_until_who_waited_is_back) {
   EXPECT_THAT(done(), ElementsAre("3 ConnectNoMatch"));
 }
 
-// Two of them, one after the other; a wait that cannot be served is gone.
+// Two of them, one after the other; a wait that cannot be served now is not in the way.
 TEST_F(PortTest, held_requests_are_met_in_turn) {
   port.expect_waiters_until(scheduler.now() + runtime::second);
   request(1, "a");
@@ -240,7 +287,7 @@ TEST_F(PortTest, held_requests_are_met_in_turn) {
   EXPECT_THAT(done(), ElementsAre("refused by 6"));
   port.wait(7, 1, {named("a")});
   port.wait(7, 2, {named("a")});
-  EXPECT_THAT(done(), ElementsAre("1 to 7/1", "2 to 7/2"));
+  EXPECT_THAT(done(), ElementsAre("refused by 6", "1 to 7/1", "refused by 6", "2 to 7/2"));
 }
 
 TEST_F(PortTest, held_closed_by_the_other_end) {

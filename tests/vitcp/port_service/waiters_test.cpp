@@ -13,8 +13,10 @@ using test::request_for;
 const wire::IpAddress near = wire::IpAddress::v4(10, 0, 0, 1), far = wire::IpAddress::v4(10, 0, 0, 2);
 
 WaitId taken(Waiters& waiters, const wire::vitcp::Segment& request, const wire::IpAddress& from = near) {
-  const auto waiter = waiters.take(request.ce, from);
-  return waiter ? waiter->id : 0;
+  const auto waiter = waiters.first(request.ce, from);
+  if (!waiter) return 0;
+  EXPECT_TRUE(waiters.remove(waiter->client, waiter->id));
+  return waiter->id;
 }
 
 // One request takes one wait, the oldest first, whichever process it is of.
@@ -80,6 +82,16 @@ TEST(WaitersTest, removed_waits_are_not_met) {
   EXPECT_EQ(waiters.size(), 0U);
   EXPECT_EQ(taken(waiters, request_for("a")), 0U);
   EXPECT_TRUE(waiters.all().empty());
+}
+
+// Of a process that cannot take it now the waits stay where they are.
+TEST(WaitersTest, first_of_others_leaves_the_order) {
+  Waiters waiters;
+  for (const Waiter& waiter : {Waiter{1, 1, {named("a")}}, Waiter{1, 2, {named("a")}}, Waiter{2, 3, {named("a")}}})
+    ASSERT_TRUE(waiters.add(waiter));
+  EXPECT_EQ(waiters.first(request_for("a").ce, near, {1})->id, 3U);
+  EXPECT_FALSE(waiters.first(request_for("a").ce, near, {1, 2}));
+  EXPECT_EQ(waiters.first(request_for("a").ce, near)->id, 1U);
 }
 
 // A process cannot have the service hold more and more.
