@@ -1,6 +1,7 @@
 // Limits the lines that stations on the network can cause in the log.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "runtime/scheduler.hpp"
@@ -27,6 +28,21 @@ class LogBudget {
  private:
   runtime::TimeNs begun_ = 0;
   std::uint64_t lines_ = 0, left_out_ = 0;
+};
+
+/// For a condition that lasts and is noticed again and again: a line in ten seconds.
+class SeldomLog {
+ public:
+  static constexpr runtime::TimeNs interval = 10 * runtime::second;
+  /// A line may be written at `now`.
+  [[nodiscard]] bool allows(runtime::TimeNs now) {
+    if (last_ && now - *last_ < interval) return false;
+    last_ = now;
+    return true;
+  }
+
+ private:
+  std::optional<runtime::TimeNs> last_;
 };
 
 }  // namespace services

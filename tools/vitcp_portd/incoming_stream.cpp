@@ -26,8 +26,10 @@ void wake_for(int socket, std::size_t octets) {
 
 IncomingStream::IncomingStream(runtime::drivers::RealTimeCore& core, Port& port, ConnectionId id, Descriptor socket,
                                const wire::IpAddress& from)
-    : core_(core), port_(port), id_(id), from_(from), socket_(core.io(), socket.number()) {
-  static_cast<void>(socket.release());
+    : core_(core), port_(port), id_(id), from_(from), socket_(core.io()) {
+  boost::system::error_code error;
+  socket_.assign(socket.number(), error);
+  if (!error) static_cast<void>(socket.release());
 }
 
 void IncomingStream::look() {
@@ -79,7 +81,7 @@ void IncomingStream::drain() {
   for (int i = 0; i < drained_at_once; ++i) {
     const ssize_t got = ::recv(socket_.native_handle(), octets.data(), octets.size(), MSG_DONTWAIT);
     if (got < 0 && errno == EAGAIN) break;
-    if (got <= 0 && errno != EINTR) return port_.drained(id_);
+    if (got == 0 || (got < 0 && errno != EINTR)) return port_.drained(id_);
   }
   await();
 }

@@ -22,7 +22,8 @@ class IncomingStream : public std::enable_shared_from_this<IncomingStream> {
   IncomingStream(const IncomingStream&) = delete;
   IncomingStream& operator=(const IncomingStream&) = delete;
 
-  /// Tells the Port what is there, and waits for more if that is wanted.
+  /// Tells the Port what is there, and waits for more if that is wanted. A socket that the system cannot watch is
+  /// broken.
   void look();
   [[nodiscard]] const wire::IpAddress& from() const { return from_; }
   /// For the process that gets it: nothing of what was set here is left.

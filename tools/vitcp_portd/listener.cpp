@@ -20,6 +20,8 @@ constexpr runtime::TimeNs accept_pause = 100 * runtime::millisecond;  // when no
 constexpr runtime::TimeNs try_again = 250 * runtime::millisecond;     // somebody else has the port
 // For the processes that kept the socket of an earlier service to bring it.
 constexpr runtime::TimeNs kept_is_brought = 500 * runtime::millisecond;
+// Who has the port is looked for less and less often, while the answer of bind() is the same.
+constexpr runtime::TimeNs longest_look_interval = 30 * runtime::second;
 
 bool listens_at(int socket, const streams::Address& at) {
   int accepts = 0;
@@ -37,12 +39,20 @@ void Listener::attempt() {
   if (socket_ || closed_) return;
   auto socket = streams::drivers::listening_socket(at_);
   if (!socket) return failed(socket.error().value());
-  use(std::move(*socket));
+  if (const int error = use(std::move(*socket)); error != 0) return failed(error);
   user_.listens();
 }
 
 void Listener::failed(int error) {
   core_.scheduler().schedule_after(again_, try_again);
+  const bool is_new = std::exchange(failure_, error) != error;
+  if (!is_new && core_.now() < look_at_) return;
+  look_interval_ = is_new ? kept_is_brought : std::min(2 * look_interval_, longest_look_interval);
+  look_at_ = core_.now() + look_interval_;
+  look_who_has_it(error);
+}
+
+void Listener::look_who_has_it(int error) {
   const bool in_use = error == EADDRINUSE;
   const auto owner = in_use ? owner_of(at_) : std::nullopt;
   const bool may_be_kept = in_use && owner == ::geteuid() && core_.now() - started_at_ < kept_is_brought;
@@ -67,15 +77,19 @@ std::optional<streams::Address> Listener::neighbour() const {
 
 bool Listener::offer(Descriptor kept) {
   if (socket_ || closed_ || !kept || !listens_at(kept.number(), at_)) return false;
+  if (use(std::move(kept)) != 0) return false;
   core_.scheduler().cancel(again_);
-  use(std::move(kept));
   spdlog::info("goes on with the socket of an earlier service");
   return true;
 }
 
-void Listener::use(Descriptor socket) {
-  socket_.emplace(core_.io(), socket.release());
+int Listener::use(Descriptor socket) {
+  boost::system::error_code error;
+  socket_.emplace(core_.io()).assign(socket.number(), error);
+  if (error) return socket_.reset(), error.value();
+  static_cast<void>(socket.release());
   await();
+  return 0;
 }
 
 void Listener::await() {
@@ -94,7 +108,8 @@ void Listener::accept() {
     Descriptor stream(::accept4(socket_->native_handle(), from.data(), &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!stream && errno == EAGAIN) break;
     if (!stream && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)) {
-      spdlog::error("cannot accept a connection: {}", std::strerror(errno));
+      const int error = errno;
+      if (no_room_log_.allows(core_.now())) spdlog::error("cannot accept a connection: {}", std::strerror(error));
       return core_.scheduler().schedule_after(pause_, accept_pause);
     }
     if (!stream) continue;  // accept(2): an error of the network is one of that connection

@@ -10,6 +10,7 @@
 #include "runtime/drivers/real_time_core.hpp"
 #include "runtime/drivers/runtime_directory.hpp"
 #include "streams/stream.hpp"
+#include "tools/service_common/log_budget.hpp"
 
 namespace vitcp_portd {
 using runtime::drivers::Descriptor;
@@ -43,8 +44,10 @@ class Listener {
  private:
   void attempt();
   void failed(int error);
+  void look_who_has_it(int error);
   void tell(const std::string& trouble);
-  void use(Descriptor socket);
+  /// Why it cannot be used; 0: it is.
+  int use(Descriptor socket);
   void await();
   void accept();
   [[nodiscard]] std::optional<streams::Address> neighbour() const;
@@ -55,6 +58,9 @@ class Listener {
   ListenerUser& user_;
   std::optional<boost::asio::posix::stream_descriptor> socket_;
   std::string told_;
+  int failure_ = 0;  // the last one, and when it is looked at again
+  runtime::TimeNs look_at_ = 0, look_interval_ = 0;
+  services::SeldomLog no_room_log_;
   const runtime::TimeNs started_at_;
   bool closed_ = false;
   runtime::Timer<Listener, &Listener::attempt> again_{*this};

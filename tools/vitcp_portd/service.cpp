@@ -133,7 +133,9 @@ void Service::accept_sessions() {
     Descriptor link(::accept4(session_listener_.native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!link && (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED)) break;
     if (!link) {
-      spdlog::error("cannot accept the link of a process: {}", std::strerror(errno));
+      const int error = errno;
+      if (no_room_log_.allows(core_.now()))
+        spdlog::error("cannot accept the link of a process: {}", std::strerror(error));
       return core_.scheduler().schedule_after(accept_pause_, accept_pause);
     }
     const ClientId id = ++last_session_;

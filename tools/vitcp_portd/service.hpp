@@ -78,6 +78,7 @@ class Service final : public vitcp::port_service::PortActions, public SessionHos
   std::map<ClientId, Session*> clients_;
   ClientId last_session_ = 0;
   std::vector<ClientId> ended_;
+  services::SeldomLog no_room_log_;
   runtime::Timer<Service, &Service::bury> burial_{*this};
   runtime::Timer<Service, &Service::idle_for_too_long> idle_timer_{*this};
   runtime::Timer<Service, &Service::await_sessions> accept_pause_{*this};

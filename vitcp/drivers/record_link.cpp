@@ -2,6 +2,8 @@
 
 #include <sys/socket.h>
 
+#include <boost/asio/post.hpp>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -36,16 +38,19 @@ ssize_t send_packet(int socket, wire::Bytes record, int attached) {
   return sent;
 }
 
-// No more files come than there is room for: others are closed by the system.
+// The first; others, where the system let them in, are closed.
 Descriptor file_in(msghdr& message) {
+  Descriptor first;
   for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr; header = CMSG_NXTHDR(&message, header)) {
-    if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS || header->cmsg_len < CMSG_LEN(sizeof(int)))
-      continue;
-    int number = -1;
-    std::memcpy(&number, CMSG_DATA(header), sizeof number);
-    return Descriptor(number);
+    if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+    for (std::size_t end = CMSG_LEN(sizeof(int)); end <= header->cmsg_len; end += sizeof(int)) {
+      int number = -1;
+      std::memcpy(&number, CMSG_DATA(header) + (end - CMSG_LEN(sizeof(int))), sizeof number);
+      Descriptor file(number);
+      if (!first) first = std::move(file);
+    }
   }
-  return {};
+  return first;
 }
 
 ssize_t receive_packet(int socket, wire::MutableBytes room, Descriptor& attached) {
@@ -55,7 +60,7 @@ ssize_t receive_packet(int socket, wire::MutableBytes room, Descriptor& attached
   message.msg_iov = &piece;
   message.msg_iovlen = 1;
   message.msg_control = control.bytes.data();
-  message.msg_controllen = control.bytes.size();
+  message.msg_controllen = CMSG_LEN(sizeof(int));  // the padding has room for another one
   const ssize_t got = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   if (got >= 0) attached = file_in(message);
   return got;
@@ -64,9 +69,24 @@ ssize_t receive_packet(int socket, wire::MutableBytes room, Descriptor& attached
 
 std::shared_ptr<RecordLink> RecordLink::make(boost::asio::io_context& io, runtime::CoreGuard& guard, Descriptor socket,
                                              RecordLinkUser& user) {
-  std::shared_ptr<RecordLink> link(new RecordLink(io, guard, std::move(socket), user));
-  link->await_input();
+  std::shared_ptr<RecordLink> link(new RecordLink(io, guard, user));
+  link->begin(std::move(socket));
   return link;
+}
+
+void RecordLink::begin(Descriptor socket) {
+  boost::system::error_code error;
+  socket_.assign(socket.number(), error);
+  if (error) return fail_later(error.message());
+  known_.emplace(socket.release());
+  await_input();
+}
+
+void RecordLink::fail_later(const std::string& reason) {
+  boost::asio::post(socket_.get_executor(), [self = shared_from_this(), reason] {
+    const runtime::CoreSection section(self->guard_);
+    if (self->user_ != nullptr) self->fail(reason);
+  });
 }
 
 // --- out -----------------------------------------------------------------------------------------------------------

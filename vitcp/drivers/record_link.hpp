@@ -27,7 +27,8 @@ class RecordLinkUser {
   ~RecordLinkUser() = default;
 };
 
-/// Used inside the core; never blocks. Lives as long as its handlers.
+/// Used inside the core; never blocks. Lives as long as its handlers. Where the system cannot watch the socket the user
+/// hears, later, that the link closed.
 class RecordLink : public std::enable_shared_from_this<RecordLink> {
  public:
   static std::shared_ptr<RecordLink> make(boost::asio::io_context& io, runtime::CoreGuard& guard, Descriptor socket,
@@ -53,10 +54,10 @@ class RecordLink : public std::enable_shared_from_this<RecordLink> {
     Record record;
     Descriptor attached;
   };
-  RecordLink(boost::asio::io_context& io, runtime::CoreGuard& guard, Descriptor socket, RecordLinkUser& user)
-      : guard_(guard), user_(&user), known_(std::in_place, socket.number()), socket_(io, socket.number()) {
-    static_cast<void>(socket.release());
-  }
+  RecordLink(boost::asio::io_context& io, runtime::CoreGuard& guard, RecordLinkUser& user)
+      : guard_(guard), user_(&user), socket_(io) {}
+  void begin(Descriptor socket);
+  void fail_later(const std::string& reason);
   void await_input();
   void await_room();
   void read();
