@@ -93,32 +93,32 @@ struct Def {
   using initial_state = Disconnected;
   // clang-format off
   using transition_table = fsm::Table<
-  // clause                                           source         event                target         action                                        guard
-  On<"VI-TCP 4.2, 2.2.2.2.2",                         Disconnected,  ConnectRequested,    Connecting,    Do<StartTimeout, OpenStream>,                 none>,
-  // ----------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"VI-TCP 4.2",                                    Connecting,    StreamEstablished,   PendingAccept, SendConnectRequest,                           none>,
-  On<"VI-TCP 4.2 TCP setup fail",                     Connecting,    StreamFailed,        Disconnected,  Do<End, FailNotReachable>,                    Not<PeerToPeer>>,
-  On<"VI-TCP 4 repeated attempts, ruling V-13",       Connecting,    StreamFailed,        AwaitRetry,    Retry,                                        PeerToPeer>,
-  On<"VI-TCP 4.2 Timeout, ruling V-15",               Connecting,    TimeExpired,         Disconnected,  Do<DropStream, FailTimeout>,                  none>,
-  On<"VI-ARCH 5.2, VI-DG 3.3.5",                      Connecting,    DisconnectRequested, Disconnected,  Do<End, FailWithdrawn>,                       none>,
-  On<"VI-TCP 4, ruling V-13",                         Connecting,    Superseded,          Disconnected,  End,                                          none>,
-  // ----------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"VI-TCP 4.2 ConnectAccept",                      PendingAccept, AcceptReceived,      Connected,     Do<StopTimeout, Connect>,                     none>,
-  On<"VI-TCP 4.2 ConnectReject",                      PendingAccept, RejectReceived,      Disconnected,  Do<End, FailReject>,                          none>,
-  On<"VI-TCP 4.2 ConnectNoMatch",                     PendingAccept, NoMatchReceived,     Disconnected,  Do<End, FailNoMatch>,                         Not<PeerToPeer>>,
-  On<"VI-TCP 4 repeated attempts, ruling V-13",       PendingAccept, NoMatchReceived,     AwaitRetry,    Retry,                                        PeerToPeer>,
-  On<"VI-TCP 3.3, 3.6, rulings V-9 V-10",             PendingAccept, AnswerInvalid,       Disconnected,  Do<End, FailNotReachable>,                    none>,
-  On<"VI-TCP 4.2 Reestablish, ruling V-15",           PendingAccept, StreamClosed,        AwaitRetry,    Retry,                                        none>,
-  On<"VI-TCP 4.2 Timeout",                            PendingAccept, TimeExpired,         Disconnected,  Do<DropStream, FailTimeout>,                  none>,
-  On<"VI-ARCH 5.2, VI-DG 3.3.5",                      PendingAccept, DisconnectRequested, Disconnected,  Do<End, FailWithdrawn>,                       none>,
-  On<"VI-TCP 4, ruling V-13",                         PendingAccept, Superseded,          Disconnected,  End,                                          none>,
-  // ----------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"VI-TCP 4.2 Reestablish, ruling V-15",           AwaitRetry,    RetryDue,            Connecting,    OpenStream,                                   none>,
-  On<"VI-TCP 4.2 Timeout, ruling V-15",               AwaitRetry,    TimeExpired,         Disconnected,  Do<CancelRetry, FailTimeout>,                 none>,
-  On<"VI-ARCH 5.2, VI-DG 3.3.5",                      AwaitRetry,    DisconnectRequested, Disconnected,  Do<StopTimeout, CancelRetry, FailWithdrawn>,  none>,
-  On<"VI-TCP 4, ruling V-13",                         AwaitRetry,    Superseded,          Disconnected,  Do<StopTimeout, CancelRetry>,                 none>,
-  // ----------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"VI-TCP 4.2 Vip or TCP disconnect, ruling V-17", Connected,     ConnectionEnded,     Disconnected,  none,                                         none>
+  // clause                                           source         event                target         action                                       guard
+  On<"VI-TCP 4.2, 2.2.2.2.2",                         Disconnected,  ConnectRequested,    Connecting,    Do<StartTimeout, OpenStream>,                none>,
+  // ------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"VI-TCP 4.2",                                    Connecting,    StreamEstablished,   PendingAccept, SendConnectRequest,                          none>,
+  On<"VI-TCP 4.2 TCP setup fail",                     Connecting,    StreamFailed,        Disconnected,  Do<End, FailNotReachable>,                   Not<PeerToPeer>>,
+  On<"VI-TCP 4 repeated attempts, ruling V-13",       Connecting,    StreamFailed,        AwaitRetry,    Retry,                                       PeerToPeer>,
+  On<"VI-TCP 4.2 Timeout, ruling V-15",               Connecting,    TimeExpired,         Disconnected,  Do<DropStream, FailTimeout>,                 none>,
+  On<"VI-ARCH 5.2, VI-DG 3.3.5",                      Connecting,    DisconnectRequested, Disconnected,  Do<End, FailWithdrawn>,                      none>,
+  On<"VI-TCP 4, ruling V-13",                         Connecting,    Superseded,          Disconnected,  End,                                         none>,
+  // ------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"VI-TCP 4.2 ConnectAccept",                      PendingAccept, AcceptReceived,      Connected,     Do<StopTimeout, Connect>,                    none>,
+  On<"VI-TCP 4.2 ConnectReject",                      PendingAccept, RejectReceived,      Disconnected,  Do<End, FailReject>,                         none>,
+  On<"VI-TCP 4.2 ConnectNoMatch",                     PendingAccept, NoMatchReceived,     Disconnected,  Do<End, FailNoMatch>,                        Not<PeerToPeer>>,
+  On<"VI-TCP 4 repeated attempts, ruling V-13",       PendingAccept, NoMatchReceived,     AwaitRetry,    Retry,                                       PeerToPeer>,
+  On<"VI-TCP 3.3, 3.6, rulings V-9 V-10",             PendingAccept, AnswerInvalid,       Disconnected,  Do<End, FailNotReachable>,                   none>,
+  On<"VI-TCP 4.2 Reestablish, ruling V-15",           PendingAccept, StreamClosed,        AwaitRetry,    Retry,                                       none>,
+  On<"VI-TCP 4.2 Timeout",                            PendingAccept, TimeExpired,         Disconnected,  Do<DropStream, FailTimeout>,                 none>,
+  On<"VI-ARCH 5.2, VI-DG 3.3.5",                      PendingAccept, DisconnectRequested, Disconnected,  Do<End, FailWithdrawn>,                      none>,
+  On<"VI-TCP 4, ruling V-13",                         PendingAccept, Superseded,          Disconnected,  End,                                         none>,
+  // ------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"VI-TCP 4.2 Reestablish, ruling V-15",           AwaitRetry,    RetryDue,            Connecting,    OpenStream,                                  none>,
+  On<"VI-TCP 4.2 Timeout, ruling V-15",               AwaitRetry,    TimeExpired,         Disconnected,  Do<CancelRetry, FailTimeout>,                none>,
+  On<"VI-ARCH 5.2, VI-DG 3.3.5",                      AwaitRetry,    DisconnectRequested, Disconnected,  Do<StopTimeout, CancelRetry, FailWithdrawn>, none>,
+  On<"VI-TCP 4, ruling V-13",                         AwaitRetry,    Superseded,          Disconnected,  Do<StopTimeout, CancelRetry>,                none>,
+  // ------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"VI-TCP 4.2 Vip or TCP disconnect, ruling V-17", Connected,     ConnectionEnded,     Disconnected,  none,                                        none>
   >;
   // clang-format on
 };

@@ -74,34 +74,34 @@ struct Def {
   using initial_state = Open;
   // clang-format off
   using transition_table = fsm::Table<
-  // clause                                              source     event                target     action                                                         guard
-  On<"VI-TCP 2.2.2.2.2, ruling V-17 stops sending",      Open,      DisconnectRequested, Finishing, Begin,                                                         none>,
-  On<"VI-TCP 3.6, 2.2.2.2.2, rulings V-17 V-19",         Open,      ConnectionFailed,    Finishing, Begin,                                                         none>,
-  On<"VI-TCP 2.2.2.2.2, ruling V-17 the other side",     Open,      EndReceived,         Answering, Do<LeaveConnected, StartLingerTimer, FinishOutput, ReportLost>, none>,
-  On<"VI-TCP 2.2.2.2.2, VI-DG 3.8",                      Open,      StreamBroken,        Closed,    Do<LeaveConnected, DropStream, ReportLost, TellClosed>,         none>,
-  // -----------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"ruling V-17 shuts its side down",                  Finishing, OutputFinished,      Draining,  ShutDown,                                                      none>,
-  On<"VI-TCP 2.2.2.2.2 both at about the same time",     Finishing, EndReceived,         Answering, none,                                                          none>,
-  On<"VI-TCP 2.2.2.2.2 nothing can arrive any more",     Finishing, StreamBroken,        Closed,    Close,                                                         none>,
-  On<"ruling V-17 bounded: the other side reads nothing", Finishing, LingerExpired,      Closed,    GiveUp,                                                        none>,
-  On<"VI-DG 3.3.5 after an error: closed() answers",     Finishing, DisconnectRequested, none,      none,                                                          none>,
-  On<"VI-ARCH 5.4 several errors, one transition",       Finishing, ConnectionFailed,    none,      CountStale,                                                    none>,
-  // -----------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"ruling V-17 reads to the end, closes",             Draining,  EndReceived,         Closed,    Close,                                                         none>,
-  On<"VI-TCP 2.2.2.2.2",                                 Draining,  StreamBroken,        Closed,    Close,                                                         none>,
-  On<"ruling V-17 bounded: the other side never ends",   Draining,  LingerExpired,       Closed,    Do<DropStream, TellClosed>,                                    none>,
-  On<"VI-DG 3.3.5 after an error: closed() answers",     Draining,  DisconnectRequested, none,      none,                                                          none>,
-  On<"VI-ARCH 5.4 several errors, one transition",       Draining,  ConnectionFailed,    none,      CountStale,                                                    none>,
-  // -----------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"ruling V-17 no reset overtakes what was sent",     Answering, OutputFinished,      Closed,    Close,                                                         none>,
-  On<"VI-TCP 2.2.2.2.2",                                 Answering, StreamBroken,        Closed,    Close,                                                         none>,
-  On<"ruling V-17 bounded: the other side reads nothing", Answering, LingerExpired,      Closed,    GiveUp,                                                        none>,
-  On<"VI-DG 3.3.5 after the loss: closed() answers",     Answering, DisconnectRequested, none,      none,                                                          none>,
-  On<"VI-ARCH 5.4 several errors, one transition",       Answering, ConnectionFailed,    none,      CountStale,                                                    none>,
-  // -----------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"VI-DG 3.3.5 nobody is left to be told",            Closed,    DisconnectRequested, none,      TellClosed,                                                    none>,
-  On<"VI-ARCH 5.4 several errors, one transition",       Closed,    ConnectionFailed,    none,      CountStale,                                                    none>,
-  On<"impl: was posted before the stream broke",         Closed,    OutputFinished,      none,      CountStale,                                                    none>
+  // clause                                                                 source     event                target     action                                                          guard
+  On<"VI-TCP 2.2.2.2.2, ruling V-17 stops sending",                         Open,      DisconnectRequested, Finishing, Begin,                                                          none>,
+  On<"VI-TCP 3.6, 2.2.2.2.2, rulings V-17 V-19",                            Open,      ConnectionFailed,    Finishing, Begin,                                                          none>,
+  On<"VI-TCP 2.2.2.2.2, ruling V-17 the other side",                        Open,      EndReceived,         Answering, Do<LeaveConnected, StartLingerTimer, FinishOutput, ReportLost>, none>,
+  On<"VI-TCP 2.2.2.2.2, VI-DG 3.8",                                         Open,      StreamBroken,        Closed,    Do<LeaveConnected, DropStream, ReportLost, TellClosed>,         none>,
+  // ----------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"VI-TCP 2.2.2.2.2, ruling V-17 shuts its side down",                   Finishing, OutputFinished,      Draining,  ShutDown,                                                       none>,
+  On<"VI-TCP 2.2.2.2.2 both at about the same time",                        Finishing, EndReceived,         Answering, none,                                                           none>,
+  On<"VI-TCP 2.2.2.2.2 nothing can arrive any more",                        Finishing, StreamBroken,        Closed,    Close,                                                          none>,
+  On<"VI-TCP 2.2.2.2.2, ruling V-17 bounded: the other side reads nothing", Finishing, LingerExpired,       Closed,    GiveUp,                                                         none>,
+  On<"VI-DG 3.3.5 after an error: closed() answers",                        Finishing, DisconnectRequested, none,      none,                                                           none>,
+  On<"VI-ARCH 5.4 several errors, one transition",                          Finishing, ConnectionFailed,    none,      CountStale,                                                     none>,
+  // ----------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"VI-TCP 2.2.2.2.2, ruling V-17 reads to the end, closes",              Draining,  EndReceived,         Closed,    Close,                                                          none>,
+  On<"VI-TCP 2.2.2.2.2",                                                    Draining,  StreamBroken,        Closed,    Close,                                                          none>,
+  On<"VI-TCP 2.2.2.2.2, ruling V-17 bounded: the other side never ends",    Draining,  LingerExpired,       Closed,    Do<DropStream, TellClosed>,                                     none>,
+  On<"VI-DG 3.3.5 after an error: closed() answers",                        Draining,  DisconnectRequested, none,      none,                                                           none>,
+  On<"VI-ARCH 5.4 several errors, one transition",                          Draining,  ConnectionFailed,    none,      CountStale,                                                     none>,
+  // ----------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"VI-TCP 2.2.2.2.2, ruling V-17 no reset overtakes what was sent",      Answering, OutputFinished,      Closed,    Close,                                                          none>,
+  On<"VI-TCP 2.2.2.2.2",                                                    Answering, StreamBroken,        Closed,    Close,                                                          none>,
+  On<"VI-TCP 2.2.2.2.2, ruling V-17 bounded: the other side reads nothing", Answering, LingerExpired,       Closed,    GiveUp,                                                         none>,
+  On<"VI-DG 3.3.5 after the loss: closed() answers",                        Answering, DisconnectRequested, none,      none,                                                           none>,
+  On<"VI-ARCH 5.4 several errors, one transition",                          Answering, ConnectionFailed,    none,      CountStale,                                                     none>,
+  // ----------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"VI-DG 3.3.5 nobody is left to be told",                               Closed,    DisconnectRequested, none,      TellClosed,                                                     none>,
+  On<"VI-ARCH 5.4 several errors, one transition",                          Closed,    ConnectionFailed,    none,      CountStale,                                                     none>,
+  On<"impl: was posted before the stream broke",                            Closed,    OutputFinished,      none,      CountStale,                                                     none>
   >;
   // clang-format on
 };

@@ -93,39 +93,39 @@ struct Def {
   using initial_state = Idle;
   // clang-format off
   using transition_table = fsm::Table<
-  // clause                                             source      event                target      action                                   guard
-  On<"VI-TCP 4 the higher address asks",                Idle,       RequestPosted,       Asking,     Ask,                                     AddressHigher>,
-  On<"VI-TCP 4 one end using passive, ruling V-13",     Idle,       RequestPosted,       Waiting,    StartTimeout,                            AddressLower>,
-  On<"ruling V-13 equal addresses: both ask",           Idle,       RequestPosted,       Contending, Ask,                                     AddressesEqual>,
-  // --------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"VI-TCP 4",                                        Waiting,    PeerRequested,       Over,       Do<StopTimeout, Accept>,                 AttributesMatch>,
-  On<"VI-TCP 3.3 the level must match, VI-DG 6.7",      Waiting,    PeerRequested,       Over,       Do<StopTimeout, Refuse>,                 Not<AttributesMatch>>,
-  On<"VI-DG 3.3.6, 6.7 VIP_TIMEOUT",                    Waiting,    TimeExpired,         Over,       Do<LeavePool, FailTimeout>,              none>,
-  On<"VI-ARCH 5.2, VI-DG 3.3.5",                        Waiting,    DisconnectRequested, Over,       Do<StopTimeout, LeavePool, FailWithdrawn>, none>,
-  // --------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"VI-TCP 4.2",                                      Asking,     RequestSent,         none,       none,                                    none>,
-  On<"VI-TCP 4 repeated attempts",                      Asking,     RequestEnded,        none,       none,                                    none>,
-  On<"VI-TCP 4 the lower address must not ask",         Asking,     PeerRequested,       none,       AnswerNoMatch,                           none>,
-  On<"VI-TCP 4.2 ConnectAccept",                        Asking,     SetupSucceeded,      Over,       LeavePool,                               none>,
-  On<"VI-TCP 4.2 ConnectReject, Timeout",               Asking,     SetupFailed,         Over,       LeavePool,                               none>,
-  On<"VI-ARCH 5.2, VI-DG 3.3.5",                        Asking,     DisconnectRequested, Over,       Do<LeavePool, WithdrawRequest>,          none>,
-  // --------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"VI-TCP 4.2",                                      Contending, RequestSent,         Requesting, none,                                    none>,
-  On<"VI-TCP 4 repeated attempts",                      Contending, RequestEnded,        none,       none,                                    none>,
-  On<"ruling V-13 the only request",                    Contending, PeerRequested,       Over,       Do<WithdrawSetup, Accept>,               AttributesMatch>,
-  On<"VI-TCP 3.3 the level must match, VI-DG 6.7",      Contending, PeerRequested,       Over,       Do<WithdrawSetup, Refuse>,               Not<AttributesMatch>>,
-  On<"VI-TCP 4.2 Timeout",                              Contending, SetupFailed,         Over,       LeavePool,                               none>,
-  On<"VI-ARCH 5.2, VI-DG 3.3.5",                        Contending, DisconnectRequested, Over,       Do<LeavePool, WithdrawRequest>,          none>,
-  // --------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"VI-TCP 4 repeated attempts, ruling V-13",         Requesting, RequestEnded,        Contending, none,                                    none>,
-  On<"ruling V-13 the higher request wins",             Requesting, PeerRequested,       Over,       Do<WithdrawSetup, Accept>,               All<RequestLower, AttributesMatch>>,
-  On<"VI-TCP 3.3 the level must match, VI-DG 6.7",      Requesting, PeerRequested,       Over,       Do<WithdrawSetup, Refuse>,               All<RequestLower, Not<AttributesMatch>>>,
-  On<"ruling V-13 the lower gets ConnectNoMatch, equal ones too", Requesting, PeerRequested, none,   AnswerNoMatch,                           Not<RequestLower>>,
-  On<"VI-TCP 4.2 ConnectAccept",                        Requesting, SetupSucceeded,      Over,       LeavePool,                               none>,
-  On<"VI-TCP 4.2 ConnectReject, Timeout",               Requesting, SetupFailed,         Over,       LeavePool,                               none>,
-  On<"VI-ARCH 5.2, VI-DG 3.3.5",                        Requesting, DisconnectRequested, Over,       Do<LeavePool, WithdrawRequest>,          none>,
-  // --------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"VI-ARCH 5.2 our own withdrawal comes back",       Over,       SetupFailed,         none,       none,                                    none>
+  // clause                                                                 source      event                target      action                                     guard
+  On<"VI-TCP 4 the higher address asks",                                    Idle,       RequestPosted,       Asking,     Ask,                                       AddressHigher>,
+  On<"VI-TCP 4 one end using passive, ruling V-13",                         Idle,       RequestPosted,       Waiting,    StartTimeout,                              AddressLower>,
+  On<"VI-TCP 4, ruling V-13 equal addresses: both ask",                     Idle,       RequestPosted,       Contending, Ask,                                       AddressesEqual>,
+  // --------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"VI-TCP 4",                                                            Waiting,    PeerRequested,       Over,       Do<StopTimeout, Accept>,                   AttributesMatch>,
+  On<"VI-TCP 3.3 the level must match, VI-DG 6.7",                          Waiting,    PeerRequested,       Over,       Do<StopTimeout, Refuse>,                   Not<AttributesMatch>>,
+  On<"VI-DG 3.3.6, 6.7 VIP_TIMEOUT",                                        Waiting,    TimeExpired,         Over,       Do<LeavePool, FailTimeout>,                none>,
+  On<"VI-ARCH 5.2, VI-DG 3.3.5",                                            Waiting,    DisconnectRequested, Over,       Do<StopTimeout, LeavePool, FailWithdrawn>, none>,
+  // --------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"VI-TCP 4.2",                                                          Asking,     RequestSent,         none,       none,                                      none>,
+  On<"VI-TCP 4 repeated attempts",                                          Asking,     RequestEnded,        none,       none,                                      none>,
+  On<"VI-TCP 4 the lower address must not ask",                             Asking,     PeerRequested,       none,       AnswerNoMatch,                             none>,
+  On<"VI-TCP 4.2 ConnectAccept",                                            Asking,     SetupSucceeded,      Over,       LeavePool,                                 none>,
+  On<"VI-TCP 4.2 ConnectReject, Timeout",                                   Asking,     SetupFailed,         Over,       LeavePool,                                 none>,
+  On<"VI-ARCH 5.2, VI-DG 3.3.5",                                            Asking,     DisconnectRequested, Over,       Do<LeavePool, WithdrawRequest>,            none>,
+  // --------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"VI-TCP 4.2",                                                          Contending, RequestSent,         Requesting, none,                                      none>,
+  On<"VI-TCP 4 repeated attempts",                                          Contending, RequestEnded,        none,       none,                                      none>,
+  On<"VI-TCP 4, ruling V-13 the only request",                              Contending, PeerRequested,       Over,       Do<WithdrawSetup, Accept>,                 AttributesMatch>,
+  On<"VI-TCP 3.3 the level must match, VI-DG 6.7",                          Contending, PeerRequested,       Over,       Do<WithdrawSetup, Refuse>,                 Not<AttributesMatch>>,
+  On<"VI-TCP 4.2 Timeout",                                                  Contending, SetupFailed,         Over,       LeavePool,                                 none>,
+  On<"VI-ARCH 5.2, VI-DG 3.3.5",                                            Contending, DisconnectRequested, Over,       Do<LeavePool, WithdrawRequest>,            none>,
+  // --------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"VI-TCP 4 repeated attempts, ruling V-13",                             Requesting, RequestEnded,        Contending, none,                                      none>,
+  On<"VI-TCP 4, ruling V-13 the higher request wins",                       Requesting, PeerRequested,       Over,       Do<WithdrawSetup, Accept>,                 All<RequestLower, AttributesMatch>>,
+  On<"VI-TCP 3.3 the level must match, VI-DG 6.7",                          Requesting, PeerRequested,       Over,       Do<WithdrawSetup, Refuse>,                 All<RequestLower, Not<AttributesMatch>>>,
+  On<"VI-TCP 4, ruling V-13 the lower gets ConnectNoMatch, equal ones too", Requesting, PeerRequested,       none,       AnswerNoMatch,                             Not<RequestLower>>,
+  On<"VI-TCP 4.2 ConnectAccept",                                            Requesting, SetupSucceeded,      Over,       LeavePool,                                 none>,
+  On<"VI-TCP 4.2 ConnectReject, Timeout",                                   Requesting, SetupFailed,         Over,       LeavePool,                                 none>,
+  On<"VI-ARCH 5.2, VI-DG 3.3.5",                                            Requesting, DisconnectRequested, Over,       Do<LeavePool, WithdrawRequest>,            none>,
+  // --------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"VI-ARCH 5.2 our own withdrawal comes back",                           Over,       SetupFailed,         none,       none,                                      none>
   >;
   // clang-format on
 };

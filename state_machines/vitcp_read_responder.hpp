@@ -38,8 +38,8 @@ class Context : public fsm::Context {
   virtual void report_protection() = 0;  // VIP_ERROR_RDMAR_PROT (VI-DG 3.8.1)
   // The begun segment is never finished, so that its response is none at the other end.
   virtual void cut_segment() = 0;
-  // vi_endpoint ConnectionLost (LocalError of Local) and vitcp_closing ConnectionFailed. Post it: ConnectionEnded comes
-  // back.
+  // vi_endpoint ConnectionLost, where a completion did not end it already, and vitcp_closing ConnectionFailed. Post it:
+  // ConnectionEnded comes back.
   virtual void fail_connection(Failure) = 0;
   [[nodiscard]] virtual bool reliable() const = 0;  // Reliable Delivery or Reliable Reception
 };
@@ -69,23 +69,23 @@ struct Def {
   using initial_state = Idle;
   // clang-format off
   using transition_table = fsm::Table<
-  // clause                                              source      event            target      action                                       guard
-  On<"VI-TCP 2.2.2.2.3, 3.2",                            Idle,       ReadGranted,     Responding, SendSegment,                                 none>,
-  On<"ruling V-18 a single segment, no payload",         Idle,       ReadRefused,     Padding,    SendPadding,                                 none>,
-  On<"ruling V-17",                                      Idle,       ConnectionEnded, Ended,      none,                                        none>,
-  // ----------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"VI-TCP 2.2.2.2.6 held no longer",                  Responding, SegmentSent,     Idle,       FinishResponse,                              Last>,
-  On<"VI-TCP 2.2.2.2.5, 3.2 Transmit Error, ruling V-18", Responding, SourceLost,     Padding,    SendPadding,                                 Not<HeadersSent>>,
-  On<"ruling V-18 it cannot be said any more",           Responding, SourceLost,      Ended,      Do<CutSegment, ReportProtection, FailLocal>, HeadersSent>,
-  On<"ruling V-17",                                      Responding, ConnectionEnded, Ended,      none,                                        none>,
-  On<"VI-TCP 2.2.2.2.3 next segment",                    Responding, SegmentSent,     none,       SendSegment,                                 Not<Last>>,  // last in the group: tried first
-  // ----------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"VI-TCP 2.2.2.2.5, ruling V-18",                    Padding,    SegmentSent,     none,       SendPadding,                                 Not<Last>>,
-  On<"VI-TCP 3.2 Transmit Error, VI-ARCH 2.5.1",         Padding,    SegmentSent,     Idle,       Refuse,                                      All<Last, Not<Reliable>>>,
-  On<"VI-TCP 3.2 Transmit Error, VI-ARCH 2.5.2, V-19",   Padding,    SegmentSent,     Ended,      Do<Refuse, FailLocal>,                       All<Last, Reliable>>,
-  On<"ruling V-17",                                      Padding,    ConnectionEnded, Ended,      none,                                        none>,
-  // ----------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"impl: our own failure comes back",                 Ended,      ConnectionEnded, none,       none,                                        none>
+  // clause                                                  source      event            target      action                                       guard
+  On<"VI-TCP 2.2.2.2.3, 3.2",                                Idle,       ReadGranted,     Responding, SendSegment,                                 none>,
+  On<"VI-TCP 3.2, ruling V-18 a single segment, no payload", Idle,       ReadRefused,     Padding,    SendPadding,                                 none>,
+  On<"VI-TCP 2.2.2.2.2, ruling V-17",                        Idle,       ConnectionEnded, Ended,      none,                                        none>,
+  // ------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"VI-TCP 2.2.2.2.6 held no longer",                      Responding, SegmentSent,     Idle,       FinishResponse,                              Last>,
+  On<"VI-TCP 2.2.2.2.5, 3.2 Transmit Error, ruling V-18",    Responding, SourceLost,      Padding,    SendPadding,                                 Not<HeadersSent>>,
+  On<"VI-TCP 3.2, ruling V-18 it cannot be said any more",   Responding, SourceLost,      Ended,      Do<CutSegment, ReportProtection, FailLocal>, HeadersSent>,
+  On<"VI-TCP 2.2.2.2.2, ruling V-17",                        Responding, ConnectionEnded, Ended,      none,                                        none>,
+  On<"VI-TCP 2.2.2.2.3 next segment",                        Responding, SegmentSent,     none,       SendSegment,                                 Not<Last>>,  // last in the group: tried first
+  // ------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"VI-TCP 2.2.2.2.5, ruling V-18",                        Padding,    SegmentSent,     none,       SendPadding,                                 Not<Last>>,
+  On<"VI-TCP 3.2 Transmit Error, VI-ARCH 2.5.1",             Padding,    SegmentSent,     Idle,       Refuse,                                      All<Last, Not<Reliable>>>,
+  On<"VI-TCP 3.2 Transmit Error, VI-ARCH 2.5.2, V-19",       Padding,    SegmentSent,     Ended,      Do<Refuse, FailLocal>,                       All<Last, Reliable>>,
+  On<"VI-TCP 2.2.2.2.2, ruling V-17",                        Padding,    ConnectionEnded, Ended,      none,                                        none>,
+  // ------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"impl: our own failure comes back",                     Ended,      ConnectionEnded, none,       none,                                        none>
   >;
   // clang-format on
 };

@@ -67,8 +67,8 @@ class Context : public fsm::Context {
   virtual void refuse_read() = 0;          // the same, to be refused in its turn
   virtual void expect_next_message() = 0;  // the number that is due is one more; Data Offset 0
   virtual void drop_segment() = 0;         // counted
-  // vi_endpoint ConnectionLost (LocalError of Local) and vitcp_closing ConnectionFailed. Post it: ConnectionEnded comes
-  // back.
+  // vi_endpoint ConnectionLost, where a completion did not end it already, and vitcp_closing ConnectionFailed. Post it:
+  // ConnectionEnded comes back.
   virtual void fail_connection(Failure) = 0;
   [[nodiscard]] virtual bool reliable() const = 0;      // Reliable Delivery or Reliable Reception
   [[nodiscard]] virtual bool acknowledged() const = 0;  // Reliable Reception
@@ -117,51 +117,51 @@ struct Def {
   using initial_state = Closed;
   // clang-format off
   using transition_table = fsm::Table<
-  // clause                                              source      event                  target      action                                                guard
-  On<"VI-TCP 4.2, 4.3 Connected",                        Closed,     ConnectionEstablished, Expecting,  none,                                                 none>,
-  On<"impl: the set-up was the end, too",                Closed,     ConnectionEnded,       Ended,      none,                                                 none>,
-  // -----------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"VI-TCP 2.2.2.2.6, ruling V-11",                    Expecting,  ReadRequested,         none,       Do<AcceptRead, ExpectNextMessage>,                    All<Not<CrcWrong>, WindowOpen>>,
-  On<"VI-TCP 2.2.2.2.6 must be limited, ruling V-11",    Expecting,  ReadRequested,         Ended,      FailProtocol,                                         All<Not<CrcWrong>, Not<WindowOpen>>>,
-  On<"VI-TCP 3.6, rulings V-18 V-21",                    Expecting,  ReadRequested,         none,       Do<RefuseRead, ExpectNextMessage>,                    All<CrcWrong, Unreliable>>,
-  On<"VI-TCP 3.6 closed at once, ruling V-21",           Expecting,  ReadRequested,         Ended,      FailTransport,                                        All<CrcWrong, Delivery>>,
-  On<"VI-TCP 3.6 ACK and closed at once, ruling V-21",   Expecting,  ReadRequested,         Ended,      Do<ReportCrc, FailTransport>,                         All<CrcWrong, Reception>>,
-  On<"VI-TCP 3.6, ruling V-21",                          Expecting,  SegmentCorrupt,        none,       DropSegment,                                          All<InTurn, Unreliable>>,
-  On<"ruling V-21 the next header is not plausible",     Expecting,  SegmentCorrupt,        Ended,      FailTransport,                                        All<Not<InTurn>, Unreliable>>,
-  On<"VI-TCP 3.6 closed at once, ruling V-21",           Expecting,  SegmentCorrupt,        Ended,      FailTransport,                                        Delivery>,
-  On<"VI-TCP 3.6 ACK and closed at once, ruling V-21",   Expecting,  SegmentCorrupt,        Ended,      Do<ReportCrc, FailTransport>,                         Reception>,
-  On<"VI-TCP 3.2 Message Number, ruling V-4",            Expecting,  ProtocolViolated,      Ended,      FailProtocol,                                         none>,
-  On<"ruling V-17",                                      Expecting,  ConnectionEnded,       Ended,      none,                                                 none>,
-  On<"VI-ARCH 2.5.1 dropped, the connection persists",   Expecting,  SegmentReceived,       none,       Do<FailReceive, ExpectNextMessage>,                   All<Not<Good>, Last, Unreliable>>,
-  On<"VI-ARCH 2.5.1 dropped, the connection persists",   Expecting,  SegmentReceived,       Discarding, FailReceive,                                          All<Not<Good>, Not<Last>, Unreliable>>,
-  On<"VI-ARCH 2.5.2, VI-TCP 3.6, ruling V-19",           Expecting,  SegmentReceived,       Ended,      Do<FailReceive, FailByVerdict>,                       All<Not<Good>, Delivery>>,
-  On<"VI-ARCH 2.5.3, VI-TCP 3.2, 3.6, ruling V-19",      Expecting,  SegmentReceived,       Ended,      Do<ReportError, FailReceive, FailByVerdict>,          All<Not<Good>, Reception>>,
-  On<"VI-TCP 2.2.2.2.3 more segments follow",            Expecting,  SegmentReceived,       Receiving,  none,                                                 All<Good, Not<Last>>>,
-  On<"VI-TCP 3.2 Message ACK, VI-ARCH 2.5.3",            Expecting,  SegmentReceived,       none,       Do<CompleteReceive, Acknowledge, ExpectNextMessage>,  All<Good, Last, Acknowledged>>,
-  On<"VI-TCP 2.2.2.2.3",                                 Expecting,  SegmentReceived,       none,       Do<CompleteReceive, ExpectNextMessage>,               All<Good, Last, Not<Acknowledged>>>,  // last in the group: tried first
-  // -----------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"VI-TCP 3.6, ruling V-21 a NOP in between",         Receiving,  SegmentCorrupt,        none,       DropSegment,                                          All<InTurn, Unreliable>>,
-  On<"ruling V-21 the next header is not plausible",     Receiving,  SegmentCorrupt,        Ended,      Do<FailReceiveCrc, FailTransport>,                    All<Not<InTurn>, Unreliable>>,
-  On<"VI-TCP 3.6 closed at once, ruling V-21",           Receiving,  SegmentCorrupt,        Ended,      Do<FailReceiveCrc, FailTransport>,                    Delivery>,
-  On<"VI-TCP 3.6 ACK and closed at once, ruling V-21",   Receiving,  SegmentCorrupt,        Ended,      Do<ReportCrc, FailReceiveCrc, FailTransport>,         Reception>,
-  On<"VI-TCP 2.2.2.2.3 one message at a time",           Receiving,  ProtocolViolated,      Ended,      FailProtocol,                                         none>,
-  On<"ruling V-17",                                      Receiving,  ConnectionEnded,       Ended,      none,                                                 none>,
-  On<"VI-ARCH 2.5.1 dropped, the connection persists",   Receiving,  SegmentReceived,       Expecting,  Do<FailReceive, ExpectNextMessage>,                   All<Not<Good>, Last, Unreliable>>,
-  On<"VI-ARCH 2.5.1 dropped, the connection persists",   Receiving,  SegmentReceived,       Discarding, FailReceive,                                          All<Not<Good>, Not<Last>, Unreliable>>,
-  On<"VI-ARCH 2.5.2, VI-TCP 3.6, ruling V-19",           Receiving,  SegmentReceived,       Ended,      Do<FailReceive, FailByVerdict>,                       All<Not<Good>, Delivery>>,
-  On<"VI-ARCH 2.5.3, VI-TCP 3.2, 3.6, ruling V-19",      Receiving,  SegmentReceived,       Ended,      Do<ReportError, FailReceive, FailByVerdict>,          All<Not<Good>, Reception>>,
-  On<"VI-TCP 3.2 Message ACK, VI-ARCH 2.5.3",            Receiving,  SegmentReceived,       Expecting,  Do<CompleteReceive, Acknowledge, ExpectNextMessage>,  All<Good, Last, Acknowledged>>,
-  On<"VI-TCP 2.2.2.2.3",                                 Receiving,  SegmentReceived,       Expecting,  Do<CompleteReceive, ExpectNextMessage>,               All<Good, Last, Not<Acknowledged>>>,
-  On<"VI-TCP 2.2.2.2.3 next segment",                    Receiving,  SegmentReceived,       none,       none,                                                 All<Good, Not<Last>>>,  // last in the group: tried first
-  // -----------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"VI-ARCH 2.5.1, VI-TCP 3.2 Transmit Error",         Discarding, SegmentReceived,       none,       none,                                                 Not<Last>>,
-  On<"VI-ARCH 2.5.1, VI-TCP 3.2 Transmit Error",         Discarding, SegmentReceived,       Expecting,  ExpectNextMessage,                                    Last>,
-  On<"VI-TCP 3.6, ruling V-21 a NOP in between",         Discarding, SegmentCorrupt,        none,       DropSegment,                                          InTurn>,
-  On<"ruling V-21 the next header is not plausible",     Discarding, SegmentCorrupt,        Ended,      FailTransport,                                        Not<InTurn>>,
-  On<"VI-TCP 2.2.2.2.3 one message at a time",           Discarding, ProtocolViolated,      Ended,      FailProtocol,                                         none>,
-  On<"ruling V-17",                                      Discarding, ConnectionEnded,       Ended,      none,                                                 none>,
-  // -----------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"impl: our own failure comes back",                 Ended,      ConnectionEnded,       none,       none,                                                 none>
+  // clause                                                      source      event                  target      action                                               guard
+  On<"VI-TCP 4.2, 4.3 Connected",                                Closed,     ConnectionEstablished, Expecting,  none,                                                none>,
+  On<"impl: the set-up was the end, too",                        Closed,     ConnectionEnded,       Ended,      none,                                                none>,
+  // -------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"VI-TCP 2.2.2.2.6, ruling V-11",                            Expecting,  ReadRequested,         none,       Do<AcceptRead, ExpectNextMessage>,                   All<Not<CrcWrong>, WindowOpen>>,
+  On<"VI-TCP 2.2.2.2.6 must be limited, ruling V-11",            Expecting,  ReadRequested,         Ended,      FailProtocol,                                        All<Not<CrcWrong>, Not<WindowOpen>>>,
+  On<"VI-TCP 3.6, rulings V-18 V-21",                            Expecting,  ReadRequested,         none,       Do<RefuseRead, ExpectNextMessage>,                   All<CrcWrong, Unreliable>>,
+  On<"VI-TCP 3.6 closed at once, ruling V-21",                   Expecting,  ReadRequested,         Ended,      FailTransport,                                       All<CrcWrong, Delivery>>,
+  On<"VI-TCP 3.6 ACK and closed at once, ruling V-21",           Expecting,  ReadRequested,         Ended,      Do<ReportCrc, FailTransport>,                        All<CrcWrong, Reception>>,
+  On<"VI-TCP 3.6, ruling V-21",                                  Expecting,  SegmentCorrupt,        none,       DropSegment,                                         All<InTurn, Unreliable>>,
+  On<"VI-TCP 3.6, ruling V-21 the next header is not plausible", Expecting,  SegmentCorrupt,        Ended,      FailTransport,                                       All<Not<InTurn>, Unreliable>>,
+  On<"VI-TCP 3.6 closed at once, ruling V-21",                   Expecting,  SegmentCorrupt,        Ended,      FailTransport,                                       Delivery>,
+  On<"VI-TCP 3.6 ACK and closed at once, ruling V-21",           Expecting,  SegmentCorrupt,        Ended,      Do<ReportCrc, FailTransport>,                        Reception>,
+  On<"VI-TCP 3.2 Message Number, ruling V-4",                    Expecting,  ProtocolViolated,      Ended,      FailProtocol,                                        none>,
+  On<"VI-TCP 2.2.2.2.2, ruling V-17",                            Expecting,  ConnectionEnded,       Ended,      none,                                                none>,
+  On<"VI-ARCH 2.5.1 dropped, the connection persists",           Expecting,  SegmentReceived,       none,       Do<FailReceive, ExpectNextMessage>,                  All<Not<Good>, Last, Unreliable>>,
+  On<"VI-ARCH 2.5.1 dropped, the connection persists",           Expecting,  SegmentReceived,       Discarding, FailReceive,                                         All<Not<Good>, Not<Last>, Unreliable>>,
+  On<"VI-ARCH 2.5.2, VI-TCP 3.6, ruling V-19",                   Expecting,  SegmentReceived,       Ended,      Do<FailReceive, FailByVerdict>,                      All<Not<Good>, Delivery>>,
+  On<"VI-ARCH 2.5.3, VI-TCP 3.2, 3.6, ruling V-19",              Expecting,  SegmentReceived,       Ended,      Do<ReportError, FailReceive, FailByVerdict>,         All<Not<Good>, Reception>>,
+  On<"VI-TCP 2.2.2.2.3 more segments follow",                    Expecting,  SegmentReceived,       Receiving,  none,                                                All<Good, Not<Last>>>,
+  On<"VI-TCP 3.2 Message ACK, VI-ARCH 2.5.3",                    Expecting,  SegmentReceived,       none,       Do<CompleteReceive, Acknowledge, ExpectNextMessage>, All<Good, Last, Acknowledged>>,
+  On<"VI-TCP 2.2.2.2.3",                                         Expecting,  SegmentReceived,       none,       Do<CompleteReceive, ExpectNextMessage>,              All<Good, Last, Not<Acknowledged>>>,  // last in the group: tried first
+  // -------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"VI-TCP 3.6, ruling V-21 a NOP in between",                 Receiving,  SegmentCorrupt,        none,       DropSegment,                                         All<InTurn, Unreliable>>,
+  On<"VI-TCP 3.6, ruling V-21 the next header is not plausible", Receiving,  SegmentCorrupt,        Ended,      Do<FailReceiveCrc, FailTransport>,                   All<Not<InTurn>, Unreliable>>,
+  On<"VI-TCP 3.6 closed at once, ruling V-21",                   Receiving,  SegmentCorrupt,        Ended,      Do<FailReceiveCrc, FailTransport>,                   Delivery>,
+  On<"VI-TCP 3.6 ACK and closed at once, ruling V-21",           Receiving,  SegmentCorrupt,        Ended,      Do<ReportCrc, FailReceiveCrc, FailTransport>,        Reception>,
+  On<"VI-TCP 2.2.2.2.3 one message at a time",                   Receiving,  ProtocolViolated,      Ended,      FailProtocol,                                        none>,
+  On<"VI-TCP 2.2.2.2.2, ruling V-17",                            Receiving,  ConnectionEnded,       Ended,      none,                                                none>,
+  On<"VI-ARCH 2.5.1 dropped, the connection persists",           Receiving,  SegmentReceived,       Expecting,  Do<FailReceive, ExpectNextMessage>,                  All<Not<Good>, Last, Unreliable>>,
+  On<"VI-ARCH 2.5.1 dropped, the connection persists",           Receiving,  SegmentReceived,       Discarding, FailReceive,                                         All<Not<Good>, Not<Last>, Unreliable>>,
+  On<"VI-ARCH 2.5.2, VI-TCP 3.6, ruling V-19",                   Receiving,  SegmentReceived,       Ended,      Do<FailReceive, FailByVerdict>,                      All<Not<Good>, Delivery>>,
+  On<"VI-ARCH 2.5.3, VI-TCP 3.2, 3.6, ruling V-19",              Receiving,  SegmentReceived,       Ended,      Do<ReportError, FailReceive, FailByVerdict>,         All<Not<Good>, Reception>>,
+  On<"VI-TCP 3.2 Message ACK, VI-ARCH 2.5.3",                    Receiving,  SegmentReceived,       Expecting,  Do<CompleteReceive, Acknowledge, ExpectNextMessage>, All<Good, Last, Acknowledged>>,
+  On<"VI-TCP 2.2.2.2.3",                                         Receiving,  SegmentReceived,       Expecting,  Do<CompleteReceive, ExpectNextMessage>,              All<Good, Last, Not<Acknowledged>>>,
+  On<"VI-TCP 2.2.2.2.3 next segment",                            Receiving,  SegmentReceived,       none,       none,                                                All<Good, Not<Last>>>,  // last in the group: tried first
+  // -------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"VI-ARCH 2.5.1, VI-TCP 3.2 Transmit Error",                 Discarding, SegmentReceived,       none,       none,                                                Not<Last>>,
+  On<"VI-ARCH 2.5.1, VI-TCP 3.2 Transmit Error",                 Discarding, SegmentReceived,       Expecting,  ExpectNextMessage,                                   Last>,
+  On<"VI-TCP 3.6, ruling V-21 a NOP in between",                 Discarding, SegmentCorrupt,        none,       DropSegment,                                         InTurn>,
+  On<"VI-TCP 3.6, ruling V-21 the next header is not plausible", Discarding, SegmentCorrupt,        Ended,      FailTransport,                                       Not<InTurn>>,
+  On<"VI-TCP 2.2.2.2.3 one message at a time",                   Discarding, ProtocolViolated,      Ended,      FailProtocol,                                        none>,
+  On<"VI-TCP 2.2.2.2.2, ruling V-17",                            Discarding, ConnectionEnded,       Ended,      none,                                                none>,
+  // -------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"impl: our own failure comes back",                         Ended,      ConnectionEnded,       none,       none,                                                none>
   >;
   // clang-format on
 };

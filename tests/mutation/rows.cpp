@@ -22,6 +22,14 @@
 #include "state_machines/port_validation.hpp"
 #include "state_machines/sequence.hpp"
 #include "state_machines/vi_endpoint.hpp"
+#include "state_machines/vitcp_active.hpp"
+#include "state_machines/vitcp_closing.hpp"
+#include "state_machines/vitcp_passive.hpp"
+#include "state_machines/vitcp_peer.hpp"
+#include "state_machines/vitcp_read_requester.hpp"
+#include "state_machines/vitcp_read_responder.hpp"
+#include "state_machines/vitcp_receiver.hpp"
+#include "state_machines/vitcp_sender.hpp"
 
 #include <cstdio>
 
@@ -68,4 +76,12 @@ int main() {
   list<machines::port_validation::Def>();
   list<machines::sequence::Def>();
   list<machines::vi_endpoint::Def>();
+  list<machines::vitcp_active::Def>();
+  list<machines::vitcp_closing::Def>();
+  list<machines::vitcp_passive::Def>();
+  list<machines::vitcp_peer::Def>();
+  list<machines::vitcp_read_requester::Def>();
+  list<machines::vitcp_read_responder::Def>();
+  list<machines::vitcp_receiver::Def>();
+  list<machines::vitcp_sender::Def>();
 }

@@ -73,11 +73,11 @@ def within(inner: tuple, outer: tuple) -> bool:
 
 
 def related(a: tuple, b: tuple) -> bool:
-    """One is the other or within it; a whole clause such as 8 is too much to cite."""
+    """One is the other or within it; a whole clause such as 8 is too much to cite for what stands within it."""
     shorter, longer = sorted((a, b), key=len)
     steps = steps_of(shorter)
     broad = not steps or len(steps) < 2 and " " not in steps[0]
-    return within(longer, shorter) and not broad
+    return a == b or (within(longer, shorter) and not broad)
 
 
 class _Reader:

@@ -51,8 +51,8 @@ INTRODUCTION = """# Requirement by requirement
 FC-VI: every "shall" of ISO/IEC 14165-331 clauses 4 to 8, every table that they make normative, Annex A, and every rule
 of Annexes B to D, which are informative for the standard and binding here. VI-ARCH: every rule of chapters 2 to 7 and 10
 that binds a provider. VI-DG: the same of its chapters 2 to 6, every return code of every call (chapter 3), every bit of
-the Control and Status fields (5.2). VI-TCP: what `wire/` holds of VI over TCP; the rest comes with its provider. A name is the clause with an item, rule, bit or code of its own, or with `#` and the
-number of the sentence.
+the Control and Status fields (5.2). VI-TCP: what `wire/` and `state_machines/` hold of VI over TCP; the rest comes with its
+provider. A name is the clause with an item, rule, bit or code of its own, or with `#` and the number of the sentence.
 
 | state | means |
 |---|---|
