@@ -97,7 +97,7 @@ struct Def {
   On<"VI-TCP 4.2, 2.2.2.2.2",                         Disconnected,  ConnectRequested,    Connecting,    Do<StartTimeout, OpenStream>,                none>,
   // ------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"VI-TCP 4.2",                                    Connecting,    StreamEstablished,   PendingAccept, SendConnectRequest,                          none>,
-  On<"VI-TCP 4.2 TCP setup fail",                     Connecting,    StreamFailed,        Disconnected,  Do<End, FailNotReachable>,                   Not<PeerToPeer>>,
+  On<"VI-TCP 4.2 TCP setup fail, ruling V-27",        Connecting,    StreamFailed,        Disconnected,  Do<End, FailNotReachable>,                   Not<PeerToPeer>>,
   On<"VI-TCP 4 repeated attempts, ruling V-13",       Connecting,    StreamFailed,        AwaitRetry,    Retry,                                       PeerToPeer>,
   On<"VI-TCP 4.2 Timeout, ruling V-15",               Connecting,    TimeExpired,         Disconnected,  Do<DropStream, FailTimeout>,                 none>,
   On<"VI-ARCH 5.2, VI-DG 3.3.5",                      Connecting,    DisconnectRequested, Disconnected,  Do<End, FailWithdrawn>,                      none>,
@@ -107,7 +107,7 @@ struct Def {
   On<"VI-TCP 4.2 ConnectReject",                      PendingAccept, RejectReceived,      Disconnected,  Do<End, FailReject>,                         none>,
   On<"VI-TCP 4.2 ConnectNoMatch",                     PendingAccept, NoMatchReceived,     Disconnected,  Do<End, FailNoMatch>,                        Not<PeerToPeer>>,
   On<"VI-TCP 4 repeated attempts, ruling V-13",       PendingAccept, NoMatchReceived,     AwaitRetry,    Retry,                                       PeerToPeer>,
-  On<"VI-TCP 3.3, 3.6, rulings V-9 V-10",             PendingAccept, AnswerInvalid,       Disconnected,  Do<End, FailNotReachable>,                   none>,
+  On<"VI-TCP 3.3, 3.6, rulings V-9 V-10 V-28",        PendingAccept, AnswerInvalid,       Disconnected,  Do<End, FailNotReachable>,                   none>,
   On<"VI-TCP 4.2 Reestablish, ruling V-15",           PendingAccept, StreamClosed,        AwaitRetry,    Retry,                                       none>,
   On<"VI-TCP 4.2 Timeout",                            PendingAccept, TimeExpired,         Disconnected,  Do<DropStream, FailTimeout>,                 none>,
   On<"VI-ARCH 5.2, VI-DG 3.3.5",                      PendingAccept, DisconnectRequested, Disconnected,  Do<End, FailWithdrawn>,                      none>,

@@ -110,20 +110,20 @@ struct Def {
   // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"VI-TCP 4.3 incoming Connect Request",              Incoming,      RequestReceived,         Matching,      Do<StopRequestTimer, Match>,                    none>,
   On<"VI-TCP 3.3, rulings V-8 V-9 V-16 V-23",            Incoming,      RequestRefused,          Disconnected,  Do<StopRequestTimer, Reject>,                   none>,
-  On<"VI-TCP 4.3, 3.6, ruling V-16",                     Incoming,      RequestInvalid,          Disconnected,  Do<StopRequestTimer, DropStream>,               none>,
+  On<"VI-TCP 4.3, 3.6, rulings V-16 V-29",               Incoming,      RequestInvalid,          Disconnected,  Do<StopRequestTimer, DropStream>,               none>,
   On<"VI-TCP 4.3 Timeout, ruling V-16",                  Incoming,      RequestOverdue,          Disconnected,  DropStream,                                     none>,
   On<"VI-TCP 4.3 TCP connection closes",                 Incoming,      StreamClosed,            Disconnected,  Do<StopRequestTimer, DropStream>,               none>,
   // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"VI-TCP 4.3 Discriminator match",                   Matching,      DiscriminatorMatched,    PendingAccept, Offer,                                          none>,
   On<"VI-TCP 4.3 No Matching Discriminator",             Matching,      NoMatchingDiscriminator, Disconnected,  AnswerNoMatch,                                  none>,
-  On<"VI-TCP 4.2 the client waits for the answer",       Matching,      SegmentReceived,         Disconnected,  Reject,                                         none>,
+  On<"VI-TCP 4.2, ruling V-28",                          Matching,      SegmentReceived,         Disconnected,  Reject,                                         none>,
   On<"VI-TCP 2.2.2.2.2, ruling V-16",                    Matching,      StreamClosed,            Disconnected,  DropStream,                                     none>,
   // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"VI-TCP 4.3 VipConnectAccept - ConnectAccept",      PendingAccept, AcceptRequested,         Connected,     Do<SendConnectAccept, Connect, CompleteAccept>, LevelsMatch>,
   On<"VI-TCP 3.3 the level must match, ruling V-9",      PendingAccept, AcceptRequested,         none,          RefuseAccept,                                   Not<LevelsMatch>>,
   On<"VI-TCP 4.3 VipConnectReject",                      PendingAccept, RejectRequested,         Disconnected,  Do<Reject, CompleteReject>,                     none>,
   On<"VI-TCP 4, ruling V-13 the other request wins",     PendingAccept, NoMatchingDiscriminator, Disconnected,  AnswerNoMatch,                                  none>,
-  On<"VI-TCP 4.2 the client waits for the answer",       PendingAccept, SegmentReceived,         Disconnected,  Do<WithdrawOffer, Reject>,                      none>,
+  On<"VI-TCP 4.2, ruling V-28",                          PendingAccept, SegmentReceived,         Disconnected,  Do<WithdrawOffer, Reject>,                      none>,
   On<"VI-TCP 2.2.2.2.2, ruling V-16 the client gave up", PendingAccept, StreamClosed,            Disconnected,  Do<WithdrawOffer, DropStream>,                  none>,
   // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"VI-TCP 4.3 Vip or TCP disconnect, ruling V-17",    Connected,     ConnectionEnded,         Disconnected,  none,                                           none>

@@ -105,7 +105,7 @@ struct Def {
   // --------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"VI-TCP 4.2",                                                          Asking,     RequestSent,         none,       none,                                      none>,
   On<"VI-TCP 4 repeated attempts",                                          Asking,     RequestEnded,        none,       none,                                      none>,
-  On<"VI-TCP 4 the lower address must not ask",                             Asking,     PeerRequested,       none,       AnswerNoMatch,                             none>,
+  On<"VI-TCP 4, ruling V-32",                                               Asking,     PeerRequested,       none,       AnswerNoMatch,                             none>,
   On<"VI-TCP 4.2 ConnectAccept",                                            Asking,     SetupSucceeded,      Over,       LeavePool,                                 none>,
   On<"VI-TCP 4.2 ConnectReject, Timeout",                                   Asking,     SetupFailed,         Over,       LeavePool,                                 none>,
   On<"VI-ARCH 5.2, VI-DG 3.3.5",                                            Asking,     DisconnectRequested, Over,       Do<LeavePool, WithdrawRequest>,            none>,

@@ -37,8 +37,8 @@ class Context : public fsm::Context {
   virtual void complete_read(Verdict) = 0;  // the RDMA Read's descriptor, in error unless Good
   // The request is answered to its end: one less is outstanding; vitcp_sender ReadCompleted, if it waits.
   virtual void release_window() = 0;
-  // Reliable Reception: as in vitcp_receiver, bit 2. No message of the peer is in error: Message ACK names the last one
-  // that was received without error, or the open one.
+  // Reliable Reception: as in vitcp_receiver, bit 2. Message ACK names the message of the peer that is open, or the one
+  // that is due (ruling V-30).
   virtual void report_error() = 0;
   // vi_endpoint ConnectionLost, where a completion did not end it already, and vitcp_closing ConnectionFailed. Post it:
   // ConnectionEnded comes back.
@@ -84,28 +84,28 @@ struct Def {
   using initial_state = Awaiting;
   // clang-format off
   using transition_table = fsm::Table<
-  // clause                                          source      event             target      action                                         guard
-  On<"VI-TCP 3.2 completed by a valid response",     Awaiting,   ResponseReceived, none,       Do<CompleteRead, ReleaseWindow>,               All<Good, Last>>,
-  On<"VI-TCP 3.2, 3.6, VI-ARCH 2.5.1",               Awaiting,   ResponseReceived, none,       Do<CompleteRead, ReleaseWindow>,               All<FailedUnreliably, Last>>,
-  On<"VI-TCP 3.2, 3.6, VI-ARCH 2.5.1",               Awaiting,   ResponseReceived, Discarding, CompleteRead,                                  All<FailedUnreliably, Not<Last>>>,
-  On<"VI-ARCH 2.5.2, VI-TCP 3.6, ruling V-18",       Awaiting,   ResponseReceived, Ended,      Do<CompleteRead, FailConnection>,              Failed>,
-  On<"VI-ARCH 2.5.3, VI-TCP 3.6 ACK, ruling V-21",   Awaiting,   ResponseReceived, Ended,      Do<ReportError, CompleteRead, FailConnection>, FailedAndReports>,
-  On<"VI-TCP 2.2.2.2.2, ruling V-17",                Awaiting,   ConnectionEnded,  Ended,      none,                                          none>,
-  On<"VI-TCP 2.2.2.2.3 may be interleaved",          Awaiting,   ResponseReceived, Receiving,  none,                                          All<Good, Not<Last>>>,
-  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"VI-TCP 3.2 completed by a valid response",     Receiving,  ResponseReceived, Awaiting,   Do<CompleteRead, ReleaseWindow>,               All<Good, Last>>,
-  On<"VI-TCP 3.2, 3.6, VI-ARCH 2.5.1",               Receiving,  ResponseReceived, Awaiting,   Do<CompleteRead, ReleaseWindow>,               All<FailedUnreliably, Last>>,
-  On<"VI-TCP 3.2, 3.6, VI-ARCH 2.5.1",               Receiving,  ResponseReceived, Discarding, CompleteRead,                                  All<FailedUnreliably, Not<Last>>>,
-  On<"VI-ARCH 2.5.2, VI-TCP 3.6, ruling V-18",       Receiving,  ResponseReceived, Ended,      Do<CompleteRead, FailConnection>,              Failed>,
-  On<"VI-ARCH 2.5.3, VI-TCP 3.6 ACK, ruling V-21",   Receiving,  ResponseReceived, Ended,      Do<ReportError, CompleteRead, FailConnection>, FailedAndReports>,
-  On<"VI-TCP 2.2.2.2.2, ruling V-17",                Receiving,  ConnectionEnded,  Ended,      none,                                          none>,
-  On<"VI-TCP 2.2.2.2.3 next segment",                Receiving,  ResponseReceived, none,       none,                                          All<Good, Not<Last>>>,  // last in the group: tried first
-  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"VI-TCP 3.2 the entire message, VI-ARCH 2.5.1", Discarding, ResponseReceived, none,       none,                                          Not<Last>>,
-  On<"VI-TCP 3.2 the entire message, 2.2.2.2.6",     Discarding, ResponseReceived, Awaiting,   ReleaseWindow,                                 Last>,
-  On<"VI-TCP 2.2.2.2.2, ruling V-17",                Discarding, ConnectionEnded,  Ended,      none,                                          none>,
-  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"impl: our own failure comes back",             Ended,      ConnectionEnded,  none,       none,                                          none>
+  // clause                                              source      event             target      action                                         guard
+  On<"VI-TCP 3.2 completed by a valid response",         Awaiting,   ResponseReceived, none,       Do<CompleteRead, ReleaseWindow>,               All<Good, Last>>,
+  On<"VI-TCP 3.2, 3.6, VI-ARCH 2.5.1",                   Awaiting,   ResponseReceived, none,       Do<CompleteRead, ReleaseWindow>,               All<FailedUnreliably, Last>>,
+  On<"VI-TCP 3.2, 3.6, VI-ARCH 2.5.1",                   Awaiting,   ResponseReceived, Discarding, CompleteRead,                                  All<FailedUnreliably, Not<Last>>>,
+  On<"VI-ARCH 2.5.2, VI-TCP 3.6, ruling V-18",           Awaiting,   ResponseReceived, Ended,      Do<CompleteRead, FailConnection>,              Failed>,
+  On<"VI-ARCH 2.5.3, VI-TCP 3.6 ACK, rulings V-21 V-30", Awaiting,   ResponseReceived, Ended,      Do<ReportError, CompleteRead, FailConnection>, FailedAndReports>,
+  On<"VI-TCP 2.2.2.2.2, ruling V-17",                    Awaiting,   ConnectionEnded,  Ended,      none,                                          none>,
+  On<"VI-TCP 2.2.2.2.3 may be interleaved",              Awaiting,   ResponseReceived, Receiving,  none,                                          All<Good, Not<Last>>>,
+  // -------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"VI-TCP 3.2 completed by a valid response",         Receiving,  ResponseReceived, Awaiting,   Do<CompleteRead, ReleaseWindow>,               All<Good, Last>>,
+  On<"VI-TCP 3.2, 3.6, VI-ARCH 2.5.1",                   Receiving,  ResponseReceived, Awaiting,   Do<CompleteRead, ReleaseWindow>,               All<FailedUnreliably, Last>>,
+  On<"VI-TCP 3.2, 3.6, VI-ARCH 2.5.1",                   Receiving,  ResponseReceived, Discarding, CompleteRead,                                  All<FailedUnreliably, Not<Last>>>,
+  On<"VI-ARCH 2.5.2, VI-TCP 3.6, ruling V-18",           Receiving,  ResponseReceived, Ended,      Do<CompleteRead, FailConnection>,              Failed>,
+  On<"VI-ARCH 2.5.3, VI-TCP 3.6 ACK, rulings V-21 V-30", Receiving,  ResponseReceived, Ended,      Do<ReportError, CompleteRead, FailConnection>, FailedAndReports>,
+  On<"VI-TCP 2.2.2.2.2, ruling V-17",                    Receiving,  ConnectionEnded,  Ended,      none,                                          none>,
+  On<"VI-TCP 2.2.2.2.3 next segment",                    Receiving,  ResponseReceived, none,       none,                                          All<Good, Not<Last>>>,  // last in the group: tried first
+  // -------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"VI-TCP 3.2 the entire message, VI-ARCH 2.5.1",     Discarding, ResponseReceived, none,       none,                                          Not<Last>>,
+  On<"VI-TCP 3.2 the entire message, 2.2.2.2.6",         Discarding, ResponseReceived, Awaiting,   ReleaseWindow,                                 Last>,
+  On<"VI-TCP 2.2.2.2.2, ruling V-17",                    Discarding, ConnectionEnded,  Ended,      none,                                          none>,
+  // -------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"impl: our own failure comes back",                 Ended,      ConnectionEnded,  none,       none,                                          none>
   >;
   // clang-format on
 };

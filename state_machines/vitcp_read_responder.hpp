@@ -76,7 +76,7 @@ struct Def {
   // ------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"VI-TCP 2.2.2.2.6 held no longer",                      Responding, SegmentSent,     Idle,       FinishResponse,                              Last>,
   On<"VI-TCP 2.2.2.2.5, 3.2 Transmit Error, ruling V-18",    Responding, SourceLost,      Padding,    SendPadding,                                 Not<HeadersSent>>,
-  On<"VI-TCP 3.2, ruling V-18 it cannot be said any more",   Responding, SourceLost,      Ended,      Do<CutSegment, ReportProtection, FailLocal>, HeadersSent>,
+  On<"VI-TCP 3.2 Transmit Error, ruling V-31",               Responding, SourceLost,      Ended,      Do<CutSegment, ReportProtection, FailLocal>, HeadersSent>,
   On<"VI-TCP 2.2.2.2.2, ruling V-17",                        Responding, ConnectionEnded, Ended,      none,                                        none>,
   On<"VI-TCP 2.2.2.2.3 next segment",                        Responding, SegmentSent,     none,       SendSegment,                                 Not<Last>>,  // last in the group: tried first
   // ------------------------------------------------------------------------------------------------------------------------------------------------------------------------

@@ -58,10 +58,10 @@ class Context : public fsm::Context {
   // Reliable Reception: the message is the last one received without error. Whatever goes out next says so; if nothing
   // does, a NOP. Not before its data and completion are written (VI-TCP 3.2): post it.
   virtual void acknowledge() = 0;
-  // Reliable Reception: Message ACK names the message in error, or the one that was due, and Remote Error Code says why
-  // (ruling V-19): CrcWrong, TransmitError bit 2; QueueEmpty, TooSmall bit 1; Protection bit 0, for a Send bit 1. A NOP
-  // says it, and nothing goes out behind it. Comes before what flushes the queues: the rest of a begun segment is
-  // copied now.
+  // Reliable Reception: Message ACK names the message in error, which is the one that is open or due (ruling V-30), and
+  // Remote Error Code says why (V-19): CrcWrong, TransmitError bit 2; QueueEmpty, TooSmall bit 1; Protection bit 0, for
+  // a Send bit 1. A NOP says it, and nothing goes out behind it. Comes before what flushes the queues: the rest of a
+  // begun segment is copied now.
   virtual void report_error(Verdict) = 0;
   virtual void accept_read() = 0;          // one more for vitcp_read_responder: ReadGranted or ReadRefused in its turn
   virtual void refuse_read() = 0;          // the same, to be refused in its turn
@@ -123,13 +123,13 @@ struct Def {
   // -------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"VI-TCP 2.2.2.2.6, ruling V-11",                            Expecting,  ReadRequested,         none,       Do<AcceptRead, ExpectNextMessage>,                   All<Not<CrcWrong>, WindowOpen>>,
   On<"VI-TCP 2.2.2.2.6 must be limited, ruling V-11",            Expecting,  ReadRequested,         Ended,      FailProtocol,                                        All<Not<CrcWrong>, Not<WindowOpen>>>,
-  On<"VI-TCP 3.6, rulings V-18 V-21",                            Expecting,  ReadRequested,         none,       Do<RefuseRead, ExpectNextMessage>,                   All<CrcWrong, Unreliable>>,
+  On<"VI-TCP 3.6, rulings V-18 V-33",                            Expecting,  ReadRequested,         none,       Do<RefuseRead, ExpectNextMessage>,                   All<CrcWrong, Unreliable>>,
   On<"VI-TCP 3.6 closed at once, ruling V-21",                   Expecting,  ReadRequested,         Ended,      FailTransport,                                       All<CrcWrong, Delivery>>,
-  On<"VI-TCP 3.6 ACK and closed at once, ruling V-21",           Expecting,  ReadRequested,         Ended,      Do<ReportCrc, FailTransport>,                        All<CrcWrong, Reception>>,
+  On<"VI-TCP 3.6 ACK and closed at once, rulings V-21 V-30",     Expecting,  ReadRequested,         Ended,      Do<ReportCrc, FailTransport>,                        All<CrcWrong, Reception>>,
   On<"VI-TCP 3.6, ruling V-21",                                  Expecting,  SegmentCorrupt,        none,       DropSegment,                                         All<InTurn, Unreliable>>,
   On<"VI-TCP 3.6, ruling V-21 the next header is not plausible", Expecting,  SegmentCorrupt,        Ended,      FailTransport,                                       All<Not<InTurn>, Unreliable>>,
   On<"VI-TCP 3.6 closed at once, ruling V-21",                   Expecting,  SegmentCorrupt,        Ended,      FailTransport,                                       Delivery>,
-  On<"VI-TCP 3.6 ACK and closed at once, ruling V-21",           Expecting,  SegmentCorrupt,        Ended,      Do<ReportCrc, FailTransport>,                        Reception>,
+  On<"VI-TCP 3.6 ACK and closed at once, rulings V-21 V-30",     Expecting,  SegmentCorrupt,        Ended,      Do<ReportCrc, FailTransport>,                        Reception>,
   On<"VI-TCP 3.2 Message Number, ruling V-4",                    Expecting,  ProtocolViolated,      Ended,      FailProtocol,                                        none>,
   On<"VI-TCP 2.2.2.2.2, ruling V-17",                            Expecting,  ConnectionEnded,       Ended,      none,                                                none>,
   On<"VI-ARCH 2.5.1 dropped, the connection persists",           Expecting,  SegmentReceived,       none,       Do<FailReceive, ExpectNextMessage>,                  All<Not<Good>, Last, Unreliable>>,
@@ -143,7 +143,7 @@ struct Def {
   On<"VI-TCP 3.6, ruling V-21 a NOP in between",                 Receiving,  SegmentCorrupt,        none,       DropSegment,                                         All<InTurn, Unreliable>>,
   On<"VI-TCP 3.6, ruling V-21 the next header is not plausible", Receiving,  SegmentCorrupt,        Ended,      Do<FailReceiveCrc, FailTransport>,                   All<Not<InTurn>, Unreliable>>,
   On<"VI-TCP 3.6 closed at once, ruling V-21",                   Receiving,  SegmentCorrupt,        Ended,      Do<FailReceiveCrc, FailTransport>,                   Delivery>,
-  On<"VI-TCP 3.6 ACK and closed at once, ruling V-21",           Receiving,  SegmentCorrupt,        Ended,      Do<ReportCrc, FailReceiveCrc, FailTransport>,        Reception>,
+  On<"VI-TCP 3.6 ACK and closed at once, rulings V-21 V-30",     Receiving,  SegmentCorrupt,        Ended,      Do<ReportCrc, FailReceiveCrc, FailTransport>,        Reception>,
   On<"VI-TCP 2.2.2.2.3 one message at a time",                   Receiving,  ProtocolViolated,      Ended,      FailProtocol,                                        none>,
   On<"VI-TCP 2.2.2.2.2, ruling V-17",                            Receiving,  ConnectionEnded,       Ended,      none,                                                none>,
   On<"VI-ARCH 2.5.1 dropped, the connection persists",           Receiving,  SegmentReceived,       Expecting,  Do<FailReceive, ExpectNextMessage>,                  All<Not<Good>, Last, Unreliable>>,

@@ -48,7 +48,7 @@ struct MemoryLost {  // found as the next octets of the message were to be read;
 };
 // Reliable Reception, from the header of a segment whose CRC is right. What repeats the last one is not fed.
 struct MessagesAcknowledged {};  // Message ACK names a message that waits, no VI Error Type
-struct ErrorReported {};         // VI Error Type is set
+struct ErrorReported {};         // VI Error Type is set; Message ACK may name a message that was not sent (ruling V-30)
 struct AckOutOfRange {};         // Message ACK names a message that was never sent, or one before the last one named
 struct ConnectionEnded {};       // vitcp_closing leave_connected()
 
@@ -134,58 +134,58 @@ struct Def {
   using initial_state = Closed;
   // clang-format off
   using transition_table = fsm::Table<
-  // clause                                                            source           event                  target           action                                      guard
-  On<"VI-TCP 4.2, 4.3 Connected",                                      Closed,          ConnectionEstablished, Idle,            none,                                       none>,
-  On<"impl: the set-up was the end, too",                              Closed,          ConnectionEnded,       Ended,           none,                                       none>,
-  // ----------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"VI-TCP 2.2.1, ruling V-9, VI-ARCH 2.5.1",                        Idle,            MessagePosted,         none,            CompleteLengthError,                        All<TooLong, Not<Reliable>>>,
-  On<"VI-TCP 2.2.1, ruling V-9, VI-ARCH 2.5.2",                        Idle,            MessagePosted,         Ended,           Do<CompleteLengthError, FailLocal>,         All<TooLong, Reliable>>,
-  On<"VI-TCP 2.2.2.2.6, ruling V-11, VI-ARCH 2.5.1",                   Idle,            MessagePosted,         none,            CompleteRdmaProtectionError,                All<ReadInVain, Not<Reliable>>>,
-  On<"VI-TCP 2.2.2.2.6, ruling V-11, VI-ARCH 2.5.2",                   Idle,            MessagePosted,         Ended,           Do<CompleteRdmaProtectionError, FailLocal>, All<ReadInVain, Reliable>>,
-  On<"VI-TCP 2.2.2.2.6, ruling V-11",                                  Idle,            MessagePosted,         AwaitWindow,     none,                                       ReadWaits>,
-  On<"VI-TCP 3.3 Descriptor Flow Control, 2.2.1",                      Idle,            MessagePosted,         AwaitDescriptor, none,                                       SendWaits>,
-  On<"VI-TCP 2.2.2.2.3 RDMA Read, 2.2.2.2.6",                          Idle,            MessagePosted,         Sending,         SendSegment,                                ReadGoes>,
-  On<"VI-TCP 2.2.2.2.3 RDMA Write",                                    Idle,            MessagePosted,         Sending,         SendSegment,                                WriteGoes>,
-  On<"VI-TCP 3.2 Message ACK",                                         Idle,            MessagesAcknowledged,  none,            CompleteAcknowledged,                       none>,
-  On<"VI-TCP 3.2 VI Error Type, ruling V-19",                          Idle,            ErrorReported,         Ended,           Do<CompleteRefused, FailRemote>,            none>,
-  On<"VI-TCP 3.2 Message ACK, ruling V-5",                             Idle,            AckOutOfRange,         Ended,           FailProtocol,                               none>,
-  On<"VI-TCP 2.2.2.2.2, ruling V-17",                                  Idle,            ConnectionEnded,       Ended,           none,                                       none>,
-  On<"VI-TCP 2.2.2.2.3 Send, ruling V-6",                              Idle,            MessagePosted,         Sending,         SendSegment,                                SendGoes>,  // last in the group: tried first
-  // ----------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"VI-TCP 3.2 Rx Descriptors Posted, ruling V-6",                   AwaitDescriptor, DescriptorsPosted,     Sending,         SendSegment,                                none>,
-  On<"VI-TCP 3.2 Message ACK",                                         AwaitDescriptor, MessagesAcknowledged,  none,            CompleteAcknowledged,                       none>,
-  On<"VI-TCP 3.2 VI Error Type, ruling V-19",                          AwaitDescriptor, ErrorReported,         Ended,           Do<CompleteRefused, FailRemote>,            none>,
-  On<"VI-TCP 3.2 Message ACK, ruling V-5",                             AwaitDescriptor, AckOutOfRange,         Ended,           FailProtocol,                               none>,
-  On<"VI-TCP 2.2.2.2.2, ruling V-17",                                  AwaitDescriptor, ConnectionEnded,       Ended,           none,                                       none>,
-  // ----------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"VI-TCP 2.2.2.2.6, ruling V-11",                                  AwaitWindow,     ReadCompleted,         Sending,         SendSegment,                                none>,
-  On<"VI-TCP 3.2 Message ACK",                                         AwaitWindow,     MessagesAcknowledged,  none,            CompleteAcknowledged,                       none>,
-  On<"VI-TCP 3.2 VI Error Type, ruling V-19",                          AwaitWindow,     ErrorReported,         Ended,           Do<CompleteRefused, FailRemote>,            none>,
-  On<"VI-TCP 3.2 Message ACK, ruling V-5",                             AwaitWindow,     AckOutOfRange,         Ended,           FailProtocol,                               none>,
-  On<"VI-TCP 2.2.2.2.2, ruling V-17",                                  AwaitWindow,     ConnectionEnded,       Ended,           none,                                       none>,
-  // ----------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"VI-TCP 3.2 RDMA Reads complete by their response",               Sending,         SegmentSent,           Idle,            AwaitResponse,                              All<Last, Read>>,
-  On<"VI-TCP 3.2 Message ACK, VI-ARCH 2.5.3",                          Sending,         SegmentSent,           Idle,            AwaitAck,                                   All<Last, Not<Read>, Acknowledged>>,
-  On<"VI-ARCH 2.5.1, 2.5.2 sent",                                      Sending,         SegmentSent,           Idle,            CompleteSuccess,                            All<Last, Not<Read>, Not<Acknowledged>>>,
-  On<"VI-ARCH 2.5.1 before the first octet",                           Sending,         MemoryLost,            Idle,            CompleteLocalProtectionError,               All<NothingSent, Not<Reliable>>>,
-  On<"VI-ARCH 2.5.2 before the first octet",                           Sending,         MemoryLost,            Ended,           FailProtection,                             All<NothingSent, Reliable>>,
-  On<"VI-TCP 2.2.2.2.5, 3.2 Transmit Error, ruling V-18",              Sending,         MemoryLost,            Padding,         SendPadding,                                SomeSent>,
-  On<"VI-TCP 3.2, ruling V-18 Transmit Error cannot be said any more", Sending,         MemoryLost,            Ended,           Do<CutSegment, FailProtection>,             HeadersSent>,
-  On<"VI-TCP 3.2 Message ACK",                                         Sending,         MessagesAcknowledged,  none,            CompleteAcknowledged,                       none>,
-  On<"VI-TCP 3.2 VI Error Type, ruling V-19",                          Sending,         ErrorReported,         Ended,           Do<CompleteRefused, FailRemote>,            none>,
-  On<"VI-TCP 3.2 Message ACK, ruling V-5",                             Sending,         AckOutOfRange,         Ended,           FailProtocol,                               none>,
-  On<"VI-TCP 2.2.2.2.2, ruling V-17",                                  Sending,         ConnectionEnded,       Ended,           none,                                       none>,
-  On<"VI-TCP 2.2.2.2.3 next segment",                                  Sending,         SegmentSent,           none,            SendSegment,                                Not<Last>>,  // last in the group: tried first
-  // ----------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"VI-TCP 2.2.2.2.5, ruling V-18",                                  Padding,         SegmentSent,           none,            SendPadding,                                Not<Last>>,
-  On<"VI-TCP 3.2 Transmit Error, VI-ARCH 2.5.1",                       Padding,         SegmentSent,           Idle,            CompleteLocalProtectionError,               All<Last, Not<Reliable>>>,
-  On<"VI-TCP 3.2 Transmit Error, VI-ARCH 2.5.2",                       Padding,         SegmentSent,           Ended,           FailProtection,                             All<Last, Reliable>>,
-  On<"VI-TCP 3.2 Message ACK",                                         Padding,         MessagesAcknowledged,  none,            CompleteAcknowledged,                       none>,
-  On<"VI-TCP 3.2 VI Error Type, ruling V-19",                          Padding,         ErrorReported,         Ended,           Do<CompleteRefused, FailRemote>,            none>,
-  On<"VI-TCP 3.2 Message ACK, ruling V-5",                             Padding,         AckOutOfRange,         Ended,           FailProtocol,                               none>,
-  On<"VI-TCP 2.2.2.2.2, ruling V-17",                                  Padding,         ConnectionEnded,       Ended,           none,                                       none>,
-  // ----------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"impl: our own failure comes back",                               Ended,           ConnectionEnded,       none,            none,                                       none>
+  // clause                                               source           event                  target           action                                      guard
+  On<"VI-TCP 4.2, 4.3 Connected",                         Closed,          ConnectionEstablished, Idle,            none,                                       none>,
+  On<"impl: the set-up was the end, too",                 Closed,          ConnectionEnded,       Ended,           none,                                       none>,
+  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"VI-TCP 2.2.1, ruling V-9, VI-ARCH 2.5.1",           Idle,            MessagePosted,         none,            CompleteLengthError,                        All<TooLong, Not<Reliable>>>,
+  On<"VI-TCP 2.2.1, ruling V-9, VI-ARCH 2.5.2",           Idle,            MessagePosted,         Ended,           Do<CompleteLengthError, FailLocal>,         All<TooLong, Reliable>>,
+  On<"VI-TCP 2.2.2.2.6, ruling V-11, VI-ARCH 2.5.1",      Idle,            MessagePosted,         none,            CompleteRdmaProtectionError,                All<ReadInVain, Not<Reliable>>>,
+  On<"VI-TCP 2.2.2.2.6, ruling V-11, VI-ARCH 2.5.2",      Idle,            MessagePosted,         Ended,           Do<CompleteRdmaProtectionError, FailLocal>, All<ReadInVain, Reliable>>,
+  On<"VI-TCP 2.2.2.2.6, ruling V-11",                     Idle,            MessagePosted,         AwaitWindow,     none,                                       ReadWaits>,
+  On<"VI-TCP 3.3 Descriptor Flow Control, 2.2.1",         Idle,            MessagePosted,         AwaitDescriptor, none,                                       SendWaits>,
+  On<"VI-TCP 2.2.2.2.3 RDMA Read, 2.2.2.2.6",             Idle,            MessagePosted,         Sending,         SendSegment,                                ReadGoes>,
+  On<"VI-TCP 2.2.2.2.3 RDMA Write",                       Idle,            MessagePosted,         Sending,         SendSegment,                                WriteGoes>,
+  On<"VI-TCP 3.2 Message ACK",                            Idle,            MessagesAcknowledged,  none,            CompleteAcknowledged,                       none>,
+  On<"VI-TCP 3.2 VI Error Type, ruling V-19",             Idle,            ErrorReported,         Ended,           Do<CompleteRefused, FailRemote>,            none>,
+  On<"VI-TCP 3.2 Message ACK, ruling V-5",                Idle,            AckOutOfRange,         Ended,           FailProtocol,                               none>,
+  On<"VI-TCP 2.2.2.2.2, ruling V-17",                     Idle,            ConnectionEnded,       Ended,           none,                                       none>,
+  On<"VI-TCP 2.2.2.2.3 Send, ruling V-6",                 Idle,            MessagePosted,         Sending,         SendSegment,                                SendGoes>,  // last in the group: tried first
+  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"VI-TCP 3.2 Rx Descriptors Posted, ruling V-6",      AwaitDescriptor, DescriptorsPosted,     Sending,         SendSegment,                                none>,
+  On<"VI-TCP 3.2 Message ACK",                            AwaitDescriptor, MessagesAcknowledged,  none,            CompleteAcknowledged,                       none>,
+  On<"VI-TCP 3.2 VI Error Type, ruling V-19",             AwaitDescriptor, ErrorReported,         Ended,           Do<CompleteRefused, FailRemote>,            none>,
+  On<"VI-TCP 3.2 Message ACK, ruling V-5",                AwaitDescriptor, AckOutOfRange,         Ended,           FailProtocol,                               none>,
+  On<"VI-TCP 2.2.2.2.2, ruling V-17",                     AwaitDescriptor, ConnectionEnded,       Ended,           none,                                       none>,
+  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"VI-TCP 2.2.2.2.6, ruling V-11",                     AwaitWindow,     ReadCompleted,         Sending,         SendSegment,                                none>,
+  On<"VI-TCP 3.2 Message ACK",                            AwaitWindow,     MessagesAcknowledged,  none,            CompleteAcknowledged,                       none>,
+  On<"VI-TCP 3.2 VI Error Type, ruling V-19",             AwaitWindow,     ErrorReported,         Ended,           Do<CompleteRefused, FailRemote>,            none>,
+  On<"VI-TCP 3.2 Message ACK, ruling V-5",                AwaitWindow,     AckOutOfRange,         Ended,           FailProtocol,                               none>,
+  On<"VI-TCP 2.2.2.2.2, ruling V-17",                     AwaitWindow,     ConnectionEnded,       Ended,           none,                                       none>,
+  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"VI-TCP 3.2 RDMA Reads complete by their response",  Sending,         SegmentSent,           Idle,            AwaitResponse,                              All<Last, Read>>,
+  On<"VI-TCP 3.2 Message ACK, VI-ARCH 2.5.3",             Sending,         SegmentSent,           Idle,            AwaitAck,                                   All<Last, Not<Read>, Acknowledged>>,
+  On<"VI-ARCH 2.5.1, 2.5.2 sent",                         Sending,         SegmentSent,           Idle,            CompleteSuccess,                            All<Last, Not<Read>, Not<Acknowledged>>>,
+  On<"VI-ARCH 2.5.1 before the first octet",              Sending,         MemoryLost,            Idle,            CompleteLocalProtectionError,               All<NothingSent, Not<Reliable>>>,
+  On<"VI-ARCH 2.5.2 before the first octet",              Sending,         MemoryLost,            Ended,           FailProtection,                             All<NothingSent, Reliable>>,
+  On<"VI-TCP 2.2.2.2.5, 3.2 Transmit Error, ruling V-18", Sending,         MemoryLost,            Padding,         SendPadding,                                SomeSent>,
+  On<"VI-TCP 3.2 Transmit Error, ruling V-31",            Sending,         MemoryLost,            Ended,           Do<CutSegment, FailProtection>,             HeadersSent>,
+  On<"VI-TCP 3.2 Message ACK",                            Sending,         MessagesAcknowledged,  none,            CompleteAcknowledged,                       none>,
+  On<"VI-TCP 3.2 VI Error Type, ruling V-19",             Sending,         ErrorReported,         Ended,           Do<CompleteRefused, FailRemote>,            none>,
+  On<"VI-TCP 3.2 Message ACK, ruling V-5",                Sending,         AckOutOfRange,         Ended,           FailProtocol,                               none>,
+  On<"VI-TCP 2.2.2.2.2, ruling V-17",                     Sending,         ConnectionEnded,       Ended,           none,                                       none>,
+  On<"VI-TCP 2.2.2.2.3 next segment",                     Sending,         SegmentSent,           none,            SendSegment,                                Not<Last>>,  // last in the group: tried first
+  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"VI-TCP 2.2.2.2.5, ruling V-18",                     Padding,         SegmentSent,           none,            SendPadding,                                Not<Last>>,
+  On<"VI-TCP 3.2 Transmit Error, VI-ARCH 2.5.1",          Padding,         SegmentSent,           Idle,            CompleteLocalProtectionError,               All<Last, Not<Reliable>>>,
+  On<"VI-TCP 3.2 Transmit Error, VI-ARCH 2.5.2",          Padding,         SegmentSent,           Ended,           FailProtection,                             All<Last, Reliable>>,
+  On<"VI-TCP 3.2 Message ACK",                            Padding,         MessagesAcknowledged,  none,            CompleteAcknowledged,                       none>,
+  On<"VI-TCP 3.2 VI Error Type, ruling V-19",             Padding,         ErrorReported,         Ended,           Do<CompleteRefused, FailRemote>,            none>,
+  On<"VI-TCP 3.2 Message ACK, ruling V-5",                Padding,         AckOutOfRange,         Ended,           FailProtocol,                               none>,
+  On<"VI-TCP 2.2.2.2.2, ruling V-17",                     Padding,         ConnectionEnded,       Ended,           none,                                       none>,
+  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"impl: our own failure comes back",                  Ended,           ConnectionEnded,       none,            none,                                       none>
   >;
   // clang-format on
 };

@@ -190,6 +190,22 @@ class Runs(unittest.TestCase):
         self.expect(self.tree.call("--no-build", "--machine", "door"), 0, "3 rows")
         self.assertFalse((self.tree.pages / "mutation.md").exists())
 
+    def test_renewed_alone(self):
+        self.expect(self.tree.run(), 0)
+        whole = self.tree.page()
+        self.expect(self.tree.call("--no-build", "--machine", "door", "--renew"), 0)
+        self.assertEqual(self.tree.page(), whole)
+
+    def test_new_machine_renewed(self):
+        self.expect(self.tree.run(), 0)
+        self.tree.rows(ROWS + ROWS.replace("door", "gate"))
+        self.expect(self.tree.check(), 1, "not in mutation.md: gate/Shut/Rang/none")
+        self.expect(self.tree.call("--no-build", "--machine", "gate", "--renew"), 0)
+        self.expect(self.tree.check(), 0)
+        renewed = self.tree.page()
+        self.expect(self.tree.run(), 0)
+        self.assertEqual(renewed, self.tree.page())
+
     def test_impossible_runs(self):
         self.expect(self.tree.call("--no-build", "--machine", "window"), 2, 'no machine "window"')
         self.tree.program(mutation_run.MACHINE_TESTS, refused=f"{SOFT}/remove")

@@ -56,12 +56,12 @@ TEST(VitcpActive, Disconnected_undisturbed_setup) {
   EXPECT_EQ(rig.after(ConnectionEnded{}), "Disconnected:");
 }
 
-// VI-TCP 4.2: TCP setup fail.
+// VI-TCP 4.2, ruling V-27: TCP setup fail.
 TEST(VitcpActive, Connecting_stream_failed) {
   EXPECT_EQ(connecting().after(StreamFailed{}), "Disconnected: stop_timeout, drop_stream, fail_request(NotReachable)");
 }
 
-// VI-TCP 4, ruling V-13: the peer's host may not be there yet; a peer asks again and again.
+// VI-TCP 4, rulings V-13, V-27: the peer's host may not be there yet; a peer asks again and again.
 TEST(VitcpActive, Connecting_stream_failed_peer_to_peer) {
   Rig rig = connecting(true);
   EXPECT_EQ(rig.after(StreamFailed{}), "AwaitRetry: drop_stream, schedule_retry");
@@ -90,7 +90,7 @@ TEST(VitcpActive, PendingAccept_no_match_peer_to_peer) {
   EXPECT_EQ(rig.after(StreamEstablished{}), "PendingAccept: send_connect_request");
 }
 
-// VI-TCP 3.3, 3.6, rulings V-9, V-10: what is no answer, or agrees to what nobody asked for, ends the request.
+// VI-TCP 3.3, 3.6, rulings V-9, V-10, V-28: what is no answer, or agrees to what nobody asked for, ends the request.
 TEST(VitcpActive, PendingAccept_answer_invalid) {
   EXPECT_EQ(pending_accept().after(AnswerInvalid{}),
             "Disconnected: stop_timeout, drop_stream, fail_request(NotReachable)");

@@ -73,7 +73,7 @@ TEST(VitcpPassive, Incoming_request_refused) {
   EXPECT_EQ(incoming().after(RequestRefused{}), "Disconnected: stop_request_timer, send_connect_reject, close_stream");
 }
 
-// VI-TCP 4.3, ruling V-16: whoever does not speak VI/TCP, or says something else first, gets no answer.
+// VI-TCP 4.3, rulings V-16, V-29: whoever does not speak VI/TCP, or says something else first, gets no answer.
 TEST(VitcpPassive, Incoming_request_invalid) {
   EXPECT_EQ(incoming().after(RequestInvalid{}), "Disconnected: stop_request_timer, drop_stream");
 }
@@ -95,7 +95,7 @@ TEST(VitcpPassive, Matching_no_discriminator) {
   EXPECT_EQ(matching().after(NoMatchingDiscriminator{}), "Disconnected: send_connect_no_match, close_stream");
 }
 
-// VI-TCP 4.2: the client has nothing to say before the answer: neither data nor a second ConnectRequest.
+// VI-TCP 4.2, ruling V-28: the client has nothing to say before the answer: neither data nor a second ConnectRequest.
 TEST(VitcpPassive, segment_before_the_answer) {
   EXPECT_EQ(matching().after(SegmentReceived{}), "Disconnected: send_connect_reject, close_stream");
   EXPECT_EQ(pending_accept().after(SegmentReceived{}),

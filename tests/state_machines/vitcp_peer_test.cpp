@@ -101,7 +101,7 @@ TEST(VitcpPeer, Waiting_disconnect) {
   EXPECT_EQ(waiting().after(DisconnectRequested{}), "Over: stop_timeout, leave_pool, fail_request(Withdrawn)");
 }
 
-// VI-TCP 4: the end with the lower address has not to ask, whatever its request says.
+// VI-TCP 4, ruling V-32: the end with the lower address has not to ask, whatever its request says.
 TEST(VitcpPeer, Asking_peer_requested) {
   for (const Requests requests : {Requests::OursHigher, Requests::OursLower, Requests::Equal}) {
     EXPECT_EQ(asking().after(PeerRequested{requests}), "Asking: answer_no_match");

@@ -85,7 +85,7 @@ TEST(VitcpReadResponder, Responding_source_lost) {
   }
 }
 
-// Ruling V-18: the last header went out: what is behind it must not look like the response.
+// Ruling V-31: the last header went out: what is behind it must not look like the response.
 TEST(VitcpReadResponder, Responding_source_lost_behind_the_last_header) {
   for (const bool reliable : {false, true}) {
     EXPECT_EQ(after_events(reliable, ReadGranted{}).after(SourceLost{.headers_sent = true}),

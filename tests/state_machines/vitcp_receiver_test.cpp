@@ -166,7 +166,7 @@ TEST(VitcpReceiver, Expecting_read_beyond_the_window) {
   }
 }
 
-// VI-TCP 3.6, rulings V-18, V-21: what was to be read cannot be believed.
+// VI-TCP 3.6, rulings V-18, V-21, V-33: what was to be read cannot be believed.
 TEST(VitcpReceiver, Expecting_read_with_wrong_crc) {
   for (const bool full : {false, true}) {
     const auto after = [full](Level level) {

@@ -208,7 +208,7 @@ TEST(VitcpSender, Sending_memory_lost) {
   }
 }
 
-// Ruling V-18: the last header went out: what is behind it must not look like the message.
+// Ruling V-31: the last header went out: what is behind it must not look like the message.
 TEST(VitcpSender, Sending_memory_lost_behind_the_last_header) {
   for (const Level level : {Level::Unreliable, Level::Delivery, Level::Reception}) {
     EXPECT_EQ(sending(level).after(MemoryLost{Sent::Headers}),

@@ -114,9 +114,17 @@ def _sum(lines: list) -> str:
     return "| **all** | " + " | ".join(str(sum(column)) for column in columns) + " |"
 
 
+def _with_room(old: str, machine: str) -> str:
+    """The page with a line and a section for the machine, behind all others if it had none."""
+    if re.search(rf"^## {machine}$", old, re.MULTILINE):
+        return old
+    return re.sub(r"^(?=\| \*\*all\*\* \|)", f"| [{machine}](#{machine}) |\n", old, flags=re.MULTILINE) + f"\n## {machine}\n"
+
+
 def renewed(old: str, results: list, programs_above: list) -> str:
     """The page `old` with the parts of one machine made anew, of which nothing survives; all else stays."""
     machine = results[0].row.machine
+    old = _with_room(old, machine)
     text = old.replace(_section(old, machine), _section(page(results, {}, programs_above), machine))
     count = re.compile(r"^\| \[(\w+)\]\(#\1\) \|.*$", re.MULTILINE)
     text = count.sub(lambda line: _counts(f"[{machine}](#{machine})", results) if line.group(1) == machine else line.group(0), text)
