@@ -33,8 +33,14 @@ struct Choice {
 // "machine/State/Event/guard", unique among all rows: guards of one state and event exclude each other.
 template <class Def, class R>
 [[nodiscard]] std::string key_of() {
-  return std::string(Def::name) + "/" + std::string(name_of<source_of<R>>()) + "/" +
-         std::string(name_of<event_of<R>>()) + "/" + label<typename R::UserGuard>();
+  std::string key(Def::name);  // not by "+": g++ 12 sees array bounds exceeded in some
+  for (const std::string_view part : {name_of<source_of<R>>(), name_of<event_of<R>>()}) {
+    key += '/';
+    key += part;
+  }
+  key += '/';
+  key += label<typename R::UserGuard>();
+  return key;
 }
 
 // The change of the row in this process. Called once per row.
