@@ -15,6 +15,8 @@ enum class ConnectFailure : std::uint8_t {
   Timeout,       // VIP_TIMEOUT
   NotReachable,  // no TCP connection, or an answer that is none: VIP_NOT_REACHABLE
   Withdrawn,     // VipDisconnect came first, or the VI goes away
+  // ConnectReject of a peer: VIP_INVALID_RELIABILITY_LEVEL (VI-DG 3.3.7 knows no VIP_REJECT)
+  AttributesConflict,
 };
 
 // --- events
@@ -66,6 +68,7 @@ struct Disconnected : fsm::State {};
 struct Connecting : fsm::State {};     // TCP is being set up
 struct PendingAccept : fsm::State {};  // ConnectRequest sent
 struct AwaitRetry : fsm::State {};     // no stream: TCP closed, or no peer waits yet
+struct Reconnecting : fsm::State {};   // TCP is being set up again
 struct Connected : fsm::State {};
 
 // --- actions and guards
@@ -79,6 +82,7 @@ FSM_ACTION(CancelRetry, context.cancel_retry());
 FSM_ACTION(Connect, context.connected());
 FSM_ACTION(FailNoMatch, context.fail_request(ConnectFailure::NoMatch));
 FSM_ACTION(FailReject, context.fail_request(ConnectFailure::Reject));
+FSM_ACTION(FailConflict, context.fail_request(ConnectFailure::AttributesConflict));
 FSM_ACTION(FailTimeout, context.fail_request(ConnectFailure::Timeout));
 FSM_ACTION(FailNotReachable, context.fail_request(ConnectFailure::NotReachable));
 FSM_ACTION(FailWithdrawn, context.fail_request(ConnectFailure::Withdrawn));
@@ -104,7 +108,8 @@ struct Def {
   On<"VI-TCP 4, ruling V-13",                         Connecting,    Superseded,          Disconnected,  End,                                         none>,
   // ------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"VI-TCP 4.2 ConnectAccept",                      PendingAccept, AcceptReceived,      Connected,     Do<StopTimeout, Connect>,                    none>,
-  On<"VI-TCP 4.2 ConnectReject",                      PendingAccept, RejectReceived,      Disconnected,  Do<End, FailReject>,                         none>,
+  On<"VI-TCP 4.2 ConnectReject",                      PendingAccept, RejectReceived,      Disconnected,  Do<End, FailReject>,                         Not<PeerToPeer>>,
+  On<"VI-TCP 4.2 ConnectReject, 3.3, VI-DG 3.3.7",    PendingAccept, RejectReceived,      Disconnected,  Do<End, FailConflict>,                       PeerToPeer>,
   On<"VI-TCP 4.2 ConnectNoMatch",                     PendingAccept, NoMatchReceived,     Disconnected,  Do<End, FailNoMatch>,                        Not<PeerToPeer>>,
   On<"VI-TCP 4 repeated attempts, ruling V-13",       PendingAccept, NoMatchReceived,     AwaitRetry,    Retry,                                       PeerToPeer>,
   On<"VI-TCP 3.3, 3.6, rulings V-9 V-10 V-28",        PendingAccept, AnswerInvalid,       Disconnected,  Do<End, FailNotReachable>,                   none>,
@@ -113,10 +118,16 @@ struct Def {
   On<"VI-ARCH 5.2, VI-DG 3.3.5",                      PendingAccept, DisconnectRequested, Disconnected,  Do<End, FailWithdrawn>,                      none>,
   On<"VI-TCP 4, ruling V-13",                         PendingAccept, Superseded,          Disconnected,  End,                                         none>,
   // ------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"VI-TCP 4.2 Reestablish, ruling V-15",           AwaitRetry,    RetryDue,            Connecting,    OpenStream,                                  none>,
+  On<"VI-TCP 4.2 Reestablish, ruling V-15",           AwaitRetry,    RetryDue,            Reconnecting,  OpenStream,                                  none>,
   On<"VI-TCP 4.2 Timeout, ruling V-15",               AwaitRetry,    TimeExpired,         Disconnected,  Do<CancelRetry, FailTimeout>,                none>,
   On<"VI-ARCH 5.2, VI-DG 3.3.5",                      AwaitRetry,    DisconnectRequested, Disconnected,  Do<StopTimeout, CancelRetry, FailWithdrawn>, none>,
   On<"VI-TCP 4, ruling V-13",                         AwaitRetry,    Superseded,          Disconnected,  Do<StopTimeout, CancelRetry>,                none>,
+  // ------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"VI-TCP 4.2",                                    Reconnecting,  StreamEstablished,   PendingAccept, SendConnectRequest,                          none>,
+  On<"VI-TCP 4.2 Reestablish, ruling V-15",           Reconnecting,  StreamFailed,        AwaitRetry,    Retry,                                       none>,
+  On<"VI-TCP 4.2 Timeout, ruling V-15",               Reconnecting,  TimeExpired,         Disconnected,  Do<DropStream, FailTimeout>,                 none>,
+  On<"VI-ARCH 5.2, VI-DG 3.3.5",                      Reconnecting,  DisconnectRequested, Disconnected,  Do<End, FailWithdrawn>,                      none>,
+  On<"VI-TCP 4, ruling V-13",                         Reconnecting,  Superseded,          Disconnected,  End,                                         none>,
   // ------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"VI-TCP 4.2 Vip or TCP disconnect, ruling V-17", Connected,     ConnectionEnded,     Disconnected,  none,                                        none>
   >;

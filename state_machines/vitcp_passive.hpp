@@ -43,9 +43,11 @@ class Context : public fsm::Context {
   virtual void stop_request_timer() = 0;
   // Who waits for the Called Discriminator? DiscriminatorMatched or NoMatchingDiscriminator follows; post it.
   virtual void match() = 0;
-  // Somebody does: VipConnectWait returns the request, or vitcp_peer gets PeerRequested.
+  // Somebody does: VipConnectWait returns the request, or vitcp_peer gets PeerRequested, before anything else of this
+  // stream is fed.
   virtual void offer() = 0;
-  // The client is gone: VipConnectAccept and VipConnectReject find it no more.
+  // The client is gone: VipConnectAccept and VipConnectReject find it no more. If it was not offered yet, whoever waits
+  // for the discriminator waits on.
   virtual void withdraw_offer() = 0;
   // ConnectAccept: initial Message Number, Rx Descriptors Posted (ruling V-6), our level and enables, both
   // discriminators copied (V-10), the smaller MTU (V-9), our window, the CRC option only if it was asked for (VI-TCP
@@ -126,7 +128,10 @@ struct Def {
   On<"VI-TCP 4.2, ruling V-28",                          PendingAccept, SegmentReceived,         Disconnected,  Do<WithdrawOffer, Reject>,                      none>,
   On<"VI-TCP 2.2.2.2.2, ruling V-16 the client gave up", PendingAccept, StreamClosed,            Disconnected,  Do<WithdrawOffer, DropStream>,                  none>,
   // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"VI-TCP 4.3 Vip or TCP disconnect, ruling V-17",    Connected,     ConnectionEnded,         Disconnected,  none,                                           none>
+  On<"VI-TCP 4.3 Vip or TCP disconnect, ruling V-17",    Connected,     ConnectionEnded,         Disconnected,  none,                                           none>,
+  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"impl: was posted before the client was gone",      Disconnected,  DiscriminatorMatched,    none,          WithdrawOffer,                                  none>,
+  On<"impl: was posted before the client was gone",      Disconnected,  NoMatchingDiscriminator, none,          none,                                           none>
   >;
   // clang-format on
 };

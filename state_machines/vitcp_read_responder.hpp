@@ -20,9 +20,7 @@ struct ReadRefused {};
 struct SegmentSent {  // the stream has taken a segment of the response
   bool last = false;
 };
-struct SourceLost {           // found as the next octets of the response were to be read; fed in Responding
-  bool headers_sent = false;  // all segment headers went out: Transmit Error cannot be said any more
-};
+struct SourceLost {};       // found as the next segment of the response was to be written; fed in Responding
 struct ConnectionEnded {};  // vitcp_closing leave_connected()
 
 // --- effects
@@ -34,10 +32,9 @@ class Context : public fsm::Context {
   // The same, with zeros and Transmit Error, to the response's length; but if nothing of it went out, a single segment
   // without payload (ruling V-18).
   virtual void send_padding() = 0;
-  virtual void finish_response() = 0;    // one less is to be answered: its memory is held no longer
-  virtual void report_protection() = 0;  // VIP_ERROR_RDMAR_PROT (VI-DG 3.8.1)
-  // The begun segment is never finished, so that its response is none at the other end.
-  virtual void cut_segment() = 0;
+  virtual void finish_response() = 0;  // one less is to be answered: its memory is held no longer
+  // VIP_ERROR_RDMAR_PROT (VI-DG 3.8.1), or a transport error if the request's CRC was wrong. Before finish_response().
+  virtual void report_refusal() = 0;
   // vi_endpoint ConnectionLost, where a completion did not end it already, and vitcp_closing ConnectionFailed. Post it:
   // ConnectionEnded comes back.
   virtual void fail_connection(Failure) = 0;
@@ -54,14 +51,12 @@ struct Ended : fsm::State {};
 FSM_ACTION(SendSegment, context.send_segment());
 FSM_ACTION(SendPadding, context.send_padding());
 FSM_ACTION(FinishResponse, context.finish_response());
-FSM_ACTION(ReportProtection, context.report_protection());
-FSM_ACTION(CutSegment, context.cut_segment());
+FSM_ACTION(ReportRefusal, context.report_refusal());
 FSM_ACTION(FailLocal, context.fail_connection(Failure::Local));
 FSM_GUARD(Last, event.last);
-FSM_GUARD(HeadersSent, event.headers_sent);
 FSM_GUARD(Reliable, context.reliable());
 using fsm::All, fsm::Do, fsm::none, fsm::Not, fsm::On, fsm::to_string;
-using Refuse = Do<FinishResponse, ReportProtection>;
+using Refuse = Do<ReportRefusal, FinishResponse>;
 
 struct Def {
   static constexpr std::string_view name = "vitcp_read_responder";
@@ -69,23 +64,22 @@ struct Def {
   using initial_state = Idle;
   // clang-format off
   using transition_table = fsm::Table<
-  // clause                                                  source      event            target      action                                       guard
-  On<"VI-TCP 2.2.2.2.3, 3.2",                                Idle,       ReadGranted,     Responding, SendSegment,                                 none>,
-  On<"VI-TCP 3.2, ruling V-18 a single segment, no payload", Idle,       ReadRefused,     Padding,    SendPadding,                                 none>,
-  On<"VI-TCP 2.2.2.2.2, ruling V-17",                        Idle,       ConnectionEnded, Ended,      none,                                        none>,
-  // ------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"VI-TCP 2.2.2.2.6 held no longer",                      Responding, SegmentSent,     Idle,       FinishResponse,                              Last>,
-  On<"VI-TCP 2.2.2.2.5, 3.2 Transmit Error, ruling V-18",    Responding, SourceLost,      Padding,    SendPadding,                                 Not<HeadersSent>>,
-  On<"VI-TCP 3.2 Transmit Error, ruling V-31",               Responding, SourceLost,      Ended,      Do<CutSegment, ReportProtection, FailLocal>, HeadersSent>,
-  On<"VI-TCP 2.2.2.2.2, ruling V-17",                        Responding, ConnectionEnded, Ended,      none,                                        none>,
-  On<"VI-TCP 2.2.2.2.3 next segment",                        Responding, SegmentSent,     none,       SendSegment,                                 Not<Last>>,  // last in the group: tried first
-  // ------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"VI-TCP 2.2.2.2.5, ruling V-18",                        Padding,    SegmentSent,     none,       SendPadding,                                 Not<Last>>,
-  On<"VI-TCP 3.2 Transmit Error, VI-ARCH 2.5.1",             Padding,    SegmentSent,     Idle,       Refuse,                                      All<Last, Not<Reliable>>>,
-  On<"VI-TCP 3.2 Transmit Error, VI-ARCH 2.5.2, V-19",       Padding,    SegmentSent,     Ended,      Do<Refuse, FailLocal>,                       All<Last, Reliable>>,
-  On<"VI-TCP 2.2.2.2.2, ruling V-17",                        Padding,    ConnectionEnded, Ended,      none,                                        none>,
-  // ------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"impl: our own failure comes back",                     Ended,      ConnectionEnded, none,       none,                                        none>
+  // clause                                                  source      event            target      action                 guard
+  On<"VI-TCP 2.2.2.2.3, 3.2",                                Idle,       ReadGranted,     Responding, SendSegment,           none>,
+  On<"VI-TCP 3.2, ruling V-18 a single segment, no payload", Idle,       ReadRefused,     Padding,    SendPadding,           none>,
+  On<"VI-TCP 2.2.2.2.2, ruling V-17",                        Idle,       ConnectionEnded, Ended,      none,                  none>,
+  // --------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"VI-TCP 2.2.2.2.6 held no longer",                      Responding, SegmentSent,     Idle,       FinishResponse,        Last>,
+  On<"VI-TCP 2.2.2.2.5, 3.2 Transmit Error, ruling V-18",    Responding, SourceLost,      Padding,    SendPadding,           none>,
+  On<"VI-TCP 2.2.2.2.2, ruling V-17",                        Responding, ConnectionEnded, Ended,      none,                  none>,
+  On<"VI-TCP 2.2.2.2.3 next segment",                        Responding, SegmentSent,     none,       SendSegment,           Not<Last>>,  // last in the group: tried first
+  // --------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"VI-TCP 2.2.2.2.5, ruling V-18",                        Padding,    SegmentSent,     none,       SendPadding,           Not<Last>>,
+  On<"VI-TCP 3.2 Transmit Error, VI-ARCH 2.5.1",             Padding,    SegmentSent,     Idle,       Refuse,                All<Last, Not<Reliable>>>,
+  On<"VI-TCP 3.2 Transmit Error, VI-ARCH 2.5.2, V-19",       Padding,    SegmentSent,     Ended,      Do<Refuse, FailLocal>, All<Last, Reliable>>,
+  On<"VI-TCP 2.2.2.2.2, ruling V-17",                        Padding,    ConnectionEnded, Ended,      none,                  none>,
+  // --------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"impl: our own failure comes back",                     Ended,      ConnectionEnded, none,       none,                  none>
   >;
   // clang-format on
 };

@@ -120,10 +120,11 @@ struct Def {
   // clause                                                      source      event                  target      action                                               guard
   On<"VI-TCP 4.2, 4.3 Connected",                                Closed,     ConnectionEstablished, Expecting,  none,                                                none>,
   On<"impl: the set-up was the end, too",                        Closed,     ConnectionEnded,       Ended,      none,                                                none>,
-  // -------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  // ------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"VI-TCP 2.2.2.2.6, ruling V-11",                            Expecting,  ReadRequested,         none,       Do<AcceptRead, ExpectNextMessage>,                   All<Not<CrcWrong>, WindowOpen>>,
   On<"VI-TCP 2.2.2.2.6 must be limited, ruling V-11",            Expecting,  ReadRequested,         Ended,      FailProtocol,                                        All<Not<CrcWrong>, Not<WindowOpen>>>,
-  On<"VI-TCP 3.6, rulings V-18 V-33",                            Expecting,  ReadRequested,         none,       Do<RefuseRead, ExpectNextMessage>,                   All<CrcWrong, Unreliable>>,
+  On<"VI-TCP 3.6, rulings V-18 V-33",                            Expecting,  ReadRequested,         none,       Do<RefuseRead, ExpectNextMessage>,                   All<CrcWrong, Unreliable, WindowOpen>>,
+  On<"VI-TCP 2.2.2.2.6 must be limited, ruling V-33",            Expecting,  ReadRequested,         none,       Do<DropSegment, ExpectNextMessage>,                  All<CrcWrong, Unreliable, Not<WindowOpen>>>,
   On<"VI-TCP 3.6 closed at once, ruling V-21",                   Expecting,  ReadRequested,         Ended,      FailTransport,                                       All<CrcWrong, Delivery>>,
   On<"VI-TCP 3.6 ACK and closed at once, rulings V-21 V-30",     Expecting,  ReadRequested,         Ended,      Do<ReportCrc, FailTransport>,                        All<CrcWrong, Reception>>,
   On<"VI-TCP 3.6, ruling V-21",                                  Expecting,  SegmentCorrupt,        none,       DropSegment,                                         All<InTurn, Unreliable>>,
@@ -139,7 +140,7 @@ struct Def {
   On<"VI-TCP 2.2.2.2.3 more segments follow",                    Expecting,  SegmentReceived,       Receiving,  none,                                                All<Good, Not<Last>>>,
   On<"VI-TCP 3.2 Message ACK, VI-ARCH 2.5.3",                    Expecting,  SegmentReceived,       none,       Do<CompleteReceive, Acknowledge, ExpectNextMessage>, All<Good, Last, Acknowledged>>,
   On<"VI-TCP 2.2.2.2.3",                                         Expecting,  SegmentReceived,       none,       Do<CompleteReceive, ExpectNextMessage>,              All<Good, Last, Not<Acknowledged>>>,  // last in the group: tried first
-  // -------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  // ------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"VI-TCP 3.6, ruling V-21 a NOP in between",                 Receiving,  SegmentCorrupt,        none,       DropSegment,                                         All<InTurn, Unreliable>>,
   On<"VI-TCP 3.6, ruling V-21 the next header is not plausible", Receiving,  SegmentCorrupt,        Ended,      Do<FailReceiveCrc, FailTransport>,                   All<Not<InTurn>, Unreliable>>,
   On<"VI-TCP 3.6 closed at once, ruling V-21",                   Receiving,  SegmentCorrupt,        Ended,      Do<FailReceiveCrc, FailTransport>,                   Delivery>,
@@ -153,14 +154,14 @@ struct Def {
   On<"VI-TCP 3.2 Message ACK, VI-ARCH 2.5.3",                    Receiving,  SegmentReceived,       Expecting,  Do<CompleteReceive, Acknowledge, ExpectNextMessage>, All<Good, Last, Acknowledged>>,
   On<"VI-TCP 2.2.2.2.3",                                         Receiving,  SegmentReceived,       Expecting,  Do<CompleteReceive, ExpectNextMessage>,              All<Good, Last, Not<Acknowledged>>>,
   On<"VI-TCP 2.2.2.2.3 next segment",                            Receiving,  SegmentReceived,       none,       none,                                                All<Good, Not<Last>>>,  // last in the group: tried first
-  // -------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  // ------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"VI-ARCH 2.5.1, VI-TCP 3.2 Transmit Error",                 Discarding, SegmentReceived,       none,       none,                                                Not<Last>>,
   On<"VI-ARCH 2.5.1, VI-TCP 3.2 Transmit Error",                 Discarding, SegmentReceived,       Expecting,  ExpectNextMessage,                                   Last>,
   On<"VI-TCP 3.6, ruling V-21 a NOP in between",                 Discarding, SegmentCorrupt,        none,       DropSegment,                                         InTurn>,
   On<"VI-TCP 3.6, ruling V-21 the next header is not plausible", Discarding, SegmentCorrupt,        Ended,      FailTransport,                                       Not<InTurn>>,
   On<"VI-TCP 2.2.2.2.3 one message at a time",                   Discarding, ProtocolViolated,      Ended,      FailProtocol,                                        none>,
   On<"VI-TCP 2.2.2.2.2, ruling V-17",                            Discarding, ConnectionEnded,       Ended,      none,                                                none>,
-  // -------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  // ------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"impl: our own failure comes back",                         Ended,      ConnectionEnded,       none,       none,                                                none>
   >;
   // clang-format on

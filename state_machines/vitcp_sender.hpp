@@ -26,8 +26,7 @@ enum class Completion : std::uint8_t {
 // How much of a message went out before its memory was gone.
 enum class Sent : std::uint8_t {
   Nothing,  // no octet: no Message Number was taken
-  Some,     // at least one segment header is still to be written: it can say Transmit Error
-  Headers,  // all segment headers: it cannot be said any more
+  Some,     // whole segments; the next one can say Transmit Error
 };
 
 // --- events
@@ -49,15 +48,17 @@ struct MemoryLost {  // found as the next octets of the message were to be read;
 // Reliable Reception, from the header of a segment whose CRC is right. What repeats the last one is not fed.
 struct MessagesAcknowledged {};  // Message ACK names a message that waits, no VI Error Type
 struct ErrorReported {};         // VI Error Type is set; Message ACK may name a message that was not sent (ruling V-30)
-struct AckOutOfRange {};         // Message ACK names a message that was never sent, or one before the last one named
-struct ConnectionEnded {};       // vitcp_closing leave_connected()
+// Message ACK names another: one that was not sent to its end, or one before the last one named.
+struct AckOutOfRange {};
+struct ConnectionEnded {};  // vitcp_closing leave_connected()
 
 // --- effects
 class Context : public fsm::Context {
  public:
-  // The next segment of the message is due: written when it is its turn and the stream has room. SegmentSent or
-  // MemoryLost follows; post it. The same for send_padding(): the octets that the segment would have, as zeros, and
-  // Transmit Error in each header that is still to be written (ruling V-18).
+  // The next segment of the message is due: written when it is its turn and the stream has room. What of it the stream
+  // does not take with its header is copied, so that it is whole in any case (ruling V-31). SegmentSent or MemoryLost
+  // follows, not from within, and before anything else is read from the stream. The same for send_padding(): the octets
+  // that the segment would have, as zeros, and Transmit Error (V-18).
   virtual void send_segment() = 0;
   virtual void send_padding() = 0;
   virtual void complete(Completion) = 0;  // of the message under way: vi::Vi::complete_send
@@ -70,8 +71,6 @@ class Context : public fsm::Context {
   // The same for those before it; then the named one, if it waits or is under way, by the bits of the Remote Error Code
   // (ruling V-19): RDMA protection error, remote descriptor error, transport error.
   virtual void complete_refused() = 0;
-  // The begun segment is never finished, so that its message is none at the other end.
-  virtual void cut_segment() = 0;
   // vi_endpoint ConnectionLost, where a completion did not end it already, and vitcp_closing ConnectionFailed. Post it:
   // ConnectionEnded comes back.
   virtual void fail_connection(Failure) = 0;
@@ -103,7 +102,6 @@ FSM_ACTION(AwaitAck, context.await_ack());
 FSM_ACTION(AwaitResponse, context.await_response());
 FSM_ACTION(CompleteAcknowledged, context.complete_acknowledged());
 FSM_ACTION(CompleteRefused, context.complete_refused());
-FSM_ACTION(CutSegment, context.cut_segment());
 FSM_ACTION(FailLocal, context.fail_connection(Failure::Local));
 FSM_ACTION(FailProtocol, context.fail_connection(Failure::Protocol));
 FSM_ACTION(FailRemote, context.fail_connection(Failure::Remote));
@@ -112,8 +110,6 @@ FSM_GUARD(Read, event.read);
 FSM_GUARD(TakesReceive, event.takes_receive);
 FSM_GUARD(Last, event.last);
 FSM_GUARD(NothingSent, event.sent == Sent::Nothing);
-FSM_GUARD(SomeSent, event.sent == Sent::Some);
-FSM_GUARD(HeadersSent, event.sent == Sent::Headers);
 FSM_GUARD(Reliable, context.reliable());
 FSM_GUARD(Acknowledged, context.acknowledged());
 FSM_GUARD(DescriptorAvailable, context.descriptor_available());
@@ -169,8 +165,7 @@ struct Def {
   On<"VI-ARCH 2.5.1, 2.5.2 sent",                         Sending,         SegmentSent,           Idle,            CompleteSuccess,                            All<Last, Not<Read>, Not<Acknowledged>>>,
   On<"VI-ARCH 2.5.1 before the first octet",              Sending,         MemoryLost,            Idle,            CompleteLocalProtectionError,               All<NothingSent, Not<Reliable>>>,
   On<"VI-ARCH 2.5.2 before the first octet",              Sending,         MemoryLost,            Ended,           FailProtection,                             All<NothingSent, Reliable>>,
-  On<"VI-TCP 2.2.2.2.5, 3.2 Transmit Error, ruling V-18", Sending,         MemoryLost,            Padding,         SendPadding,                                SomeSent>,
-  On<"VI-TCP 3.2 Transmit Error, ruling V-31",            Sending,         MemoryLost,            Ended,           Do<CutSegment, FailProtection>,             HeadersSent>,
+  On<"VI-TCP 2.2.2.2.5, 3.2 Transmit Error, ruling V-18", Sending,         MemoryLost,            Padding,         SendPadding,                                Not<NothingSent>>,
   On<"VI-TCP 3.2 Message ACK",                            Sending,         MessagesAcknowledged,  none,            CompleteAcknowledged,                       none>,
   On<"VI-TCP 3.2 VI Error Type, ruling V-19",             Sending,         ErrorReported,         Ended,           Do<CompleteRefused, FailRemote>,            none>,
   On<"VI-TCP 3.2 Message ACK, ruling V-5",                Sending,         AckOutOfRange,         Ended,           FailProtocol,                               none>,

@@ -45,6 +45,9 @@ Rig after_request(bool peer_to_peer, const Events&... events) {
 }
 Rig connecting(bool peer_to_peer = false) { return after_request(peer_to_peer); }
 Rig pending_accept(bool peer_to_peer = false) { return after_request(peer_to_peer, StreamEstablished{}); }
+Rig reconnecting(bool peer_to_peer = false) {
+  return after_request(peer_to_peer, StreamEstablished{}, StreamClosed{}, RetryDue{});
+}
 Rig await_retry(bool peer_to_peer = false) { return after_request(peer_to_peer, StreamEstablished{}, StreamClosed{}); }
 
 // VI-TCP 4.1, 4.2: the undisturbed set-up of a client, and its end.
@@ -65,15 +68,18 @@ TEST(VitcpActive, Connecting_stream_failed) {
 TEST(VitcpActive, Connecting_stream_failed_peer_to_peer) {
   Rig rig = connecting(true);
   EXPECT_EQ(rig.after(StreamFailed{}), "AwaitRetry: drop_stream, schedule_retry");
-  EXPECT_EQ(rig.after(RetryDue{}), "Connecting: open_stream");
+  EXPECT_EQ(rig.after(RetryDue{}), "Reconnecting: open_stream");
 }
 
-// VI-TCP 4.2: ConnectReject ends the request, of a peer too.
+// VI-TCP 4.2: ConnectReject.
 TEST(VitcpActive, PendingAccept_reject) {
-  for (const bool peer_to_peer : {false, true}) {
-    EXPECT_EQ(pending_accept(peer_to_peer).after(RejectReceived{}),
-              "Disconnected: stop_timeout, drop_stream, fail_request(Reject)");
-  }
+  EXPECT_EQ(pending_accept().after(RejectReceived{}), "Disconnected: stop_timeout, drop_stream, fail_request(Reject)");
+}
+
+// VI-TCP 3.3, VI-DG 3.3.7, ruling V-28: what a peer rejects is the level.
+TEST(VitcpActive, PendingAccept_reject_peer_to_peer) {
+  EXPECT_EQ(pending_accept(true).after(RejectReceived{}),
+            "Disconnected: stop_timeout, drop_stream, fail_request(AttributesConflict)");
 }
 
 // VI-TCP 4.2: ConnectNoMatch.
@@ -86,7 +92,7 @@ TEST(VitcpActive, PendingAccept_no_match) {
 TEST(VitcpActive, PendingAccept_no_match_peer_to_peer) {
   Rig rig = pending_accept(true);
   EXPECT_EQ(rig.after(NoMatchReceived{}), "AwaitRetry: drop_stream, schedule_retry");
-  EXPECT_EQ(rig.after(RetryDue{}), "Connecting: open_stream");
+  EXPECT_EQ(rig.after(RetryDue{}), "Reconnecting: open_stream");
   EXPECT_EQ(rig.after(StreamEstablished{}), "PendingAccept: send_connect_request");
 }
 
@@ -96,15 +102,17 @@ TEST(VitcpActive, PendingAccept_answer_invalid) {
             "Disconnected: stop_timeout, drop_stream, fail_request(NotReachable)");
 }
 
-// VI-TCP 4.2, ruling V-15: TCP closes - re-establish; and if that fails, it is TCP's set-up that failed.
+// VI-TCP 4.2, rulings V-15, V-27: TCP closes - re-establish; and if that fails, again, until the time is over.
 TEST(VitcpActive, PendingAccept_stream_closed) {
   Rig rig = pending_accept();
   EXPECT_EQ(rig.after(StreamClosed{}), "AwaitRetry: drop_stream, schedule_retry");
-  EXPECT_EQ(rig.after(RetryDue{}), "Connecting: open_stream");
+  EXPECT_EQ(rig.after(RetryDue{}), "Reconnecting: open_stream");
   EXPECT_EQ(rig.after(StreamEstablished{}), "PendingAccept: send_connect_request");
   EXPECT_EQ(rig.after(StreamClosed{}), "AwaitRetry: drop_stream, schedule_retry");
-  EXPECT_EQ(rig.after(RetryDue{}), "Connecting: open_stream");
-  EXPECT_EQ(rig.after(StreamFailed{}), "Disconnected: stop_timeout, drop_stream, fail_request(NotReachable)");
+  EXPECT_EQ(rig.after(RetryDue{}), "Reconnecting: open_stream");
+  EXPECT_EQ(rig.after(StreamFailed{}), "AwaitRetry: drop_stream, schedule_retry");
+  EXPECT_EQ(rig.after(RetryDue{}), "Reconnecting: open_stream");
+  EXPECT_EQ(rig.after(TimeExpired{}), "Disconnected: drop_stream, fail_request(Timeout)");
 }
 
 // VI-TCP 4.2, ruling V-15: the consumer's time is over, wherever the request is.
@@ -118,6 +126,8 @@ TEST(VitcpActive, time_expired) {
 TEST(VitcpActive, disconnect_requested) {
   EXPECT_EQ(connecting().after(DisconnectRequested{}),
             "Disconnected: stop_timeout, drop_stream, fail_request(Withdrawn)");
+  EXPECT_EQ(reconnecting().after(DisconnectRequested{}),
+            "Disconnected: stop_timeout, drop_stream, fail_request(Withdrawn)");
   EXPECT_EQ(pending_accept().after(DisconnectRequested{}),
             "Disconnected: stop_timeout, drop_stream, fail_request(Withdrawn)");
   EXPECT_EQ(await_retry().after(DisconnectRequested{}),
@@ -127,6 +137,7 @@ TEST(VitcpActive, disconnect_requested) {
 // VI-TCP 4, ruling V-13: the peer's request makes the connection; ours ends without a word to the consumer.
 TEST(VitcpActive, superseded) {
   EXPECT_EQ(connecting(true).after(Superseded{}), "Disconnected: stop_timeout, drop_stream");
+  EXPECT_EQ(reconnecting(true).after(Superseded{}), "Disconnected: stop_timeout, drop_stream");
   EXPECT_EQ(pending_accept(true).after(Superseded{}), "Disconnected: stop_timeout, drop_stream");
   EXPECT_EQ(await_retry(true).after(Superseded{}), "Disconnected: stop_timeout, cancel_retry");
 }

@@ -90,6 +90,18 @@ TEST(VitcpPassive, stream_closed) {
   EXPECT_EQ(pending_accept().after(StreamClosed{}), "Disconnected: withdraw_offer, drop_stream");
 }
 
+// The client was gone before it was known who waits: that one waits on.
+TEST(VitcpPassive, Disconnected_matched) {
+  for (const bool matched : {true, false}) {
+    Rig rig = matching();
+    rig.given(StreamClosed{});
+    if (matched)
+      EXPECT_EQ(rig.after(DiscriminatorMatched{}), "Disconnected: withdraw_offer");
+    else
+      EXPECT_EQ(rig.after(NoMatchingDiscriminator{}), "Disconnected:");
+  }
+}
+
 // VI-TCP 4.3: No Matching Discriminator.
 TEST(VitcpPassive, Matching_no_discriminator) {
   EXPECT_EQ(matching().after(NoMatchingDiscriminator{}), "Disconnected: send_connect_no_match, close_stream");

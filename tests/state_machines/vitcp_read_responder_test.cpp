@@ -11,8 +11,7 @@ class Recorded final : public fsm::testing::Recorder<Context> {
   void send_segment() override { note("send_segment"); }
   void send_padding() override { note("send_padding"); }
   void finish_response() override { note("finish_response"); }
-  void report_protection() override { note("report_protection"); }
-  void cut_segment() override { note("cut_segment"); }
+  void report_refusal() override { note("report_refusal"); }
   void fail_connection(Failure value) override { note("fail_connection", value); }
   [[nodiscard]] bool reliable() const override { return knob(ReliableKnob); }
 };
@@ -28,9 +27,6 @@ struct Input {
   }
   static fsm::testing::Samples<SegmentSent> samples(std::type_identity<SegmentSent>) {
     return {{"More", {}}, {"Last", {.last = true}}};
-  }
-  static fsm::testing::Samples<SourceLost> samples(std::type_identity<SourceLost>) {
-    return {{"HeadersLeft", {}}, {"HeadersSent", {.headers_sent = true}}};
   }
 };
 
@@ -63,14 +59,14 @@ TEST(VitcpReadResponder, Idle_response_of_three_segments) {
 TEST(VitcpReadResponder, Idle_refused_unreliable) {
   Rig rig;
   EXPECT_EQ(rig.after(ReadRefused{}), "Padding: send_padding");
-  EXPECT_EQ(rig.after(SegmentSent{.last = true}), "Idle: finish_response, report_protection");
+  EXPECT_EQ(rig.after(SegmentSent{.last = true}), "Idle: report_refusal, finish_response");
 }
 
 // Ruling V-19: at the reliable levels the end that finds the error closes; the answer goes before.
 TEST(VitcpReadResponder, Idle_refused_reliable) {
   Rig rig = after_events(true);
   EXPECT_EQ(rig.after(ReadRefused{}), "Padding: send_padding");
-  EXPECT_EQ(rig.after(SegmentSent{.last = true}), "Ended: finish_response, report_protection, fail_connection(Local)");
+  EXPECT_EQ(rig.after(SegmentSent{.last = true}), "Ended: report_refusal, finish_response, fail_connection(Local)");
 }
 
 // VI-TCP 2.2.2.2.5, ruling V-18: the memory went in mid-response: the rest is zeros, with Transmit Error.
@@ -80,16 +76,8 @@ TEST(VitcpReadResponder, Responding_source_lost) {
     EXPECT_EQ(rig.after(SourceLost{}), "Padding: send_padding");
     EXPECT_EQ(rig.after(SegmentSent{}), "Padding: send_padding");
     EXPECT_EQ(rig.after(SegmentSent{.last = true}),
-              reliable ? "Ended: finish_response, report_protection, fail_connection(Local)"
-                       : "Idle: finish_response, report_protection");
-  }
-}
-
-// Ruling V-31: the last header went out: what is behind it must not look like the response.
-TEST(VitcpReadResponder, Responding_source_lost_behind_the_last_header) {
-  for (const bool reliable : {false, true}) {
-    EXPECT_EQ(after_events(reliable, ReadGranted{}).after(SourceLost{.headers_sent = true}),
-              "Ended: cut_segment, report_protection, fail_connection(Local)");
+              reliable ? "Ended: report_refusal, finish_response, fail_connection(Local)"
+                       : "Idle: report_refusal, finish_response");
   }
 }
 

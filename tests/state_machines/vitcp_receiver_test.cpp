@@ -174,7 +174,8 @@ TEST(VitcpReceiver, Expecting_read_with_wrong_crc) {
       rig.set(Recorded::WindowFullKnob, full);
       return rig.after(ReadRequested{.crc_wrong = true});
     };
-    EXPECT_EQ(after(Level::Unreliable), "Expecting: refuse_read, expect_next_message");
+    EXPECT_EQ(after(Level::Unreliable),
+              full ? "Expecting: drop_segment, expect_next_message" : "Expecting: refuse_read, expect_next_message");
     EXPECT_EQ(after(Level::Delivery), "Ended: fail_connection(Transport)");
     EXPECT_EQ(after(Level::Reception), "Ended: report_error(CrcWrong), fail_connection(Transport)");
   }

@@ -15,7 +15,6 @@ class Recorded final : public fsm::testing::Recorder<Context> {
   void await_response() override { note("await_response"); }
   void complete_acknowledged() override { note("complete_acknowledged"); }
   void complete_refused() override { note("complete_refused"); }
-  void cut_segment() override { note("cut_segment"); }
   void fail_connection(Failure value) override { note("fail_connection", value); }
   [[nodiscard]] bool reliable() const override { return knob(ReliableKnob); }
   [[nodiscard]] bool acknowledged() const override { return knob(AcknowledgedKnob); }
@@ -52,9 +51,7 @@ struct Input {
     return {{"More", segment_sent}, {"Last", last_sent}, {"ReadRequest", read_sent}};
   }
   static fsm::testing::Samples<MemoryLost> samples(std::type_identity<MemoryLost>) {
-    return {{"Nothing", MemoryLost{Sent::Nothing}},
-            {"Some", MemoryLost{Sent::Some}},
-            {"Headers", MemoryLost{Sent::Headers}}};
+    return {{"Nothing", MemoryLost{Sent::Nothing}}, {"Some", MemoryLost{Sent::Some}}};
   }
 };
 
@@ -205,14 +202,6 @@ TEST(VitcpSender, Sending_memory_lost) {
     EXPECT_EQ(rig.after(last_sent), level == Level::Unreliable
                                         ? "Idle: complete(LocalProtectionError)"
                                         : "Ended: complete(LocalProtectionError), fail_connection(Local)");
-  }
-}
-
-// Ruling V-31: the last header went out: what is behind it must not look like the message.
-TEST(VitcpSender, Sending_memory_lost_behind_the_last_header) {
-  for (const Level level : {Level::Unreliable, Level::Delivery, Level::Reception}) {
-    EXPECT_EQ(sending(level).after(MemoryLost{Sent::Headers}),
-              "Ended: cut_segment, complete(LocalProtectionError), fail_connection(Local)");
   }
 }
 
