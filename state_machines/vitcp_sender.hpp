@@ -46,8 +46,10 @@ struct MemoryLost {  // found as the next octets of the message were to be read;
   Sent sent = Sent::Some;
 };
 // Reliable Reception, from the header of a segment whose CRC is right. What repeats the last one is not fed.
-struct MessagesAcknowledged {};  // Message ACK names a message that waits, no VI Error Type
-struct ErrorReported {};         // VI Error Type is set; Message ACK may name a message that was not sent (ruling V-30)
+struct MessagesAcknowledged {  // Message ACK names a message that waits, no VI Error Type
+  bool all = false;            // it is the last one that waits
+};
+struct ErrorReported {};  // VI Error Type is set; Message ACK may name a message that was not sent (ruling V-30)
 // Message ACK names another: one that was not sent to its end, or one before the last one named.
 struct AckOutOfRange {};
 struct ConnectionEnded {};  // vitcp_closing leave_connected()
@@ -62,6 +64,9 @@ class Context : public fsm::Context {
   virtual void send_segment() = 0;
   virtual void send_padding() = 0;
   virtual void complete(Completion) = 0;  // of the message under way: vi::Vi::complete_send
+  // Keeps what the message under way will complete with; complete_noted() is complete() with it.
+  virtual void note_error(Completion) = 0;
+  virtual void complete_noted() = 0;
   // The message waits for the peer's ACK (Reliable Reception), or for its response (RDMA Read).
   virtual void await_ack() = 0;
   virtual void await_response() = 0;
@@ -74,8 +79,9 @@ class Context : public fsm::Context {
   // vi_endpoint ConnectionLost, where a completion did not end it already, and vitcp_closing ConnectionFailed. Post it:
   // ConnectionEnded comes back.
   virtual void fail_connection(Failure) = 0;
-  [[nodiscard]] virtual bool reliable() const = 0;      // Reliable Delivery or Reliable Reception
-  [[nodiscard]] virtual bool acknowledged() const = 0;  // Reliable Reception
+  [[nodiscard]] virtual bool reliable() const = 0;        // Reliable Delivery or Reliable Reception
+  [[nodiscard]] virtual bool acknowledged() const = 0;    // Reliable Reception
+  [[nodiscard]] virtual bool unacknowledged() const = 0;  // Reliable Reception: messages wait for their ACK
   // Descriptor flow control is not in effect, or the peer has posted more receives than were used.
   [[nodiscard]] virtual bool descriptor_available() const = 0;
   [[nodiscard]] virtual bool reads_allowed() const = 0;  // the peer's RDMA Read Window is not 0
@@ -89,6 +95,7 @@ struct AwaitDescriptor : fsm::State {};  // the next one waits for the peer to p
 struct AwaitWindow : fsm::State {};      // the next one, an RDMA Read, waits for a response to an earlier one
 struct Sending : fsm::State {};          // some segments are still to be sent
 struct Padding : fsm::State {};          // the same, but its memory is gone
+struct AwaitAcks : fsm::State {};        // the message has failed here; those before it wait for their ACK
 struct Ended : fsm::State {};
 
 // --- actions and guards
@@ -98,6 +105,10 @@ FSM_ACTION(CompleteSuccess, context.complete(Completion::Success));
 FSM_ACTION(CompleteLengthError, context.complete(Completion::LengthError));
 FSM_ACTION(CompleteLocalProtectionError, context.complete(Completion::LocalProtectionError));
 FSM_ACTION(CompleteRdmaProtectionError, context.complete(Completion::RdmaProtectionError));
+FSM_ACTION(NoteLengthError, context.note_error(Completion::LengthError));
+FSM_ACTION(NoteLocalProtectionError, context.note_error(Completion::LocalProtectionError));
+FSM_ACTION(NoteRdmaProtectionError, context.note_error(Completion::RdmaProtectionError));
+FSM_ACTION(CompleteNoted, context.complete_noted());
 FSM_ACTION(AwaitAck, context.await_ack());
 FSM_ACTION(AwaitResponse, context.await_response());
 FSM_ACTION(CompleteAcknowledged, context.complete_acknowledged());
@@ -109,13 +120,17 @@ FSM_GUARD(TooLong, event.too_long);
 FSM_GUARD(Read, event.read);
 FSM_GUARD(TakesReceive, event.takes_receive);
 FSM_GUARD(Last, event.last);
+FSM_GUARD(AllAcknowledged, event.all);
 FSM_GUARD(NothingSent, event.sent == Sent::Nothing);
 FSM_GUARD(Reliable, context.reliable());
 FSM_GUARD(Acknowledged, context.acknowledged());
+FSM_GUARD(Unacknowledged, context.unacknowledged());
 FSM_GUARD(DescriptorAvailable, context.descriptor_available());
 FSM_GUARD(ReadsAllowed, context.reads_allowed());
 FSM_GUARD(WindowOpen, context.window_open());
 using fsm::All, fsm::Do, fsm::none, fsm::Not, fsm::On, fsm::to_string;
+using FailsNow = All<Reliable, Not<Unacknowledged>>;
+using FailsLater = All<Reliable, Unacknowledged>;
 using ReadInVain = All<Not<TooLong>, Read, Not<ReadsAllowed>>;
 using ReadWaits = All<Not<TooLong>, Read, ReadsAllowed, Not<WindowOpen>>;
 using ReadGoes = All<Not<TooLong>, Read, ReadsAllowed, WindowOpen>;
@@ -130,57 +145,67 @@ struct Def {
   using initial_state = Closed;
   // clang-format off
   using transition_table = fsm::Table<
-  // clause                                               source           event                  target           action                                      guard
-  On<"VI-TCP 4.2, 4.3 Connected",                         Closed,          ConnectionEstablished, Idle,            none,                                       none>,
-  On<"impl: the set-up was the end, too",                 Closed,          ConnectionEnded,       Ended,           none,                                       none>,
-  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"VI-TCP 2.2.1, ruling V-9, VI-ARCH 2.5.1",           Idle,            MessagePosted,         none,            CompleteLengthError,                        All<TooLong, Not<Reliable>>>,
-  On<"VI-TCP 2.2.1, ruling V-9, VI-ARCH 2.5.2",           Idle,            MessagePosted,         Ended,           Do<CompleteLengthError, FailLocal>,         All<TooLong, Reliable>>,
-  On<"VI-TCP 2.2.2.2.6, ruling V-11, VI-ARCH 2.5.1",      Idle,            MessagePosted,         none,            CompleteRdmaProtectionError,                All<ReadInVain, Not<Reliable>>>,
-  On<"VI-TCP 2.2.2.2.6, ruling V-11, VI-ARCH 2.5.2",      Idle,            MessagePosted,         Ended,           Do<CompleteRdmaProtectionError, FailLocal>, All<ReadInVain, Reliable>>,
-  On<"VI-TCP 2.2.2.2.6, ruling V-11",                     Idle,            MessagePosted,         AwaitWindow,     none,                                       ReadWaits>,
-  On<"VI-TCP 3.3 Descriptor Flow Control, 2.2.1",         Idle,            MessagePosted,         AwaitDescriptor, none,                                       SendWaits>,
-  On<"VI-TCP 2.2.2.2.3 RDMA Read, 2.2.2.2.6",             Idle,            MessagePosted,         Sending,         SendSegment,                                ReadGoes>,
-  On<"VI-TCP 2.2.2.2.3 RDMA Write",                       Idle,            MessagePosted,         Sending,         SendSegment,                                WriteGoes>,
-  On<"VI-TCP 3.2 Message ACK",                            Idle,            MessagesAcknowledged,  none,            CompleteAcknowledged,                       none>,
-  On<"VI-TCP 3.2 VI Error Type, ruling V-19",             Idle,            ErrorReported,         Ended,           Do<CompleteRefused, FailRemote>,            none>,
-  On<"VI-TCP 3.2 Message ACK, ruling V-5",                Idle,            AckOutOfRange,         Ended,           FailProtocol,                               none>,
-  On<"VI-TCP 2.2.2.2.2, ruling V-17",                     Idle,            ConnectionEnded,       Ended,           none,                                       none>,
-  On<"VI-TCP 2.2.2.2.3 Send, ruling V-6",                 Idle,            MessagePosted,         Sending,         SendSegment,                                SendGoes>,  // last in the group: tried first
-  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"VI-TCP 3.2 Rx Descriptors Posted, ruling V-6",      AwaitDescriptor, DescriptorsPosted,     Sending,         SendSegment,                                none>,
-  On<"VI-TCP 3.2 Message ACK",                            AwaitDescriptor, MessagesAcknowledged,  none,            CompleteAcknowledged,                       none>,
-  On<"VI-TCP 3.2 VI Error Type, ruling V-19",             AwaitDescriptor, ErrorReported,         Ended,           Do<CompleteRefused, FailRemote>,            none>,
-  On<"VI-TCP 3.2 Message ACK, ruling V-5",                AwaitDescriptor, AckOutOfRange,         Ended,           FailProtocol,                               none>,
-  On<"VI-TCP 2.2.2.2.2, ruling V-17",                     AwaitDescriptor, ConnectionEnded,       Ended,           none,                                       none>,
-  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"VI-TCP 2.2.2.2.6, ruling V-11",                     AwaitWindow,     ReadCompleted,         Sending,         SendSegment,                                none>,
-  On<"VI-TCP 3.2 Message ACK",                            AwaitWindow,     MessagesAcknowledged,  none,            CompleteAcknowledged,                       none>,
-  On<"VI-TCP 3.2 VI Error Type, ruling V-19",             AwaitWindow,     ErrorReported,         Ended,           Do<CompleteRefused, FailRemote>,            none>,
-  On<"VI-TCP 3.2 Message ACK, ruling V-5",                AwaitWindow,     AckOutOfRange,         Ended,           FailProtocol,                               none>,
-  On<"VI-TCP 2.2.2.2.2, ruling V-17",                     AwaitWindow,     ConnectionEnded,       Ended,           none,                                       none>,
-  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"VI-TCP 3.2 RDMA Reads complete by their response",  Sending,         SegmentSent,           Idle,            AwaitResponse,                              All<Last, Read>>,
-  On<"VI-TCP 3.2 Message ACK, VI-ARCH 2.5.3",             Sending,         SegmentSent,           Idle,            AwaitAck,                                   All<Last, Not<Read>, Acknowledged>>,
-  On<"VI-ARCH 2.5.1, 2.5.2 sent",                         Sending,         SegmentSent,           Idle,            CompleteSuccess,                            All<Last, Not<Read>, Not<Acknowledged>>>,
-  On<"VI-ARCH 2.5.1 before the first octet",              Sending,         MemoryLost,            Idle,            CompleteLocalProtectionError,               All<NothingSent, Not<Reliable>>>,
-  On<"VI-ARCH 2.5.2 before the first octet",              Sending,         MemoryLost,            Ended,           FailProtection,                             All<NothingSent, Reliable>>,
-  On<"VI-TCP 2.2.2.2.5, 3.2 Transmit Error, ruling V-18", Sending,         MemoryLost,            Padding,         SendPadding,                                Not<NothingSent>>,
-  On<"VI-TCP 3.2 Message ACK",                            Sending,         MessagesAcknowledged,  none,            CompleteAcknowledged,                       none>,
-  On<"VI-TCP 3.2 VI Error Type, ruling V-19",             Sending,         ErrorReported,         Ended,           Do<CompleteRefused, FailRemote>,            none>,
-  On<"VI-TCP 3.2 Message ACK, ruling V-5",                Sending,         AckOutOfRange,         Ended,           FailProtocol,                               none>,
-  On<"VI-TCP 2.2.2.2.2, ruling V-17",                     Sending,         ConnectionEnded,       Ended,           none,                                       none>,
-  On<"VI-TCP 2.2.2.2.3 next segment",                     Sending,         SegmentSent,           none,            SendSegment,                                Not<Last>>,  // last in the group: tried first
-  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"VI-TCP 2.2.2.2.5, ruling V-18",                     Padding,         SegmentSent,           none,            SendPadding,                                Not<Last>>,
-  On<"VI-TCP 3.2 Transmit Error, VI-ARCH 2.5.1",          Padding,         SegmentSent,           Idle,            CompleteLocalProtectionError,               All<Last, Not<Reliable>>>,
-  On<"VI-TCP 3.2 Transmit Error, VI-ARCH 2.5.2",          Padding,         SegmentSent,           Ended,           FailProtection,                             All<Last, Reliable>>,
-  On<"VI-TCP 3.2 Message ACK",                            Padding,         MessagesAcknowledged,  none,            CompleteAcknowledged,                       none>,
-  On<"VI-TCP 3.2 VI Error Type, ruling V-19",             Padding,         ErrorReported,         Ended,           Do<CompleteRefused, FailRemote>,            none>,
-  On<"VI-TCP 3.2 Message ACK, ruling V-5",                Padding,         AckOutOfRange,         Ended,           FailProtocol,                               none>,
-  On<"VI-TCP 2.2.2.2.2, ruling V-17",                     Padding,         ConnectionEnded,       Ended,           none,                                       none>,
-  // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"impl: our own failure comes back",                  Ended,           ConnectionEnded,       none,            none,                                       none>
+  // clause                                               source           event                  target           action                                              guard
+  On<"VI-TCP 4.2, 4.3 Connected",                         Closed,          ConnectionEstablished, Idle,            none,                                               none>,
+  On<"impl: the set-up was the end, too",                 Closed,          ConnectionEnded,       Ended,           none,                                               none>,
+  // -----------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"VI-TCP 2.2.1, ruling V-9, VI-ARCH 2.5.1",           Idle,            MessagePosted,         none,            CompleteLengthError,                                All<TooLong, Not<Reliable>>>,
+  On<"VI-TCP 2.2.1, ruling V-9, VI-ARCH 2.5.2",           Idle,            MessagePosted,         Ended,           Do<CompleteLengthError, FailLocal>,                 All<TooLong, FailsNow>>,
+  On<"VI-ARCH 6.3.1.1 in order, 2.5.3",                   Idle,            MessagePosted,         AwaitAcks,       NoteLengthError,                                    All<TooLong, FailsLater>>,
+  On<"VI-TCP 2.2.2.2.6, ruling V-11, VI-ARCH 2.5.1",      Idle,            MessagePosted,         none,            CompleteRdmaProtectionError,                        All<ReadInVain, Not<Reliable>>>,
+  On<"VI-TCP 2.2.2.2.6, ruling V-11, VI-ARCH 2.5.2",      Idle,            MessagePosted,         Ended,           Do<CompleteRdmaProtectionError, FailLocal>,         All<ReadInVain, FailsNow>>,
+  On<"VI-ARCH 6.3.1.1 in order, 2.5.3",                   Idle,            MessagePosted,         AwaitAcks,       NoteRdmaProtectionError,                            All<ReadInVain, FailsLater>>,
+  On<"VI-TCP 2.2.2.2.6, ruling V-11",                     Idle,            MessagePosted,         AwaitWindow,     none,                                               ReadWaits>,
+  On<"VI-TCP 3.3 Descriptor Flow Control, 2.2.1",         Idle,            MessagePosted,         AwaitDescriptor, none,                                               SendWaits>,
+  On<"VI-TCP 2.2.2.2.3 RDMA Read, 2.2.2.2.6",             Idle,            MessagePosted,         Sending,         SendSegment,                                        ReadGoes>,
+  On<"VI-TCP 2.2.2.2.3 RDMA Write",                       Idle,            MessagePosted,         Sending,         SendSegment,                                        WriteGoes>,
+  On<"VI-TCP 3.2 Message ACK",                            Idle,            MessagesAcknowledged,  none,            CompleteAcknowledged,                               none>,
+  On<"VI-TCP 3.2 VI Error Type, ruling V-19",             Idle,            ErrorReported,         Ended,           Do<CompleteRefused, FailRemote>,                    none>,
+  On<"VI-TCP 3.2 Message ACK, ruling V-5",                Idle,            AckOutOfRange,         Ended,           FailProtocol,                                       none>,
+  On<"VI-TCP 2.2.2.2.2, ruling V-17",                     Idle,            ConnectionEnded,       Ended,           none,                                               none>,
+  On<"VI-TCP 2.2.2.2.3 Send, ruling V-6",                 Idle,            MessagePosted,         Sending,         SendSegment,                                        SendGoes>,  // last in the group: tried first
+  // -----------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"VI-TCP 3.2 Rx Descriptors Posted, ruling V-6",      AwaitDescriptor, DescriptorsPosted,     Sending,         SendSegment,                                        none>,
+  On<"VI-TCP 3.2 Message ACK",                            AwaitDescriptor, MessagesAcknowledged,  none,            CompleteAcknowledged,                               none>,
+  On<"VI-TCP 3.2 VI Error Type, ruling V-19",             AwaitDescriptor, ErrorReported,         Ended,           Do<CompleteRefused, FailRemote>,                    none>,
+  On<"VI-TCP 3.2 Message ACK, ruling V-5",                AwaitDescriptor, AckOutOfRange,         Ended,           FailProtocol,                                       none>,
+  On<"VI-TCP 2.2.2.2.2, ruling V-17",                     AwaitDescriptor, ConnectionEnded,       Ended,           none,                                               none>,
+  // -----------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"VI-TCP 2.2.2.2.6, ruling V-11",                     AwaitWindow,     ReadCompleted,         Sending,         SendSegment,                                        none>,
+  On<"VI-TCP 3.2 Message ACK",                            AwaitWindow,     MessagesAcknowledged,  none,            CompleteAcknowledged,                               none>,
+  On<"VI-TCP 3.2 VI Error Type, ruling V-19",             AwaitWindow,     ErrorReported,         Ended,           Do<CompleteRefused, FailRemote>,                    none>,
+  On<"VI-TCP 3.2 Message ACK, ruling V-5",                AwaitWindow,     AckOutOfRange,         Ended,           FailProtocol,                                       none>,
+  On<"VI-TCP 2.2.2.2.2, ruling V-17",                     AwaitWindow,     ConnectionEnded,       Ended,           none,                                               none>,
+  // -----------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"VI-TCP 3.2 RDMA Reads complete by their response",  Sending,         SegmentSent,           Idle,            AwaitResponse,                                      All<Last, Read>>,
+  On<"VI-TCP 3.2 Message ACK, VI-ARCH 2.5.3",             Sending,         SegmentSent,           Idle,            AwaitAck,                                           All<Last, Not<Read>, Acknowledged>>,
+  On<"VI-ARCH 2.5.1, 2.5.2 sent",                         Sending,         SegmentSent,           Idle,            CompleteSuccess,                                    All<Last, Not<Read>, Not<Acknowledged>>>,
+  On<"VI-ARCH 2.5.1 before the first octet",              Sending,         MemoryLost,            Idle,            CompleteLocalProtectionError,                       All<NothingSent, Not<Reliable>>>,
+  On<"VI-ARCH 2.5.2 before the first octet",              Sending,         MemoryLost,            Ended,           FailProtection,                                     All<NothingSent, FailsNow>>,
+  On<"VI-ARCH 6.3.1.1 in order, 2.5.3",                   Sending,         MemoryLost,            AwaitAcks,       NoteLocalProtectionError,                           All<NothingSent, FailsLater>>,
+  On<"VI-TCP 2.2.2.2.5, 3.2 Transmit Error, ruling V-18", Sending,         MemoryLost,            Padding,         SendPadding,                                        Not<NothingSent>>,
+  On<"VI-TCP 3.2 Message ACK",                            Sending,         MessagesAcknowledged,  none,            CompleteAcknowledged,                               none>,
+  On<"VI-TCP 3.2 VI Error Type, ruling V-19",             Sending,         ErrorReported,         Ended,           Do<CompleteRefused, FailRemote>,                    none>,
+  On<"VI-TCP 3.2 Message ACK, ruling V-5",                Sending,         AckOutOfRange,         Ended,           FailProtocol,                                       none>,
+  On<"VI-TCP 2.2.2.2.2, ruling V-17",                     Sending,         ConnectionEnded,       Ended,           none,                                               none>,
+  On<"VI-TCP 2.2.2.2.3 next segment",                     Sending,         SegmentSent,           none,            SendSegment,                                        Not<Last>>,  // last in the group: tried first
+  // -----------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"VI-TCP 2.2.2.2.5, ruling V-18",                     Padding,         SegmentSent,           none,            SendPadding,                                        Not<Last>>,
+  On<"VI-TCP 3.2 Transmit Error, VI-ARCH 2.5.1",          Padding,         SegmentSent,           Idle,            CompleteLocalProtectionError,                       All<Last, Not<Reliable>>>,
+  On<"VI-TCP 3.2 Transmit Error, VI-ARCH 2.5.2",          Padding,         SegmentSent,           Ended,           FailProtection,                                     All<Last, FailsNow>>,
+  On<"VI-ARCH 6.3.1.1 in order, 2.5.3",                   Padding,         SegmentSent,           AwaitAcks,       NoteLocalProtectionError,                           All<Last, FailsLater>>,
+  On<"VI-TCP 3.2 Message ACK",                            Padding,         MessagesAcknowledged,  none,            CompleteAcknowledged,                               none>,
+  On<"VI-TCP 3.2 VI Error Type, ruling V-19",             Padding,         ErrorReported,         Ended,           Do<CompleteRefused, FailRemote>,                    none>,
+  On<"VI-TCP 3.2 Message ACK, ruling V-5",                Padding,         AckOutOfRange,         Ended,           FailProtocol,                                       none>,
+  On<"VI-TCP 2.2.2.2.2, ruling V-17",                     Padding,         ConnectionEnded,       Ended,           none,                                               none>,
+  // -----------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"VI-TCP 3.2 Message ACK",                            AwaitAcks,       MessagesAcknowledged,  none,            CompleteAcknowledged,                               Not<AllAcknowledged>>,
+  On<"VI-ARCH 6.3.1.1 in order, 2.5.3",                   AwaitAcks,       MessagesAcknowledged,  Ended,           Do<CompleteAcknowledged, CompleteNoted, FailLocal>, AllAcknowledged>,
+  On<"VI-TCP 3.2 VI Error Type, ruling V-19",             AwaitAcks,       ErrorReported,         Ended,           Do<CompleteRefused, FailRemote>,                    none>,
+  On<"VI-TCP 3.2 Message ACK, ruling V-5",                AwaitAcks,       AckOutOfRange,         Ended,           FailProtocol,                                       none>,
+  On<"VI-TCP 2.2.2.2.2, ruling V-17",                     AwaitAcks,       ConnectionEnded,       Ended,           none,                                               none>,
+  // -----------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"impl: our own failure comes back",                  Ended,           ConnectionEnded,       none,            none,                                               none>
   >;
   // clang-format on
 };

@@ -7,10 +7,19 @@ namespace {
 
 class Recorded final : public fsm::testing::Recorder<Context> {
  public:
-  enum Knob : unsigned { ReliableKnob, AcknowledgedKnob, NoDescriptorKnob, NoReadsKnob, WindowFullKnob };
+  enum Knob : unsigned {
+    ReliableKnob,
+    AcknowledgedKnob,
+    NoDescriptorKnob,
+    NoReadsKnob,
+    WindowFullKnob,
+    UnacknowledgedKnob
+  };
   void send_segment() override { note("send_segment"); }
   void send_padding() override { note("send_padding"); }
   void complete(Completion value) override { note("complete", value); }
+  void note_error(Completion value) override { note("note_error", value); }
+  void complete_noted() override { note("complete_noted"); }
   void await_ack() override { note("await_ack"); }
   void await_response() override { note("await_response"); }
   void complete_acknowledged() override { note("complete_acknowledged"); }
@@ -18,6 +27,7 @@ class Recorded final : public fsm::testing::Recorder<Context> {
   void fail_connection(Failure value) override { note("fail_connection", value); }
   [[nodiscard]] bool reliable() const override { return knob(ReliableKnob); }
   [[nodiscard]] bool acknowledged() const override { return knob(AcknowledgedKnob); }
+  [[nodiscard]] bool unacknowledged() const override { return knob(UnacknowledgedKnob); }
   [[nodiscard]] bool descriptor_available() const override { return !knob(NoDescriptorKnob); }
   [[nodiscard]] bool reads_allowed() const override { return !knob(NoReadsKnob); }
   [[nodiscard]] bool window_open() const override { return !knob(WindowFullKnob); }
@@ -33,7 +43,7 @@ constexpr SegmentSent read_sent{.last = true, .read = true};
 struct Input {
   using Def = vitcp_sender::Def;
   using Recorded = vitcp_sender::Recorded;
-  static constexpr unsigned knob_count = 5;
+  static constexpr unsigned knob_count = 6;
 
   template <class Event>
   static fsm::testing::Samples<Event> samples(std::type_identity<Event>) {
@@ -49,6 +59,9 @@ struct Input {
   }
   static fsm::testing::Samples<SegmentSent> samples(std::type_identity<SegmentSent>) {
     return {{"More", segment_sent}, {"Last", last_sent}, {"ReadRequest", read_sent}};
+  }
+  static fsm::testing::Samples<MessagesAcknowledged> samples(std::type_identity<MessagesAcknowledged>) {
+    return {{"Some", {}}, {"All", {.all = true}}};
   }
   static fsm::testing::Samples<MemoryLost> samples(std::type_identity<MemoryLost>) {
     return {{"Nothing", MemoryLost{Sent::Nothing}}, {"Some", MemoryLost{Sent::Some}}};
@@ -82,9 +95,18 @@ Rig await_window(Level level) {
   return rig;
 }
 Rig sending(Level level) { return connected(level, posted_send); }
+Rig unacknowledged(Rig rig) {
+  rig.set(Recorded::UnacknowledgedKnob);
+  return rig;
+}
+Rig await_acks() {
+  Rig rig = unacknowledged(connected(Level::Reception));
+  rig.given(MessagePosted{.too_long = true});
+  return rig;
+}
 Rig padding(Level level) { return connected(level, posted_send, MemoryLost{Sent::Some}); }
 std::vector<Rig> every_state(Level level) {
-  return {connected(level), await_descriptor(level), await_window(level), sending(level), padding(level)};
+  return {connected(level), await_descriptor(level), await_window(level), sending(level), padding(level), await_acks()};
 }
 
 // VI-TCP 2.2.2.2.3: all segments of a message, then the next message. VI-ARCH 2.5.1, 2.5.2: complete when sent.
@@ -205,11 +227,37 @@ TEST(VitcpSender, Sending_memory_lost) {
   }
 }
 
+// VI-ARCH 6.3.1.1, 2.5.3: at Reliable Reception a message that fails here completes behind those that wait for their
+// ACK.
+TEST(VitcpSender, failed_behind_unacknowledged) {
+  for (MessagePosted message : {posted_send, posted_write, posted_read}) {
+    message.too_long = true;
+    EXPECT_EQ(unacknowledged(connected(Level::Reception)).after(message), "AwaitAcks: note_error(LengthError)");
+  }
+  Rig reading = unacknowledged(connected(Level::Reception));
+  reading.set(Recorded::NoReadsKnob);
+  EXPECT_EQ(reading.after(posted_read), "AwaitAcks: note_error(RdmaProtectionError)");
+  EXPECT_EQ(unacknowledged(sending(Level::Reception)).after(MemoryLost{Sent::Nothing}),
+            "AwaitAcks: note_error(LocalProtectionError)");
+  EXPECT_EQ(unacknowledged(padding(Level::Reception)).after(last_sent), "AwaitAcks: note_error(LocalProtectionError)");
+}
+
+// VI-ARCH 6.3.1.1: ... and the connection fails then, or before.
+TEST(VitcpSender, AwaitAcks_acknowledged) {
+  Rig rig = await_acks();
+  EXPECT_FALSE(may_begin(rig.machine));
+  EXPECT_EQ(rig.after(MessagesAcknowledged{}), "AwaitAcks: complete_acknowledged");
+  EXPECT_EQ(rig.after(MessagesAcknowledged{.all = true}),
+            "Ended: complete_acknowledged, complete_noted, fail_connection(Local)");
+}
+
 // VI-TCP 3.2 Message ACK: whatever is under way, earlier messages complete.
 TEST(VitcpSender, acknowledged) {
   for (Rig& rig : every_state(Level::Reception)) {
     const std::string state(rig.machine.state_name());
-    EXPECT_EQ(rig.after(MessagesAcknowledged{}), state + ": complete_acknowledged");
+    EXPECT_EQ(Rig(rig).after(MessagesAcknowledged{}), state + ": complete_acknowledged");
+    if (state == "AwaitAcks") continue;
+    EXPECT_EQ(rig.after(MessagesAcknowledged{.all = true}), state + ": complete_acknowledged");
   }
 }
 
