@@ -132,6 +132,12 @@ class Vi final : private machines::vi_endpoint::Context {
   /// Pending Connect.
   void withdraw_early_reception();
 
+  /// For transports whose ends agree on the smaller of two sizes: what binds the VI from now on, and what a query
+  /// shows. The transport gives the consumer's own value back when the VI is Idle again. Pre: not Connected.
+  void set_max_transfer_size(std::uint32_t bytes) { attributes_.max_transfer_size_bytes = bytes; }
+  /// Receive descriptors that no message has claimed. None in Error.
+  [[nodiscard]] std::uint64_t unclaimed_receives() const { return receive_.tail() - receive_.next_index(); }
+
   /// Begins the next send descriptor if there is one, the VI is connected, and its fence and the ordering
   /// rules (VI-ARCH 6.3.1) let it: on Reliable Reception nothing passes an RDMA Read. Checks format, length
   /// and protection (VI-DG 5.2); a bad descriptor waits for all before it, then is completed in error here,

@@ -5,160 +5,27 @@
 //   b.receive(64); a.send("hello"); settle();               descriptors, then whatever follows of them
 //   EXPECT_EQ(b.received(), "hello");
 #pragma once
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cstring>
-#include <deque>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "loopback/provider.hpp"
-#include "vi/nic.hpp"
+#include "tests/support/operations.hpp"
+#include "tests/support/vi_node.hpp"
 
 namespace loopback::testing {
+using support::address_of;
+using ConnectCall = support::Connect;
+using WaitCall = support::Wait;
+using PlainCall = support::Done;
+using End = support::ViEnd;
 
-template <class Base>
-struct Call final : Base {
-  void done(vi::Return value) override { result = value; }
-  std::optional<vi::Return> result;
-};
-using ConnectCall = Call<vi::ConnectOperation>;
-using WaitCall = Call<vi::ConnectWaitOperation>;
-using PlainCall = Call<vi::Operation>;
-
-/// A NIC with one registered piece of memory, and the errors that it was told.
-class Node final : private vi::Listener {
- public:
-  Node(Hub& hub, std::uint8_t number)
-      : address(wire::IpAddress::v4(10, 0, 0, number)), provider(hub, {address}), nic(provider, *this) {
-    EXPECT_EQ(nic.register_memory(base(), arena_.get()->bytes, sizeof(Arena),
-                                  {.enable_rdma_write = true, .enable_rdma_read = true}, handle),
-              vi::Return::Success);
-  }
-  vi::Vi& create(vi::ReliabilityLevel level, std::uint32_t max_transfer_bytes = 1u << 20) {
-    vi::Vi* vi = nullptr;
-    const vi::ViAttributes wanted{.reliability = level,
-                                  .max_transfer_size_bytes = max_transfer_bytes,
-                                  .enable_rdma_write = true,
-                                  .enable_rdma_read = is_reliable(level)};
-    EXPECT_EQ(nic.create_vi(wanted, nullptr, nullptr, vi), vi::Return::Success);
-    vis_.push_back(vi);
-    return *vi;
-  }
-  /// Calls that are still under way end: their operations may go.
-  void close() {
-    for (vi::Vi* vi : vis_) provider.detach(*vi);
-  }
-  [[nodiscard]] vi::NetAddress at(std::string_view discriminator) const {
-    return vi::NetAddress::make(
-        address, std::span(reinterpret_cast<const std::uint8_t*>(discriminator.data()), discriminator.size()));
-  }
-  std::byte* allocate(std::size_t bytes) {
-    std::byte* const piece = arena_->bytes + used_;
-    used_ += (bytes + 63) / 64 * 64;
-    EXPECT_LE(used_, sizeof(Arena));
-    return piece;
-  }
-  std::vector<vi::ErrorCode> take_errors() { return std::exchange(errors_, {}); }
-
-  const wire::IpAddress address;
+struct ItsProvider {
   Provider provider;
-  vi::Nic nic;
-  wire::MemHandle handle{};
-
- private:
-  struct Arena {
-    alignas(64) std::byte bytes[1u << 20];
-  };
-  bool completed(vi::Vi&, bool, std::uint64_t, bool) override { return false; }
-  void asynchronous_error(vi::Vi*, vi::CompletionQueue*, std::uint64_t, std::uint32_t, vi::ResourceCode,
-                          vi::ErrorCode error) override {
-    errors_.push_back(error);
-  }
-  [[nodiscard]] std::uint64_t base() const { return reinterpret_cast<std::uint64_t>(arena_->bytes); }
-
-  std::unique_ptr<Arena> arena_ = std::make_unique<Arena>();
-  std::size_t used_ = 0;
-  std::vector<vi::ErrorCode> errors_;
-  std::vector<vi::Vi*> vis_;
 };
-
-inline std::uint64_t address_of(const std::byte* host) { return reinterpret_cast<std::uint64_t>(host); }
-
-/// One VI with the descriptors that it posted.
-class End {
+class Node : public ItsProvider, public support::ViNode {
  public:
-  End(Node& node, vi::Vi& its_vi) : vi(its_vi), node_(node) {}
-
-  /// The descriptors' places are kept for status_of() and received().
-  void receive(std::size_t bytes) {
-    receives_.push_back(write(vi::control::op_send_receive, bytes, {segment(node_.allocate(bytes), bytes)}));
-    vi.post_receive(address_of(receives_.back()), node_.handle);
-  }
-  void send(std::string_view text, std::uint16_t control = vi::control::op_send_receive) {
-    post_send(control, text.size(), {data(text)});
-  }
-  void rdma_write(std::string_view text, const std::byte* target, std::uint16_t control = 0) {
-    post_send(control | vi::control::op_rdma_write, text.size(), {remote(target), data(text)});
-  }
-  std::byte* rdma_read(const std::byte* source, std::size_t bytes) {
-    std::byte* const target = node_.allocate(bytes);
-    post_send(vi::control::op_rdma_read, bytes, {remote(source), segment(target, bytes)});
-    return target;
-  }
-  /// The error bits, or no value while it is under way.
-  [[nodiscard]] std::optional<std::uint32_t> send_error(std::size_t index = 0) const { return error(sends_[index]); }
-  [[nodiscard]] std::optional<std::uint32_t> receive_error(std::size_t index = 0) const {
-    return error(receives_[index]);
-  }
-  [[nodiscard]] const vi::ControlSegment& received_control(std::size_t index = 0) const {
-    return *reinterpret_cast<const vi::ControlSegment*>(receives_[index]);
-  }
-  [[nodiscard]] std::string received(std::size_t index = 0) const {
-    const auto* segment = reinterpret_cast<const vi::Segment*>(receives_[index] + sizeof(vi::ControlSegment));
-    return {reinterpret_cast<const char*>(segment->address), received_control(index).length_bytes};
-  }
-  void forbid_remote() { remote_handle_ = wire::MemHandle{0}; }
-  void set_remote(wire::MemHandle handle) { remote_handle_ = handle; }
-
-  vi::Vi& vi;
+  Node(Hub& hub, std::uint8_t number) : Node(hub, wire::IpAddress::v4(10, 0, 0, number)) {}
 
  private:
-  [[nodiscard]] vi::Segment segment(const std::byte* host, std::size_t bytes) const {
-    return {address_of(host), node_.handle.value, static_cast<std::uint32_t>(bytes)};
-  }
-  [[nodiscard]] vi::Segment remote(const std::byte* host) const { return {address_of(host), remote_handle_.value, 0}; }
-  vi::Segment data(std::string_view text) {
-    std::byte* const piece = node_.allocate(text.size());
-    std::memcpy(piece, text.data(), text.size());
-    return segment(piece, text.size());
-  }
-  std::byte* write(std::uint16_t control, std::size_t bytes, const std::vector<vi::Segment>& segments) {
-    std::byte* const host = node_.allocate(sizeof(vi::ControlSegment) + segments.size() * sizeof(vi::Segment));
-    const vi::ControlSegment head{.segment_count = static_cast<std::uint16_t>(segments.size()),
-                                  .control = control,
-                                  .immediate_data = 77,
-                                  .length_bytes = static_cast<std::uint32_t>(bytes)};
-    std::memcpy(host, &head, sizeof head);
-    std::memcpy(host + sizeof head, segments.data(), segments.size() * sizeof(vi::Segment));
-    return host;
-  }
-  void post_send(int control, std::size_t bytes, const std::vector<vi::Segment>& segments) {
-    sends_.push_back(write(static_cast<std::uint16_t>(control), bytes, segments));
-    vi.post_send(address_of(sends_.back()), node_.handle);
-  }
-  static std::optional<std::uint32_t> error(const std::byte* descriptor) {
-    const std::uint32_t status = reinterpret_cast<const vi::ControlSegment*>(descriptor)->status;
-    return (status & vi::status::done) == 0 ? std::nullopt : std::optional(status & vi::status::error_mask);
-  }
-
-  Node& node_;
-  wire::MemHandle remote_handle_{};
-  std::vector<std::byte*> sends_, receives_;
+  Node(Hub& hub, const wire::IpAddress& its_address)
+      : ItsProvider{Provider(hub, {its_address})}, ViNode(provider, its_address) {}
 };
 
 class TwoNodes : public ::testing::Test {
