@@ -91,6 +91,7 @@ FOREIGN = {
     "streams": (_FIBRE_CHANNEL + r"|\bvitcp::|\bvi::", True, "a protocol's"),
     "settings": (_FIBRE_CHANNEL, True, "a transport's"),
     "loopback": (_FIBRE_CHANNEL, True, "another transport's"),
+    "vitcp": (_FIBRE_CHANNEL, True, "another transport's"),
     "vipl/engine": (_FIBRE_CHANNEL, True, "a transport's"),
 }
 OUTSIDE = "tests"  # nothing may use it

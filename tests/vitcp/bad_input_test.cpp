@@ -1,0 +1,492 @@
+// Peers that do what they must not: each field wrong, in each state (VI-TCP 3, 4; rulings V-8 to V-26).
+#include "tests/vitcp/raw_peer.hpp"
+
+namespace vitcp::testing {
+namespace {
+using ::testing::IsEmpty;
+using vi::ErrorCode, vi::Return, vi::State;
+using vt::SegmentType;
+using wire::ParseCode, wire::ParseError;
+namespace status = vi::status;
+
+const std::vector<std::uint8_t> payload(10, 'p');
+
+/// A segment or octets that must not come, and what they count as.
+struct Wrong {
+  std::string name;
+  std::function<std::vector<std::uint8_t>(const RawPeer&)> octets;
+  std::variant<Refusal, ParseError> counted;
+};
+using Change = std::function<void(vt::Segment&)>;
+
+Wrong wrong(std::string name, SegmentType type, std::uint32_t number, const Change& change,
+            std::variant<Refusal, ParseError> counted) {
+  return {std::move(name),
+          [=](const RawPeer& peer) {
+            const bool carries = vt::info_of(type).has_payload;
+            vt::Segment segment = RawPeer::message(type, number, carries ? wire::Bytes(payload) : wire::Bytes{});
+            change(segment);
+            return peer.octets_of(segment);
+          },
+          counted};
+}
+/// One octet of a whole Send changed.
+Wrong octet(std::string name, std::size_t at, std::uint8_t value, std::variant<Refusal, ParseError> counted) {
+  return {std::move(name),
+          [=](const RawPeer& peer) {
+            auto octets = peer.octets_of(RawPeer::message(SegmentType::send, 1, payload));
+            octets[at] = value;
+            return octets;
+          },
+          counted};
+}
+const Change as_it_is = [](vt::Segment&) {};
+
+std::uint64_t count_of(const ProviderCounters& counters, const std::variant<Refusal, ParseError>& counted) {
+  return std::visit([&](const auto& what) { return counters.refused(what); }, counted);
+}
+
+class VitcpBadInput : public ::testing::TestWithParam<vi::ReliabilityLevel> {
+ protected:
+  [[nodiscard]] static bool reliable() { return is_reliable(GetParam()); }
+  /// `before` comes, then each of these on a connection of its own: it ends, is counted, and nothing else is hurt.
+  static void expect_end(const std::vector<Wrong>& all, const std::function<void(RawPeer&)>& before) {
+    for (const Wrong& one : all) {
+      SCOPED_TRACE(one.name);
+      TwoHosts hosts;
+      auto [c, d] = hosts.connect(GetParam());
+      RawPeer peer(hosts);
+      End end = peer.connect_to(GetParam());
+      before(peer);
+      end.receive(64);
+      peer.send(one.octets(peer));
+      hosts.run(runtime::second);
+      EXPECT_EQ(end.vi.state(), State::Error);
+      EXPECT_EQ(hosts.server->take_errors(), std::vector{ErrorCode::ConnLost});
+      EXPECT_EQ(hosts.server->provider.cause_of_end(end.vi).text, "the peer broke a rule of VI/TCP");
+      EXPECT_EQ(count_of(hosts.server->provider.counters(), one.counted), 1u);
+      EXPECT_EQ(hosts.server->provider.counters().refused(), 1u);
+      EXPECT_TRUE(peer.is_closed());
+      d.receive(8);
+      c.send("fine");
+      hosts.settle();
+      EXPECT_EQ(d.received(), "fine");
+      peer.close();
+      end.vi.disconnect();
+    }
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Levels, VitcpBadInput, ::testing::Values(unreliable, delivery, reception),
+                         [](const auto& level) {
+                           return level.param == unreliable ? "Unreliable"
+                                  : level.param == delivery ? "Delivery"
+                                                            : "Reception";
+                         });
+
+// VI-TCP 3.2, 3.4, rulings V-4, V-7 to V-25: between two messages.
+TEST_P(VitcpBadInput, connected_betweenMessages) {
+  const ParseError bad_type{ParseCode::bad_value, "type"}, bad_version{ParseCode::bad_value, "version"},
+      bad_length{ParseCode::bad_length, "segment_length"}, bad_offset{ParseCode::bad_value, "data_offset"},
+      bad_extent{ParseCode::bad_length, "rdma_length"};
+  const auto numbered = [](std::uint32_t number) {
+    return [number](vt::Segment& segment) { segment.header.message_number.value += number; };
+  };
+  std::vector<Wrong> all{
+      octet("version 0", 0, 0, bad_version),
+      octet("version 2", 0, 2, bad_version),
+      octet("type 9", 1, 0x89, bad_type),
+      octet("type 31", 1, 0x9F, bad_type),
+      octet("length 23", 3, 23, bad_length),
+      octet("length 0", 3, 0, bad_length),
+      wrong("number too high", SegmentType::send, 1, numbered(1), Refusal::message_number),
+      wrong("number again", SegmentType::send, 1, numbered(0xFFFFFFFF), Refusal::message_number),
+      wrong("number far off", SegmentType::rdma_write, 1, numbered(0x80000000), Refusal::message_number),
+      wrong("read request's number", SegmentType::rdma_read_request, 1, numbered(1), Refusal::message_number),
+      wrong("NOP's number", SegmentType::nop, 0, numbered(1), Refusal::message_number),
+      wrong(
+          "offset in the first segment", SegmentType::send, 1,
+          [](vt::Segment& segment) { segment.header.data_offset = 1; }, Refusal::segment_order),
+      wrong(
+          "offset beyond 4 GiB", SegmentType::send, 1,
+          [](vt::Segment& segment) { segment.header.data_offset = 0xFFFFFFFF; }, bad_offset),
+      wrong(
+          "offset in a read request", SegmentType::rdma_read_request, 1,
+          [](vt::Segment& segment) { segment.header.data_offset = 1; }, bad_offset),
+      wrong(
+          "read request that goes on", SegmentType::rdma_read_request, 1,
+          [](vt::Segment& segment) { segment.header.end_of_message = false; },
+          ParseError{ParseCode::bad_value, "end_of_message"}),
+      wrong(
+          "RDMA length too short", SegmentType::rdma_write, 1,
+          [](vt::Segment& segment) { --segment.rdma.length_bytes; }, bad_extent),
+      wrong(
+          "RDMA length too long", SegmentType::rdma_write, 1, [](vt::Segment& segment) { ++segment.rdma.length_bytes; },
+          bad_extent),
+      wrong("ConnectReject", SegmentType::connect_reject, 0, as_it_is, Refusal::connection_segment),
+      wrong("ConnectNoMatch", SegmentType::connect_no_match, 0, as_it_is, Refusal::connection_segment),
+      wrong("read response", SegmentType::rdma_read_response, 1, as_it_is, Refusal::read_response)};
+  for (const SegmentType type : {SegmentType::connect_request, SegmentType::connect_accept})
+    all.push_back({"connection segment",
+                   [type](const RawPeer& peer) {
+                     vt::Segment again = RawPeer::request(GetParam());
+                     again.header.type = type;
+                     return peer.octets_of(again);
+                   },
+                   Refusal::connection_segment});
+  expect_end(all, [](RawPeer&) {});
+}
+
+// VI-TCP 2.2.2.2.3: within a message only the rest of it, NOPs and Read Responses.
+TEST_P(VitcpBadInput, connected_withinAMessage) {
+  const auto more = [](vt::Segment& segment) { segment.header.data_offset = 10; };
+  const std::vector<Wrong> all{
+      wrong(
+          "another type", SegmentType::rdma_write, 1,
+          [](vt::Segment& s) { s.header.data_offset = 10, s.rdma.length_bytes = 20; }, Refusal::message_mixed),
+      wrong("another message", SegmentType::send, 2, as_it_is, Refusal::message_mixed),
+      wrong("a read request", SegmentType::rdma_read_request, 2, as_it_is, Refusal::message_mixed),
+      wrong("the beginning again", SegmentType::send, 1, as_it_is, Refusal::segment_order),
+      wrong(
+          "a gap", SegmentType::send, 1, [](vt::Segment& s) { s.header.data_offset = 11; }, Refusal::segment_order),
+      wrong(
+          "immediate data", SegmentType::send, 1,
+          [&](vt::Segment& s) { more(s), s.header.immediate_data_valid = true; }, Refusal::segment_differs),
+      wrong("a NOP of the message before", SegmentType::nop, 0, as_it_is, Refusal::message_number)};
+  for (const Wrong& one : all) {
+    SCOPED_TRACE(one.name);
+    TwoHosts hosts;
+    RawPeer peer(hosts);
+    End end = peer.connect_to(GetParam());
+    end.receive(64);
+    vt::Segment first = RawPeer::message(SegmentType::send, 1, payload);
+    first.header.end_of_message = false;
+    peer.send(first);
+    EXPECT_EQ(end.vi.state(), State::Connected);
+    peer.send(one.octets(peer));
+    hosts.run(runtime::second);
+    EXPECT_EQ(end.vi.state(), State::Error);
+    EXPECT_EQ(end.receive_error(), status::flushed | status::partial_error);
+    EXPECT_EQ(count_of(hosts.server->provider.counters(), one.counted), 1u);
+    EXPECT_EQ(hosts.server->provider.counters().refused(), 1u);
+    EXPECT_TRUE(peer.is_closed());
+    peer.close();
+  }
+}
+
+// VI-TCP 3.4, ruling V-3: the RDMA header is the same in every segment.
+TEST_P(VitcpBadInput, rdmaWrite_withAnotherHeaderInALaterSegment) {
+  for (int field = 0; field != 2; ++field) {
+    TwoHosts hosts;
+    RawPeer peer(hosts);
+    End end = peer.connect_to(GetParam());
+    std::byte* const target = hosts.server->allocate(64);
+    vt::Segment segment = RawPeer::message(SegmentType::rdma_write, 1, payload);
+    segment.rdma = {address_of(target), hosts.server->handle, 20};
+    segment.header.end_of_message = false;
+    peer.send(segment);
+    EXPECT_EQ(static_cast<char>(*target), 'p');
+    segment.header.data_offset = 10;
+    segment.header.end_of_message = true;
+    field == 0 ? static_cast<void>(segment.rdma.address += 8)
+               : static_cast<void>(segment.rdma.memory_handle.value ^= 1);
+    peer.send(segment);
+    hosts.run(runtime::second);
+    EXPECT_EQ(end.vi.state(), State::Error);
+    EXPECT_EQ(hosts.server->provider.counters().refused(Refusal::segment_differs), 1u);
+    peer.close();
+  }
+}
+
+// VI-TCP 3.2 Message ACK, ruling V-5: a message that was never sent.
+TEST_P(VitcpBadInput, ack_ofNoMessage) {
+  TwoHosts hosts;
+  RawPeer peer(hosts);
+  End end = peer.connect_to(GetParam());
+  vt::Segment nop = RawPeer::message(SegmentType::nop, 0);
+  nop.header.message_ack = {12345};
+  peer.send(nop);
+  hosts.run(runtime::second);
+  const bool judged = GetParam() == reception;  // else it must be ignored
+  EXPECT_EQ(end.vi.state(), judged ? State::Error : State::Connected);
+  EXPECT_EQ(hosts.server->provider.counters().refused(Refusal::message_ack), judged ? 1u : 0u);
+  peer.close();
+}
+
+// VI-TCP 2.2.2.2.6, ruling V-11: more RDMA Reads than the window that was told, while none can be answered.
+TEST_P(VitcpBadInput, readRequests_beyondTheWindow) {
+  Settings settings;
+  settings.server.rdma_read_window = 2;
+  TwoHosts hosts(settings);
+  RawPeer peer(hosts);
+  End end = peer.connect_to(GetParam());
+  std::vector<std::uint8_t> requests;
+  for (std::uint32_t number = 1; number != 4; ++number) {
+    const auto octets = peer.octets_of(RawPeer::message(SegmentType::rdma_read_request, number));
+    requests.insert(requests.end(), octets.begin(), octets.end());
+  }
+  peer.send(requests);  // with one write: read at once
+  hosts.run(runtime::second);
+  EXPECT_EQ(end.vi.state(), State::Error);
+  EXPECT_EQ(hosts.server->provider.counters().refused(Refusal::read_window), 1u);
+  peer.close();
+}
+
+// VI-TCP 3.2: the end of the stream within a segment, and a stall: nothing is delivered, the next octet goes on.
+TEST_P(VitcpBadInput, segment_thatStalls_goesOn) {
+  TwoHosts hosts;
+  RawPeer peer(hosts);
+  End end = peer.connect_to(GetParam());
+  end.receive(64);
+  const auto octets = peer.octets_of(RawPeer::message(SegmentType::send, 1, payload));
+  peer.send(wire::Bytes(octets).first(30));
+  hosts.run(100 * runtime::second);
+  EXPECT_EQ(end.receive_error(), std::nullopt);
+  peer.send(wire::Bytes(octets).subspan(30));
+  EXPECT_EQ(end.received(), "pppppppppp");
+  peer.send(wire::Bytes(octets).first(30 - 24));  // of the next one
+  peer.close();
+  hosts.run(runtime::second);
+  EXPECT_EQ(end.vi.state(), State::Error);
+  EXPECT_EQ(hosts.server->provider.counters().refused(Refusal::end_in_segment), 1u);
+}
+
+// VI-TCP 3.2 Transmit Error in any segment: the whole message is in error.
+TEST_P(VitcpBadInput, transmitError_inTheFirstOfTwoSegments) {
+  TwoHosts hosts;
+  RawPeer peer(hosts);
+  End end = peer.connect_to(GetParam());
+  end.receive(64);
+  end.receive(64);
+  vt::Segment segment = RawPeer::message(SegmentType::send, 1, payload);
+  segment.header.end_of_message = false;
+  segment.header.transmit_error = true;
+  peer.send(segment);
+  if (!reliable()) {
+    segment.header.transmit_error = false;
+    segment.header.end_of_message = true;
+    segment.header.data_offset = 10;
+    peer.send(segment);
+    peer.send(RawPeer::message(SegmentType::send, 2, payload));
+    EXPECT_EQ(end.received(1), "pppppppppp");
+  }
+  hosts.run(runtime::second);
+  EXPECT_EQ(end.receive_error(), status::transport_error);
+  EXPECT_EQ(end.vi.state(), reliable() ? State::Error : State::Connected);
+  peer.close();
+}
+
+// VI-TCP 3.6, ruling V-21: a wrong CRC ends reliable connections, and flags the message at Unreliable Delivery; at
+// Reliable Reception the sender is told before.
+TEST_P(VitcpBadInput, crc_wrong) {
+  TwoHosts hosts;
+  RawPeer peer(hosts);
+  End end = peer.connect_to(GetParam(), true);
+  end.receive(64);
+  end.receive(64);
+  hosts.settle();
+  while (!peer.nothing_came()) peer.take();
+  auto octets = peer.octets_of(RawPeer::message(SegmentType::send, 1, payload));
+  octets[24] ^= 1;
+  peer.send(octets);
+  hosts.run(runtime::second);
+  EXPECT_EQ(end.receive_error(), status::transport_error);
+  EXPECT_EQ(hosts.server->provider.counters().refused(ParseError{ParseCode::bad_crc, "crc"}), 1u);
+  EXPECT_EQ(end.vi.state(), reliable() ? State::Error : State::Connected);
+  EXPECT_EQ(peer.is_closed(), reliable());
+  if (GetParam() == reception) {
+    const vt::Segment nop = peer.take();
+    EXPECT_EQ(nop.header.type, SegmentType::nop);
+    EXPECT_EQ(nop.header.message_ack.value, RawPeer::first_number + 1);
+    EXPECT_TRUE(nop.header.remote_error.unrecoverable_transport_error);
+    EXPECT_FALSE(nop.header.remote_error.vi_descriptor_error);
+  }
+  EXPECT_TRUE(reliable() || end.vi.can_receive());
+  if (!reliable()) {
+    peer.send(RawPeer::message(SegmentType::send, 2, payload));
+    EXPECT_EQ(end.received(1), "pppppppppp");
+  }
+  EXPECT_TRUE(peer.nothing_came() || !reliable());
+  peer.close();
+}
+
+// --- set-ups -------------------------------------------------------------------------------------------------------
+
+class VitcpBadSetup : public ::testing::Test {
+ protected:
+  void SetUp() override { hosts.server->provider.connect_wait(hosts.server->at("x"), runtime::never, wait); }
+  void TearDown() override {
+    peer.close();
+    hosts.server->provider.withdraw(wait);
+  }
+  ProviderCounters counters() { return hosts.server->provider.counters(); }
+  WaitCall wait;
+  PlainCall call;
+  ConnectCall request;
+  TwoHosts hosts;
+  RawPeer peer{hosts};
+};
+
+// VI-TCP 3.3, rulings V-8, V-9, V-16, V-23: a ConnectRequest that cannot be is rejected, the stream closed.
+TEST_F(VitcpBadSetup, request_withAWrongField_isRejected) {
+  const std::size_t ce = 24;
+  struct Octet {
+    std::size_t at;
+    std::uint8_t value;
+    ParseError error;
+  };
+  const ParseError level{ParseCode::bad_value, "reliability_level"};
+  const std::vector<Octet> all{{0, 2, {ParseCode::bad_value, "version"}},
+                               {ce + 1, 0x00, level},
+                               {ce + 1, 0x03, level},
+                               {ce + 1, 0x07, level},
+                               {ce + 3, 65, {ParseCode::bad_length, "calling_discriminator_length"}},
+                               {ce + 75, 65, {ParseCode::bad_length, "called_discriminator_length"}},
+                               {ce + 5, 0x00, {ParseCode::bad_value, "mtu_size"}},  // of 00100000h
+                               {ce + 143, 3, {ParseCode::bad_length, "option_length"}},
+                               {ce + 143, 255, {ParseCode::truncated, "option_data"}}};
+  for (const Octet& one : all) {
+    SCOPED_TRACE(one.error.field);
+    RawPeer* const each = &peer;
+    each->connect();
+    vt::Segment segment = RawPeer::request(delivery);
+    segment.ce.options.other = {0x77, 0x77, 0, 4};
+    auto octets = each->octets_of(segment);
+    octets[one.at] = one.value;
+    each->send(octets);
+    hosts.settle();
+    EXPECT_EQ(each->take().header.type, SegmentType::connect_reject);
+    EXPECT_TRUE(each->is_closed());
+    EXPECT_TRUE(each->nothing_came());
+    each->close();
+    hosts.settle();
+    each->forget();
+  }
+  EXPECT_EQ(counters().refused(), all.size());
+  EXPECT_EQ(wait.result, std::nullopt);
+  EXPECT_EQ(hosts.server->provider.streams_without_vi(), 0u);
+}
+
+// VI-TCP 4.3, ruling V-16: what is no ConnectRequest is closed without a word.
+TEST_F(VitcpBadSetup, request_thatIsNone_isClosed) {
+  std::vector<std::vector<std::uint8_t>> all;
+  for (const SegmentType type :
+       {SegmentType::send, SegmentType::rdma_write, SegmentType::nop, SegmentType::connect_reject,
+        SegmentType::rdma_read_request, SegmentType::connect_no_match})
+    all.push_back(peer.octets_of(RawPeer::message(type, 0)));
+  vt::Segment accept = RawPeer::request(delivery);
+  accept.header.type = SegmentType::connect_accept;
+  all.push_back(peer.octets_of(accept));
+  all.push_back(std::vector<std::uint8_t>(24, 0xFF));
+  all.push_back({'P', 'O', 'S', 'T',  ' ',  '/', ' ', 'H', 'T', 'T', 'P', '/',
+                 '1', '.', '1', '\r', '\n', 'H', 'o', 's', 't', ':', ' ', 'x'});
+  auto damaged = peer.octets_of(RawPeer::request(delivery, true));
+  damaged[30] ^= 1;
+  all.push_back(damaged);
+  for (const auto& octets : all) {
+    peer.connect();
+    peer.send(octets);
+    hosts.settle();
+    EXPECT_TRUE(peer.is_closed());
+    EXPECT_TRUE(peer.nothing_came());
+    peer.close();
+    hosts.settle();
+    peer.forget();
+  }
+  EXPECT_EQ(counters().refused(), all.size());
+  EXPECT_EQ(wait.result, std::nullopt);
+}
+
+// VI-TCP 3.3: unknown options are ignored; the peer-to-peer bit must match.
+TEST_F(VitcpBadSetup, request_withUnknownOptions_matches_ofAPeer_doesNot) {
+  vt::Segment segment = RawPeer::request(delivery);
+  segment.ce.peer_to_peer = true;
+  peer.connect();
+  peer.send(segment);
+  EXPECT_EQ(peer.take().header.type, SegmentType::connect_no_match);
+  peer.close();
+  hosts.settle();
+  peer.forget();
+  segment.ce.peer_to_peer = false;
+  segment.ce.options.other = {0x77, 0x77, 0, 6, 1, 2};
+  peer.connect();
+  peer.send(segment);
+  EXPECT_EQ(wait.result, Return::Success);
+  hosts.server->provider.connect_reject(wait.token, call);
+  hosts.settle();
+  EXPECT_EQ(peer.take().header.type, SegmentType::connect_reject);
+}
+
+// Ruling V-16: a stream whose request is not whole in time is closed; and so many wait at once, no more.
+TEST_F(VitcpBadSetup, request_thatNeverComes_isClosedInTime) {
+  const auto octets = peer.octets_of(RawPeer::request(delivery));
+  peer.connect();
+  peer.send(wire::Bytes(octets).first(100));
+  EXPECT_EQ(hosts.server->provider.half_open(), 1u);
+  hosts.run(9 * runtime::second);
+  EXPECT_FALSE(peer.is_closed());
+  hosts.run(runtime::second);
+  EXPECT_TRUE(peer.is_closed());
+  EXPECT_EQ(counters().refused(Refusal::request_timeout), 1u);
+  EXPECT_EQ(hosts.server->provider.half_open(), 0u);
+}
+
+TEST_F(VitcpBadSetup, streams_beyondTheLimitOfHalfOpenOnes_areClosed) {
+  std::vector<streams::test::Hearer> hearers(70);
+  for (auto& hearer : hearers)
+    hearer.stream = hosts.world.client.connect({hosts.server->address, default_port}, {}, hearer);
+  hosts.settle();
+  EXPECT_EQ(hosts.server->provider.half_open(), 64u);
+  EXPECT_EQ(counters().refused(Refusal::half_open_limit), 6u);
+  for (auto& hearer : hearers) hearer.stream.reset();
+  hosts.settle();
+  EXPECT_EQ(hosts.server->provider.half_open(), 0u);
+  EXPECT_EQ(hosts.server->provider.streams_without_vi(), 0u);
+}
+
+// VI-TCP 4.2: the client waits for the answer: data, or a second request, before it: rejected, the offer is gone.
+TEST_F(VitcpBadSetup, octets_beforeTheAnswer_areRejected) {
+  peer.connect();
+  peer.send(RawPeer::request(delivery));
+  EXPECT_EQ(wait.result, Return::Success);
+  peer.send(RawPeer::request(delivery));
+  EXPECT_EQ(peer.take().header.type, SegmentType::connect_reject);
+  EXPECT_EQ(counters().refused(Refusal::before_accept), 1u);
+  hosts.server->provider.connect_accept(wait.token, hosts.server->create(delivery), call);
+  EXPECT_EQ(call.result, Return::Timeout);
+}
+
+// Rulings V-9, V-10, VI-TCP 3.3, 3.6: a ConnectAccept that does not fit the request, or another segment in its place.
+TEST_F(VitcpBadSetup, answer_thatDoesNotFit_endsTheRequest) {
+  const std::vector<Change> changes{[](vt::Segment& s) { s.ce.level = vt::ReliabilityLevel::unreliable; },
+                                    [](vt::Segment& s) { s.ce.peer_to_peer = true; },
+                                    [](vt::Segment& s) { ++s.ce.mtu_size_bytes; },
+                                    [](vt::Segment& s) { s.ce.options.crc = s.ce.options.end = true; },
+                                    [](vt::Segment& s) { s.header.type = SegmentType::connect_request; },
+                                    [](vt::Segment& s) { s.header.type = SegmentType::nop; },
+                                    [](vt::Segment& s) { s.header.type = SegmentType::send; }};
+  peer.listen();
+  for (const Change& change : changes) {
+    ConnectCall asked;
+    PlainCall disconnected;
+    vi::Vi& vi = hosts.client->create(delivery);
+    hosts.client->provider.connect_request(vi, hosts.client->at("y"), vi::NetAddress::make(peer.address, {}),
+                                           runtime::second, asked);
+    hosts.settle();
+    vt::Segment answer = peer.take();
+    EXPECT_EQ(answer.header.type, SegmentType::connect_request);
+    answer.header.type = SegmentType::connect_accept;
+    change(answer);
+    peer.send(answer);
+    EXPECT_EQ(asked.result, Return::NotReachable);
+    EXPECT_EQ(vi.state(), State::Error);
+    EXPECT_TRUE(peer.is_closed());
+    peer.close();
+    peer.forget();
+    hosts.client->provider.disconnect(vi, disconnected);
+    EXPECT_EQ(disconnected.result, Return::Success);
+  }
+  EXPECT_EQ(hosts.client->provider.counters().refused(Refusal::unsuitable_answer), changes.size());
+}
+
+}  // namespace
+}  // namespace vitcp::testing

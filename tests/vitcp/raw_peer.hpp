@@ -1,0 +1,133 @@
+// The other end of a VI/TCP connection by hand: octets in, segments out.
+#pragma once
+#include <variant>
+
+#include "tests/vitcp/two_hosts.hpp"
+
+namespace vitcp::testing {
+
+namespace vt = wire::vitcp;
+
+/// At a host of its own, which the NICs of TwoHosts can reach.
+class RawPeer final : private streams::StreamUser, private streams::ListenerUser {
+ public:
+  explicit RawPeer(TwoHosts& hosts)
+      : hosts_(hosts), address(wire::IpAddress::v4(10, 0, 0, 3)), streams_(hosts.world.network.add_host({address})) {}
+
+  // --- as a client -------------------------------------------------------------------------------------------------
+  void connect() {
+    stream_ = streams_.connect({hosts_.server->address, default_port}, {}, *this);
+    hosts_.settle();
+  }
+  /// Connected to a VI of the server, which is returned.
+  End connect_to(vi::ReliabilityLevel level, bool crc = false) {
+    WaitCall wait;
+    PlainCall accept;
+    End end(*hosts_.server, hosts_.server->create(level));
+    hosts_.server->provider.connect_wait(hosts_.server->at("x"), runtime::never, wait);
+    connect();
+    send(request(level, crc));
+    hosts_.settle();
+    EXPECT_EQ(wait.result, vi::Return::Success);
+    hosts_.server->provider.connect_accept(wait.token, end.vi, accept);
+    hosts_.settle();
+    const vt::Segment accept_segment = take();
+    EXPECT_EQ(accept_segment.header.type, vt::SegmentType::connect_accept);
+    acknowledged_ = accept_segment.header.message_number;
+    crc_ = crc;
+    return end;
+  }
+  [[nodiscard]] static vt::Segment request(vi::ReliabilityLevel level, bool crc = false) {
+    vt::Segment segment;
+    segment.header.type = vt::SegmentType::connect_request;
+    segment.header.message_number = {first_number};
+    segment.header.rx_descriptors_posted = 100;
+    segment.ce.level = to_wire(level);
+    segment.ce.rdma_write_enable = true;
+    segment.ce.mtu_size_bytes = 1u << 20;
+    segment.ce.rdma_read_window = 4;
+    segment.ce.called = vt::Discriminator::of(std::array<std::uint8_t, 1>{'x'});
+    segment.ce.options.crc = segment.ce.options.end = crc;
+    return segment;
+  }
+
+  // --- as a server -------------------------------------------------------------------------------------------------
+  void listen() { listener_ = std::move(*streams_.listen({address, default_port}, *this)); }
+
+  // --- both --------------------------------------------------------------------------------------------------------
+  static constexpr std::uint32_t first_number = 0xFFFFFFFE;  // it wraps at once
+  [[nodiscard]] static vt::Segment message(vt::SegmentType type, std::uint32_t number, wire::Bytes payload = {}) {
+    vt::Segment segment;
+    segment.header.type = type;
+    segment.header.message_number = {first_number + number};
+    segment.rdma.length_bytes = static_cast<std::uint32_t>(payload.size());
+    segment.payload = payload;
+    return segment;
+  }
+  [[nodiscard]] std::vector<std::uint8_t> octets_of(vt::Segment segment) const {
+    if (!vt::info_of(segment.header.type).is_connection) segment.trailer = crc_;
+    if (segment.header.message_ack == vt::MessageNumber{}) segment.header.message_ack = acknowledged_;
+    std::vector<std::uint8_t> octets(segment.size());
+    segment.write(octets);
+    return octets;
+  }
+  void send(wire::Bytes octets) {
+    ASSERT_FALSE(is_closed());
+    EXPECT_EQ(stream_->write(octets), octets.size());
+    hosts_.settle();
+  }
+  void send(const vt::Segment& segment) { send(octets_of(segment)); }
+  /// The next segment that came; its payload stays until the next one.
+  vt::Segment take() {
+    present_.clear();
+    const auto header = vt::SegmentHeader::parse(received_);
+    if (!header || received_.size() < header->segment_length) {
+      ADD_FAILURE() << "no segment came";
+      return {};
+    }
+    const auto end = received_.begin() + header->segment_length;
+    present_.assign(received_.begin(), end);
+    received_.erase(received_.begin(), end);
+    const auto segment = vt::Segment::parse(present_, crc_);
+    EXPECT_TRUE(segment) << to_string(segment.error());
+    return *segment;
+  }
+  [[nodiscard]] bool nothing_came() const { return received_.empty(); }
+  /// The provider closed or reset the stream.
+  [[nodiscard]] bool is_closed() const { return ended_ || broken_; }
+  void close() { stream_.reset(); }
+  /// For another stream.
+  void forget() { received_.clear(), ended_ = broken_ = crc_ = false; }
+
+ private:
+  void connected() override { stream_->ask_readable(); }
+  void readable() override {
+    std::array<std::uint8_t, 4096> room;
+    const streams::ReadResult result = stream_->read(room);
+    received_.insert(received_.end(), room.begin(), room.begin() + static_cast<std::ptrdiff_t>(result.octets));
+    ended_ = result.end;
+    if (!ended_) return stream_->ask_readable();
+    stream_->shut_down();
+  }
+  void closed(streams::Reason) override { broken_ = true; }
+  void accepted(std::unique_ptr<streams::Stream> stream) override {
+    stream_ = std::move(stream);
+    stream_->set_user(*this);
+    stream_->ask_readable();
+  }
+
+  TwoHosts& hosts_;
+
+ public:
+  const wire::IpAddress address;
+
+ private:
+  streams::Streams& streams_;
+  std::unique_ptr<streams::Listener> listener_;
+  std::unique_ptr<streams::Stream> stream_;
+  std::vector<std::uint8_t> received_, present_;
+  bool ended_ = false, broken_ = false, crc_ = false;
+  vt::MessageNumber acknowledged_{};  // nothing but the provider's connection segment (ruling V-5)
+};
+
+}  // namespace vitcp::testing

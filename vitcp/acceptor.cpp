@@ -1,0 +1,69 @@
+#include "vitcp/acceptor.hpp"
+
+#include <algorithm>
+
+#include "vitcp/conversions.hpp"
+
+namespace vitcp {
+
+bool Acceptor::is_consistent() const {
+  const bool setups =
+      std::all_of(setups_.begin(), setups_.end(), [](const auto& setup) { return setup->is_consistent(); });
+  const bool farewells =
+      std::all_of(farewells_.begin(), farewells_.end(), [](const auto& farewell) { return farewell->is_consistent(); });
+  return setups && farewells && half_open_ <= services_.config.max_half_open && half_open_ <= setups_.size() &&
+         offers_.open_count() <= services_.config.max_offers && matched_ == nullptr;
+}
+
+std::optional<streams::Reason> Acceptor::listen() {
+  for (const wire::IpAddress& address : services_.config.addresses) {
+    auto listener = services_.streams.listen({address, services_.config.port}, *this);
+    if (!listener) {
+      listeners_.clear();
+      return listener.error();
+    }
+    listeners_.push_back(std::move(*listener));
+  }
+  return std::nullopt;
+}
+
+void Acceptor::take(std::unique_ptr<streams::Stream> stream) {
+  IncomingSetupOwner& owner = *this;
+  IncomingSetup& setup = *setups_.emplace_back(std::make_unique<IncomingSetup>(services_, owner));
+  setup.start(std::move(stream));
+}
+
+std::unique_ptr<IncomingSetup> Acceptor::release(IncomingSetup& setup) {
+  decided(setup);
+  const auto found =
+      std::find_if(setups_.begin(), setups_.end(), [&](const auto& owned) { return owned.get() == &setup; });
+  auto released = std::move(*found);
+  setups_.erase(found);
+  return released;
+}
+
+/// A ConnectRequest of a peer meets peers only (VI-TCP 3.3: the bit must match).
+bool Acceptor::match(IncomingSetup& setup) {
+  if (setup.request().ce.peer_to_peer) return false;
+  if (offers_.full()) return services_.counters.refuse(Refusal::offer_limit), false;
+  matched_ = points_.take(setup.wanted());
+  return matched_ != nullptr;
+}
+
+void Acceptor::offer(IncomingSetup& setup) {
+  setup.token = offers_.add(setup);
+  std::exchange(matched_, nullptr)->matched(setup.token, setup.client(), attributes_of(setup.request().ce));
+}
+
+void Acceptor::close(std::unique_ptr<streams::Stream> stream, std::vector<std::uint8_t> unsent) {
+  FarewellOwner& owner = *this;
+  farewells_.push_back(std::make_unique<Farewell>(services_, owner, std::move(stream), std::move(unsent)));
+  farewells_.back()->start();
+}
+
+void Acceptor::bury() {
+  setups_.remove_if([](const auto& setup) { return setup->is_over(); });
+  farewells_.remove_if([](const auto& farewell) { return farewell->is_over(); });
+}
+
+}  // namespace vitcp

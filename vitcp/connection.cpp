@@ -1,0 +1,186 @@
+#include "vitcp/connection.hpp"
+
+#include <utility>
+
+#include "state_machines/consistency.hpp"
+
+namespace vitcp {
+namespace ve = machines::vi_endpoint;
+using wire::vitcp::SegmentType;
+
+namespace {
+constexpr int batches_at_once = 8, reads_at_once = 8;  // then others have their turn
+}
+
+vi::EndCause to_cause(Ended ended) {
+  switch (ended) {
+    case Ended::no: return {};
+    case Ended::by_us: return {"VipDisconnect was called here"};
+    case Ended::descriptor: return {"a descriptor of this VI failed, or a message had none here that fitted"};
+    case Ended::protocol: return {"the peer broke a rule of VI/TCP"};
+    case Ended::transport: return {"a segment of the peer was damaged, or had not all its data (transport error)"};
+    case Ended::remote: return {"the peer refused a message or an RDMA of ours"};
+    case Ended::peer_left: return {"the peer ended the connection", true};
+    case Ended::peer_gone: return {"the TCP connection broke", true};
+  }
+  return {};
+}
+
+Connection::Connection(const Services& services, ConnectionOwner& owner, vi::Vi& vi, Established established)
+    : owner_(&owner), channel_{services, *this, &vi, established.terms},
+      closing_(services, *this, std::move(established.stream)) {
+  writer_.keep_first(std::move(established.unsent));
+}
+
+bool Connection::is_consistent() const {
+  return writer_.is_consistent() && read_requester_.is_consistent() && read_responder_.is_consistent() &&
+         sender_.is_consistent() && receiver_.is_consistent() && reader_.is_consistent() && closing_.is_consistent() &&
+         (closing_.is_open() || channel_.stopped) && (!channel_.stopped || !closing_.is_open() || end_);
+}
+
+void Connection::start() {
+  channel_.receives_told = channel_.receives_posted();
+  sender_.connection_established();
+  receiver_.connection_established();
+  closing_.stream().set_user(*this);
+  closing_.stream().ask_readable();
+  ++channel_.services.counters.connections;
+  wants_to_send();
+}
+
+void Connection::receive_posted() {
+  if (channel_.nop_due()) wants_to_send();
+}
+
+/// The first cause stays; but that a descriptor failed is said only where nothing says why.
+void Connection::note(Ended cause) {
+  if (ended_ == Ended::no || ended_ == Ended::descriptor) ended_ = cause;
+}
+
+// --- the end -------------------------------------------------------------------------------------------------------
+
+void Connection::stopped() {
+  note(Ended::descriptor);
+  channel_.stopped = true;
+  if (!end_) end_ = End::fail;
+  wants_to_send();
+}
+
+void Connection::failed(Failure failure) {
+  switch (failure) {
+    case Failure::Protocol: note(Ended::protocol); break;
+    case Failure::Transport: note(Ended::transport); break;
+    case Failure::Local: note(Ended::descriptor); break;
+    case Failure::Remote: note(Ended::remote); break;
+  }
+  channel_.stopped = true;
+  if (!end_) end_ = End::fail;
+  if (channel_.vi != nullptr && channel_.vi->state() == vi::State::Connected)
+    channel_.vi->endpoint_event(ve::ConnectionLost{});
+  wants_to_send();
+}
+
+void Connection::disconnect() {
+  note(Ended::by_us);
+  channel_.stopped = true;
+  end_ = End::disconnect;
+  wants_to_send();
+}
+
+void Connection::abandon(ConnectionOwner& heir) {
+  owner_ = &heir;
+  channel_.vi = nullptr;
+  disconnect();
+}
+
+void Connection::carry_out_end() {
+  if (!end_) return;
+  *std::exchange(end_, std::nullopt) == End::disconnect ? closing_.disconnect() : closing_.fail();
+}
+
+void Connection::leave_connected() {
+  channel_.stopped = true;
+  sender_.connection_ended();
+  receiver_.connection_ended();
+  read_requester_.connection_ended();
+  read_responder_.connection_ended();
+  owner_->connection_left(*this);
+}
+
+void Connection::report_lost() {
+  if (channel_.vi != nullptr && channel_.vi->state() == vi::State::Connected)
+    channel_.vi->endpoint_event(ve::ConnectionLost{});
+}
+
+// --- out -----------------------------------------------------------------------------------------------------------
+
+void Connection::wants_to_send() {
+  runtime::Scheduler& scheduler = channel_.services.scheduler;
+  if (!turn_.pending()) scheduler.schedule(turn_, scheduler.now());
+}
+
+/// May end with this object gone: the last thing it does is to tell its owner.
+void Connection::turn() {
+  if (is_over()) return;
+  write();
+  FCVI_ASSERT_CONSISTENT(*this);
+  if (end_) return carry_out_end();
+  const bool owes = writer_.is_blocked() || channel_.ack_due;
+  if (closing_.is_finishing() && !owes) closing_.output_finished();
+}
+
+void Connection::write() {
+  streams::Stream& stream = closing_.stream();
+  if (writer_.is_blocked()) writer_.write_kept(stream);
+  for (int batches = 0; !writer_.is_blocked() && fill_batch(); ++batches) {
+    if (batches == batches_at_once) return writer_.flush(stream), wants_to_send();
+    writer_.flush(stream);
+  }
+  writer_.is_blocked() ? stream.ask_writable() : writer_.rest();
+}
+
+/// Read Responses and messages in turn (VI-TCP 2.2.2.2.3). False: there was nothing.
+bool Connection::fill_batch() {
+  for (bool more = closing_.is_open(); more;) {
+    more = read_responder_.add_segment(writer_);
+    more = sender_.add_segment(writer_) || more;
+  }
+  const bool nop_due = closing_.is_open() ? channel_.nop_due() : closing_.is_finishing() && channel_.ack_due;
+  if (writer_.is_empty() && nop_due) add_nop();
+  return !writer_.is_empty();
+}
+
+void Connection::add_nop() {
+  writer_.begin(channel_.header(SegmentType::nop, channel_.last_sent), nullptr, 0);
+  writer_.end();
+  ++channel_.services.counters.nops_sent;
+}
+
+// --- in ------------------------------------------------------------------------------------------------------------
+
+void Connection::readable() {
+  if (!closing_.is_open()) return closing_.read_and_drop();
+  if (channel_.stopped) return;  // turn() comes
+  read();
+  FCVI_ASSERT_CONSISTENT(*this);
+}
+
+void Connection::read() {
+  SegmentReader::Progress progress{.more = true};
+  for (int reads = 0; progress.more && reads != reads_at_once && !channel_.stopped; ++reads)
+    progress = reader_.read(closing_.stream());
+  if (!channel_.stopped && progress.end) {
+    if (!reader_.is_at_boundary()) channel_.services.counters.refuse(Refusal::end_in_segment);
+    note(Ended::peer_left);
+    return closing_.end_received();
+  }
+  if (channel_.nop_due()) wants_to_send();
+  if (!channel_.stopped) closing_.stream().ask_readable();
+}
+
+void Connection::closed(streams::Reason) {
+  note(Ended::peer_gone);
+  closing_.stream_broken();
+}
+
+}  // namespace vitcp

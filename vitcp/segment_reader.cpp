@@ -1,0 +1,173 @@
+#include "vitcp/segment_reader.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+#include "wire/codec.hpp"
+
+namespace vitcp {
+using wire::vitcp::FollowingHeader;
+using wire::vitcp::SegmentHeader;
+
+SegmentReader::SegmentReader(Channel& channel, SegmentSink& sink) : channel_(channel), sink_(sink) {
+  if (channel.terms.crc) whole_.resize(Workspace::in_octets);
+}
+
+bool SegmentReader::is_consistent() const {
+  return collected_ <= (channel_.terms.crc ? whole_.size() : headers_.size()) &&
+         (payload_left_ == 0 || stage_ == Stage::payload);
+}
+
+SegmentReader::Progress SegmentReader::read(streams::Stream& stream) {
+  if (channel_.terms.crc) return read_whole(stream);
+  streams::ReadResult result;
+  const std::size_t asked = read_payload(stream, result);
+  return {result.octets == asked, result.end};
+}
+
+/// What is left of a large payload goes to its place, with what follows in one call.
+std::size_t SegmentReader::read_payload(streams::Stream& stream, streams::ReadResult& result) {
+  std::array<wire::MutableBytes, vi::DataCursor::Window::max_pieces + 1> pieces;
+  std::size_t count = 0, direct = 0;
+  if (stage_ == Stage::payload && payload_left_ >= direct_octets)
+    count = sink_.payload_room(payload_left_, std::span(pieces).first(pieces.size() - 1));
+  for (const wire::MutableBytes piece : std::span(pieces).first(count)) direct += piece.size();
+  pieces[count++] = channel_.services.workspace.in;
+  result = stream.read(std::span<const wire::MutableBytes>(pieces).first(count));
+  const std::size_t placed = std::min(direct, result.octets);
+  if (placed != 0) {
+    sink_.payload_placed(placed);
+    payload_taken(placed);
+  }
+  take(wire::Bytes(channel_.services.workspace.in).first(result.octets - placed));
+  return direct + Workspace::in_octets;
+}
+
+void SegmentReader::take(wire::Bytes octets) {
+  while (!octets.empty() && !channel_.stopped) octets = octets.subspan(take_some(octets));
+}
+
+std::size_t SegmentReader::take_some(wire::Bytes octets) {
+  wire::Bytes rest = octets;
+  switch (stage_) {
+    case Stage::header:
+      if (collect(rest, wire::vitcp::segment_header_bytes)) header_collected();
+      break;
+    case Stage::rdma:
+      if (collect(rest, wire::vitcp::rdma_header_bytes))
+        headers_collected(wire::codec::read<wire::vitcp::RdmaHeader>(headers_.data()));
+      break;
+    case Stage::payload: {
+      const std::size_t here = std::min(rest.size(), payload_left_);
+      sink_.payload_received(rest.first(here));
+      rest = rest.subspan(here);
+      payload_taken(here);
+      break;
+    }
+  }
+  return octets.size() - rest.size();
+}
+
+bool SegmentReader::collect(wire::Bytes& octets, std::size_t needed) {
+  const std::size_t here = std::min(octets.size(), needed - collected_);
+  std::memcpy(headers_.data() + collected_, octets.data(), here);
+  octets = octets.subspan(here);
+  collected_ += here;
+  if (collected_ < needed) return false;
+  collected_ = 0;
+  return true;
+}
+
+void SegmentReader::header_collected() {
+  const auto parsed = SegmentHeader::parse(headers_);
+  if (!parsed) return refuse(parsed.error());
+  header_ = *parsed;
+  switch (wire::vitcp::info_of(header_.type).following) {
+    case FollowingHeader::none: return headers_collected({});
+    case FollowingHeader::rdma: stage_ = Stage::rdma; return;
+    case FollowingHeader::ce: break;
+  }
+  sink_.segment_begun(header_, {}, 0);
+  assert(channel_.stopped && "no connection segment is taken any more");
+}
+
+void SegmentReader::headers_collected(const wire::vitcp::RdmaHeader& rdma) {
+  const auto payload = header_.payload_bytes(false);
+  if (!payload) return refuse(payload.error());
+  if (header_.type == wire::vitcp::SegmentType::rdma_write)
+    if (const auto error = rdma.extent_error(header_, *payload)) return refuse(*error);
+  stage_ = Stage::payload;
+  payload_left_ = *payload;
+  ++channel_.services.counters.segments_received;
+  sink_.segment_begun(header_, rdma, *payload);
+  if (payload_left_ == 0) end_segment();
+}
+
+void SegmentReader::payload_taken(std::size_t octets) {
+  payload_left_ -= octets;
+  channel_.services.counters.payload_octets_received += octets;
+  if (payload_left_ == 0) end_segment();
+}
+
+void SegmentReader::end_segment() {
+  stage_ = Stage::header;
+  if (!channel_.stopped) sink_.segment_ended();
+}
+
+void SegmentReader::refuse(const wire::ParseError& error) {
+  channel_.services.counters.refuse(error);
+  sink_.refused(error);
+}
+
+// --- with the CRC --------------------------------------------------------------------------------------------------
+
+SegmentReader::Progress SegmentReader::read_whole(streams::Stream& stream) {
+  const wire::MutableBytes room = wire::MutableBytes(whole_).subspan(collected_);
+  const streams::ReadResult result = stream.read(room);
+  collected_ += result.octets;
+  const wire::Bytes octets = wire::Bytes(whole_).first(collected_);
+  std::size_t taken = 0;
+  while (!channel_.stopped) {
+    const std::size_t here = take_whole(octets.subspan(taken));
+    if (here == 0) break;
+    taken += here;
+  }
+  std::memmove(whole_.data(), whole_.data() + taken, collected_ - taken);
+  collected_ -= taken;
+  return {result.octets == room.size(), result.end};
+}
+
+/// The octets of the segment that begins there; 0: it is not whole yet.
+std::size_t SegmentReader::take_whole(wire::Bytes octets) {
+  if (octets.size() < wire::vitcp::segment_header_bytes) return 0;
+  const auto header = SegmentHeader::parse(octets);
+  if (!header) return refuse(header.error()), 0;
+  if (wire::vitcp::info_of(header->type).is_connection) return sink_.segment_begun(*header, {}, 0), 0;
+  if (octets.size() < header->segment_length) return 0;
+  ++channel_.services.counters.segments_received;
+  judge(*header, octets.first(header->segment_length));
+  return header->segment_length;
+}
+
+/// Of a segment with a wrong CRC nothing else is judged: any of it may be what was hit.
+void SegmentReader::judge(const SegmentHeader& header, wire::Bytes octets) {
+  if (octets.size() >= wire::vitcp::segment_header_bytes + wire::vitcp::trailer_bytes) {
+    const wire::Bytes covered = octets.first(octets.size() - wire::vitcp::trailer_bytes);
+    if (wire::vitcp::crc(covered) != wire::vitcp::load_crc(covered.data() + covered.size())) {
+      channel_.services.counters.refuse({wire::ParseCode::bad_crc, "crc"});
+      return sink_.segment_damaged(header);
+    }
+  }
+  const auto segment = wire::vitcp::Segment::parse(octets, true);
+  return segment ? give(*segment) : refuse(segment.error());
+}
+
+void SegmentReader::give(const wire::vitcp::Segment& segment) {
+  channel_.services.counters.payload_octets_received += segment.payload.size();
+  sink_.segment_begun(segment.header, segment.rdma, segment.payload.size());
+  if (!channel_.stopped && !segment.payload.empty()) sink_.payload_received(segment.payload);
+  if (!channel_.stopped) sink_.segment_ended();
+}
+
+}  // namespace vitcp

@@ -1,0 +1,141 @@
+#include "vitcp/segment_writer.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+#include "vi/nic.hpp"
+#include "wire/vitcp/crc.hpp"
+
+namespace vitcp {
+using wire::vitcp::SegmentType;
+
+bool SegmentWriter::is_consistent() const {
+  return tail_begin_ <= tail_.size() && piece_begin_ <= used_ && used_ <= Workspace::out_octets &&
+         piece_count_ <= pieces_.size();
+}
+
+wire::MutableBytes SegmentWriter::room() const {
+  return wire::MutableBytes(channel_.services.workspace.out).subspan(used_);
+}
+
+std::optional<std::size_t> SegmentWriter::payload_room(SegmentType type) const {
+  const std::size_t around = wire::vitcp::segment_header_bytes + wire::vitcp::following_bytes(type) +
+                             (channel_.terms.crc ? wire::vitcp::trailer_bytes : 0);
+  const std::size_t most = channel_.services.config.segment_bytes - around;
+  if (!can_lend(vi::DataCursor::Window::max_pieces) || lent_octets_ >= lent_octets_at_once) return std::nullopt;
+  const std::size_t here = room().size();
+  if (here < around + copied_payload_octets) return std::nullopt;
+  if (!channel_.terms.crc) return most;
+  return here - around >= most ? std::optional(most) : std::nullopt;
+}
+
+void SegmentWriter::begin(const wire::vitcp::SegmentHeader& header, const wire::vitcp::RdmaHeader* rdma,
+                          std::size_t payload_octets) {
+  segment_begin_ = used_;
+  payload_octets_ = payload_octets;
+  const std::size_t around = wire::vitcp::segment_header_bytes + wire::vitcp::following_bytes(header.type) +
+                             (channel_.terms.crc ? wire::vitcp::trailer_bytes : 0);
+  wire::vitcp::SegmentHeader whole = header;
+  whole.segment_length = static_cast<std::uint16_t>(around + payload_octets);
+  whole.write(room());
+  used_ += wire::vitcp::segment_header_bytes;
+  if (rdma == nullptr) return;
+  rdma->write(room());
+  used_ += wire::vitcp::rdma_header_bytes;
+}
+
+wire::MutableBytes SegmentWriter::copied_payload() {
+  const wire::MutableBytes octets = room().first(payload_octets_);
+  used_ += payload_octets_;
+  return octets;
+}
+
+void SegmentWriter::close_piece() {
+  if (used_ == piece_begin_) return;
+  assert(piece_count_ < pieces_.size());
+  pieces_[piece_count_++] = {wire::Bytes(channel_.services.workspace.out).subspan(piece_begin_, used_ - piece_begin_)};
+  piece_begin_ = used_;
+}
+
+void SegmentWriter::lend(std::span<const std::byte> memory) {
+  close_piece();
+  pieces_[piece_count_++] = {{reinterpret_cast<const std::uint8_t*>(memory.data()), memory.size()}, true};
+  lent_octets_ += memory.size();
+}
+
+void SegmentWriter::pad() {
+  static constexpr std::array<std::byte, most_padding_octets> zeros{};
+  if (!copies(payload_octets_)) return lend(std::span(zeros).first(payload_octets_));
+  const wire::MutableBytes octets = copied_payload();
+  std::fill(octets.begin(), octets.end(), std::uint8_t{0});
+}
+
+void SegmentWriter::drop() {
+  assert(segment_begin_ >= piece_begin_ && "nothing of it was lent");
+  used_ = segment_begin_;
+}
+
+void SegmentWriter::end() {
+  ProviderCounters& counters = channel_.services.counters;
+  ++counters.segments_sent;
+  counters.payload_octets_sent += payload_octets_;
+  if (!channel_.terms.crc) return;
+  const wire::Bytes covered =
+      wire::Bytes(channel_.services.workspace.out).subspan(segment_begin_, used_ - segment_begin_);
+  wire::vitcp::store_crc(room().data(), wire::vitcp::crc(covered));
+  used_ += wire::vitcp::trailer_bytes;
+}
+
+void SegmentWriter::flush(streams::Stream& stream) {
+  close_piece();
+  if (piece_count_ != 0) {
+    std::array<wire::Bytes, 64> octets;
+    std::transform(pieces_.begin(), pieces_.begin() + static_cast<std::ptrdiff_t>(piece_count_), octets.begin(),
+                   [](const Piece& piece) { return piece.octets; });
+    if (channel_.terms.urgent_marks && channel_.services.config.send_urgent_marks)
+      static_cast<void>(stream.mark_urgent());
+    ++channel_.services.counters.writes;
+    keep(stream.write(std::span(octets).first(piece_count_)));
+  }
+  piece_count_ = used_ = piece_begin_ = lent_octets_ = 0;
+}
+
+void SegmentWriter::keep(std::size_t taken) {
+  assert(!is_blocked());
+  tail_.clear();
+  tail_begin_ = 0;
+  for (const Piece& piece : std::span(pieces_).first(piece_count_)) {
+    const std::size_t here = std::min(taken, piece.octets.size());
+    taken -= here;
+    if (here != piece.octets.size()) keep_piece(piece, here);
+  }
+}
+
+/// Memory that has gone while the stream read it: what stands there is as good as anything (VI-TCP 2.2.2.2.5), and the
+/// descriptor's completion says so.
+void SegmentWriter::keep_piece(const Piece& piece, std::size_t from) {
+  const wire::Bytes rest = piece.octets.subspan(from);
+  const std::size_t at = tail_.size();
+  tail_.resize(at + rest.size());
+  const wire::MutableBytes to = wire::MutableBytes(tail_).subspan(at);
+  if (!piece.lent) {
+    std::copy(rest.begin(), rest.end(), to.begin());
+  } else if (const auto* memory = reinterpret_cast<const std::byte*>(rest.data());
+             !channel_.vi->nic().memory().read(to, memory)) {
+    std::fill(to.begin(), to.end(), std::uint8_t{0});
+  }
+}
+
+void SegmentWriter::write_kept(streams::Stream& stream) {
+  ++channel_.services.counters.writes;
+  tail_begin_ += stream.write(wire::Bytes(tail_).subspan(tail_begin_));
+  if (is_blocked()) return;
+  tail_begin_ = 0;
+  tail_.clear();
+}
+
+void SegmentWriter::rest() {
+  if (!is_blocked()) tail_ = {};
+}
+
+}  // namespace vitcp
