@@ -38,8 +38,7 @@ FEEDERS = {("MessageSender", "Message"): {"feed"}, ("Registration",): {"request"
 
 
 # Machines whose owner is still to come: vitcp::Provider.
-OWNERLESS = {"vitcp_active", "vitcp_passive", "vitcp_peer", "vitcp_sender", "vitcp_receiver", "vitcp_read_requester",
-             "vitcp_read_responder", "vitcp_closing"}
+OWNERLESS = {"vitcp_peer"}
 
 
 class Owner(NamedTuple):

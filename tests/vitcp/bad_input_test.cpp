@@ -136,7 +136,7 @@ TEST_P(VitcpBadInput, connected_betweenMessages) {
   expect_end(all, [](RawPeer&) {});
 }
 
-// VI-TCP 2.2.2.2.3: within a message only the rest of it, NOPs and Read Responses.
+// VI-TCP 2.2.2.2.3, 3.2: within a message only the rest of it, NOPs with its number, and Read Responses.
 TEST_P(VitcpBadInput, connected_withinAMessage) {
   const auto more = [](vt::Segment& segment) { segment.header.data_offset = 10; };
   const std::vector<Wrong> all{

@@ -355,6 +355,37 @@ TEST_P(VitcpMessage, sends_postedTogether_goOutWithOneWrite) {
   for (std::size_t i = 0; i != 30; ++i) EXPECT_EQ(b.received(i), "small");
 }
 
+/// Where the urgent pointer stood, of the octets of one direction.
+struct Marks final : streams::SegmentTap {
+  std::vector<std::uint64_t> at;
+  void segment_sent(runtime::TimeNs, const streams::SegmentSeen& segment) override {
+    if (segment.urgent && segment.to.ip == streams::test::server_ip) at.push_back(segment.urgent_at);
+  }
+};
+
+// VI-TCP 3.7, ruling V-22: urgent marks are asked for, and taken by the peer: at the first octet of a segment. Without
+// the option, none.
+TEST_P(VitcpMessage, urgentMarks_standAtTheBeginningOfSegments) {
+  for (const bool taken : {true, false}) {
+    Settings urgent = settings();
+    urgent.client.send_urgent_marks = true;
+    urgent.server.take_urgent_marks = taken;
+    TwoHosts hosts(urgent);
+    Marks marks;
+    hosts.world.network.set_tap(&marks);
+    auto [a, b] = hosts.connect(level());
+    for (int i = 0; i != 3; ++i) b.receive(64);
+    hosts.settle();
+    const std::uint64_t request = 24 + 140 + 4 + (GetParam().crc ? 4 + 2 + 4 : 0),
+                        send = 24 + 5 + (GetParam().crc ? 4 : 0);
+    for (int i = 0; i != 3; ++i) a.send("12345"), hosts.settle();
+    EXPECT_EQ(b.received(2), "12345");
+    const std::vector<std::uint64_t> wanted{request, request + send, request + 2 * send};
+    EXPECT_EQ(marks.at, taken ? wanted : std::vector<std::uint64_t>{});
+    hosts.world.network.set_tap(nullptr);
+  }
+}
+
 // Ruling V-24: segments no longer than configured.
 TEST_P(VitcpMessage, segments_areAsLongAsConfigured) {
   Settings small = settings();
