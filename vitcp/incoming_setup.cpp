@@ -24,7 +24,8 @@ bool is_request_refused(const wire::ParseError& error) {
 }  // namespace
 
 bool IncomingSetup::is_consistent() const {
-  const bool open = machine_.is_any_of<vp::Incoming, vp::Matching, vp::PendingAccept>();
+  const bool passes_on = machine_.is<vp::Connected>() && accepting_ != nullptr;  // accept() does, then
+  const bool open = machine_.is_any_of<vp::Incoming, vp::Matching, vp::PendingAccept>() || passes_on;
   return stream_.is_open() == open && timer_.pending() == machine_.is<vp::Incoming>() &&
          half_open_ == machine_.is<vp::Incoming>();
 }
@@ -58,12 +59,14 @@ vi::Return IncomingSetup::accept(const vi::Vi& vi, Established& established) {
   accepting_ = &vi;
   outcome_.reset();
   process(vp::AcceptRequested{});
+  const bool success = outcome_ == vp::AcceptOutcome::Success;
+  if (success) {
+    established.terms = terms_of(accept_, request_);
+    established.stream = stream_.release(established.unsent);
+  }
   accepting_ = nullptr;
-  if (outcome_ != vp::AcceptOutcome::Success) return vi::Return::InvalidReliabilityLevel;
-  established.terms = terms_of(accept_, request_);
-  established.stream = stream_.release(established.unsent);
   FCVI_ASSERT_CONSISTENT(*this);
-  return vi::Return::Success;
+  return success ? vi::Return::Success : vi::Return::InvalidReliabilityLevel;
 }
 
 void IncomingSetup::reject() { process(vp::RejectRequested{}); }
