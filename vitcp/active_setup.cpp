@@ -14,8 +14,8 @@ ActiveSetup::ActiveSetup(const Services& services, ActiveSetupOwner& owner, cons
       retry_delay_(services.config.first_retry_delay) {}
 
 bool ActiveSetup::is_consistent() const {
-  const bool has_stream = machine_.is_any_of<va::Connecting, va::PendingAccept>();
-  const bool waits = machine_.is_any_of<va::Connecting, va::PendingAccept, va::AwaitRetry>();
+  const bool has_stream = machine_.is_any_of<va::Connecting, va::Reconnecting, va::PendingAccept>();
+  const bool waits = has_stream || machine_.is<va::AwaitRetry>();
   return stream_.is_open() == has_stream && retry_.pending() == machine_.is<va::AwaitRetry>() &&
          (waits || !timeout_.pending());
 }

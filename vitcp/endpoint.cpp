@@ -15,6 +15,7 @@ vi::Return return_of(ConnectFailure failure) {
     case ConnectFailure::Reject: return vi::Return::Reject;
     case ConnectFailure::Timeout: return vi::Return::Timeout;
     case ConnectFailure::NotReachable: return vi::Return::NotReachable;
+    case ConnectFailure::AttributesConflict: return vi::Return::InvalidReliabilityLevel;
     case ConnectFailure::Withdrawn: break;
   }
   return vi::Return::ErrorResource;

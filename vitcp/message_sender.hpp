@@ -67,7 +67,6 @@ class MessageSender final : public ReadWindowUser, private machines::vitcp_sende
   void await_response() override { reads_.add(message_.work, message_.number); }
   void complete_acknowledged() override { complete_up_to(advance(named_)); }
   void complete_refused() override;
-  void cut_segment() override {}  // a segment that was begun is whole, see SegmentWriter
   void fail_connection(Failure failure) override { channel_.listener.failed(failure); }
   [[nodiscard]] bool reliable() const override { return channel_.is_reliable(); }
   [[nodiscard]] bool acknowledged() const override { return channel_.acknowledges(); }

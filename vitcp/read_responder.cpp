@@ -115,8 +115,9 @@ void ReadResponder::finish_response() {
   ++channel_.services.counters.messages_sent;
 }
 
-void ReadResponder::report_protection() {
-  channel_.vi->report(vi::ErrorCode::RdmaRProt, vi::ResourceCode::Vi, 0, vi::status::op_rdma_read);
+void ReadResponder::report_refusal() {
+  const auto code = requests_.front().refused ? vi::ErrorCode::RdmaTransport : vi::ErrorCode::RdmaRProt;
+  channel_.vi->report(code, vi::ResourceCode::Vi, 0, vi::status::op_rdma_read);
 }
 
 void ReadResponder::unexpected(std::string_view, std::string_view, std::string_view) {

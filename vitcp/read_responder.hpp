@@ -48,8 +48,7 @@ class ReadResponder final : private machines::vitcp_read_responder::Context {
   void send_segment() override { due_ = Due::segment; }
   void send_padding() override { due_ = Due::padding; }
   void finish_response() override;
-  void report_protection() override;
-  void cut_segment() override {}  // a segment that was begun is whole, see SegmentWriter
+  void report_refusal() override;
   void fail_connection(Failure failure) override { channel_.listener.failed(failure); }
   [[nodiscard]] bool reliable() const override { return channel_.is_reliable(); }
   void on_row(const fsm::Row& row) override { fsm::tell(channel_.services.row_listener, row); }
