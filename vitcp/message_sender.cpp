@@ -161,7 +161,7 @@ void MessageSender::acknowledged(const wire::vitcp::SegmentHeader& header) {
     return process(ms::AckOutOfRange{});
   }
   named_ = number;
-  process(ms::MessagesAcknowledged{});
+  process(ms::MessagesAcknowledged{.all = sent_.empty() || !serial_less(number, sent_.back().number)});
   channel_.listener.wants_to_send();  // what stood behind them may begin (VI-ARCH 6.3.1)
 }
 

@@ -63,6 +63,8 @@ class MessageSender final : public ReadWindowUser, private machines::vitcp_sende
   void send_segment() override { due_ = Due::segment; }
   void send_padding() override { due_ = Due::padding; }
   void complete(machines::vitcp_sender::Completion completion) override;
+  void note_error(machines::vitcp_sender::Completion completion) override { noted_ = completion; }
+  void complete_noted() override { complete(noted_); }
   void await_ack() override;
   void await_response() override { reads_.add(message_.work, message_.number); }
   void complete_acknowledged() override { complete_up_to(advance(named_)); }
@@ -70,6 +72,7 @@ class MessageSender final : public ReadWindowUser, private machines::vitcp_sende
   void fail_connection(Failure failure) override { channel_.listener.failed(failure); }
   [[nodiscard]] bool reliable() const override { return channel_.is_reliable(); }
   [[nodiscard]] bool acknowledged() const override { return channel_.acknowledges(); }
+  [[nodiscard]] bool unacknowledged() const override { return !sent_.empty(); }
   [[nodiscard]] bool descriptor_available() const override {
     return !channel_.terms.waits_for_receives || channel_.peer_can_receive();
   }
@@ -83,6 +86,7 @@ class MessageSender final : public ReadWindowUser, private machines::vitcp_sende
   machines::vitcp_sender::Machine machine_;
   Due due_ = Due::nothing;
   Message message_;                                                 // the one that is under way, or waits to be
+  machines::vitcp_sender::Completion noted_{};                      // of it, once those before it are acknowledged
   boost::circular_buffer<Sent> sent_;                               // that wait for their acknowledgment, in order
   wire::vitcp::MessageNumber named_ = channel_.terms.first_number;  // by the peer's last Message ACK
   wire::vitcp::RemoteErrorCode error_{};                            // with it
