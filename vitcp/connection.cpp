@@ -133,10 +133,15 @@ void Connection::write() {
   streams::Stream& stream = closing_.stream();
   if (writer_.is_blocked()) writer_.write_kept(stream);
   for (int batches = 0; !writer_.is_blocked() && fill_batch(); ++batches) {
-    if (batches == batches_at_once) return writer_.flush(stream), wants_to_send();
-    writer_.flush(stream);
+    flush();
+    if (batches == batches_at_once) return wants_to_send();
   }
   writer_.is_blocked() ? stream.ask_writable() : writer_.rest();
+}
+
+void Connection::flush() {
+  writer_.flush(closing_.stream());
+  sender_.batch_flushed();
 }
 
 /// Read Responses and messages in turn (VI-TCP 2.2.2.2.3). False: there was nothing.

@@ -59,6 +59,7 @@ class Connection final : private streams::StreamUser, private ChannelListener, p
   void carry_out_end();
   void write();
   bool fill_batch();
+  void flush();
   void add_nop();
   void read();
   void note(Ended cause);

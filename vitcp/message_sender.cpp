@@ -49,7 +49,7 @@ void MessageSender::connection_ended() {
 // --- segments out --------------------------------------------------------------------------------------------------
 
 bool MessageSender::add_segment(SegmentWriter& writer) {
-  if (channel_.stopped || !begin_next()) return false;
+  if (channel_.stopped || due_ == Due::flush || !begin_next()) return false;
   const auto room = writer.payload_room(type_of(message_.work.kind));
   if (!room) return false;
   due_ == Due::segment ? add_data(writer, *room) : add_padding(writer, *room);
@@ -95,7 +95,7 @@ void MessageSender::add_data(SegmentWriter& writer, std::size_t room) {
   for (const std::span<std::byte> piece : window.pieces()) writer.lend(piece);
   message_.work.data.consume(window, whole);
   writer.end();
-  segment_added(whole);
+  segment_added(writer, whole);
 }
 
 void MessageSender::add_copied(SegmentWriter& writer, std::size_t octets) {
@@ -108,7 +108,7 @@ void MessageSender::add_copied(SegmentWriter& writer, std::size_t octets) {
     return memory_lost();
   }
   writer.end();
-  segment_added(octets);
+  segment_added(writer, octets);
 }
 
 void MessageSender::memory_lost() {
@@ -121,10 +121,10 @@ void MessageSender::add_padding(SegmentWriter& writer, std::size_t room) {
   begin_segment(writer, octets);
   writer.pad();
   writer.end();
-  segment_added(octets);
+  segment_added(writer, octets);
 }
 
-void MessageSender::segment_added(std::size_t octets) {
+void MessageSender::segment_added(const SegmentWriter& writer, std::size_t octets) {
   const bool last = octets == message_.octets_left();
   if (message_.octets_sent == 0 && message_.takes_receive()) ++channel_.peer_receives_used;  // ruling V-6
   message_.octets_sent += static_cast<std::uint32_t>(octets);
@@ -132,7 +132,14 @@ void MessageSender::segment_added(std::size_t octets) {
     ++channel_.services.counters.messages_sent;
   else
     channel_.vi->set_partly_sent(message_.work, true);  // VI-DG 5.2 bit 4
-  process(ms::SegmentSent{.last = last, .read = message_.is_read()});
+  if (last && writer.lends())
+    due_ = Due::flush;
+  else
+    process(ms::SegmentSent{.last = last, .read = message_.is_read()});
+}
+
+void MessageSender::batch_flushed() {
+  if (due_ == Due::flush && !channel_.stopped) process(ms::SegmentSent{.last = true, .read = message_.is_read()});
 }
 
 // --- what the peer tells -------------------------------------------------------------------------------------------

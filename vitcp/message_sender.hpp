@@ -1,9 +1,10 @@
 // The messages of one connection that we send (VI-TCP 2.2.2.2.3, 3.2): send descriptors into segments, and the
 // acknowledgments of them.
 //
-// A segment counts as sent when the writer has it, which sends it in any case; what of its payload is lent the stream
-// takes, or the writer copies, before anybody else runs. Nothing is allocated but to grow the queue of what waits for
-// its acknowledgment.
+// A segment counts as sent when the writer has it, which sends it in any case. But a message completes, and the next
+// one begins, only when the stream has taken, or the writer has copied, what is lent of its payload: a completed
+// descriptor's memory is the consumer's again. Nothing is allocated but to grow the queue of what waits for its
+// acknowledgment.
 #pragma once
 #include <boost/circular_buffer.hpp>
 
@@ -21,6 +22,8 @@ class MessageSender final : public ReadWindowUser, private machines::vitcp_sende
   /// The next segment of the message that is under way, or the first of the next one. False: there is none that may go
   /// now, or the batch is full.
   [[nodiscard]] bool add_segment(SegmentWriter& writer);
+  /// What was added is flushed: no memory of it is read any more.
+  void batch_flushed();
   /// A message is under way: some of its segments are sent, and some are not.
   [[nodiscard]] bool is_within_message() const { return message_.octets_sent != 0; }
   /// What every segment of the peer says of ours: Message ACK, Remote Error Code, Rx Descriptors Posted (VI-TCP 3.2).
@@ -41,7 +44,8 @@ class MessageSender final : public ReadWindowUser, private machines::vitcp_sende
     vi::SendWork work;
     wire::vitcp::MessageNumber number;
   };
-  enum class Due : std::uint8_t { nothing, segment, padding };
+  /// `flush`: all of the message is in the batch, which is to be flushed before it completes.
+  enum class Due : std::uint8_t { nothing, segment, padding, flush };
 
   template <class Event>
   void process(const Event& event);
@@ -50,7 +54,7 @@ class MessageSender final : public ReadWindowUser, private machines::vitcp_sende
   void add_copied(SegmentWriter& writer, std::size_t octets);
   void add_padding(SegmentWriter& writer, std::size_t room);
   void begin_segment(SegmentWriter& writer, std::size_t octets);
-  void segment_added(std::size_t octets);
+  void segment_added(const SegmentWriter& writer, std::size_t octets);
   void memory_lost();
   void acknowledged(const wire::vitcp::SegmentHeader& header);
   [[nodiscard]] bool is_whole(wire::vitcp::MessageNumber number) const;

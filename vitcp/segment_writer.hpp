@@ -34,6 +34,8 @@ class SegmentWriter {
   /// A piece of it, in registered memory that is there now; by flush() at the latest it is read.
   [[nodiscard]] bool can_lend(std::size_t pieces) const { return piece_count_ + pieces + 2 <= pieces_.size(); }
   void lend(std::span<const std::byte> memory);
+  /// Memory that flush() will read is in the batch.
+  [[nodiscard]] bool lends() const { return lent_octets_ != 0; }
   /// The payload cannot be had: zeros stand for it (VI-TCP 2.2.2.2.5); the header says so. At most
   /// most_padding_octets.
   void pad();
@@ -55,7 +57,7 @@ class SegmentWriter {
   [[nodiscard]] bool is_consistent() const;
 
  private:
-  static constexpr std::size_t copied_payload_octets = 512;  // a piece of its own costs about as much
+  static constexpr std::size_t copied_payload_octets = 4096;  // or the message behind it has to wait for flush()
   static constexpr std::size_t lent_octets_at_once = 131'072;
   struct Piece {
     wire::Bytes octets;

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -54,6 +55,8 @@ class ViNode : private vi::Listener {
     std::memset(piece, 0, bytes);
     return piece;
   }
+  /// Called as each descriptor completes.
+  std::function<void(bool receive_queue)> on_completed;
   std::vector<vi::ErrorCode> take_errors() { return std::exchange(errors_, {}); }
 
   const wire::IpAddress address;
@@ -65,7 +68,10 @@ class ViNode : private vi::Listener {
   struct Arena {
     alignas(64) std::byte bytes[8u << 20];
   };
-  bool completed(vi::Vi&, bool, std::uint64_t, bool) override { return false; }
+  bool completed(vi::Vi&, bool receive_queue, std::uint64_t, bool) override {
+    if (on_completed) on_completed(receive_queue);
+    return false;
+  }
   void asynchronous_error(vi::Vi*, vi::CompletionQueue*, std::uint64_t, std::uint32_t, vi::ResourceCode,
                           vi::ErrorCode error) override {
     errors_.push_back(error);

@@ -73,6 +73,26 @@ TEST_P(VitcpMessage, send_posted_arrives) {
   EXPECT_EQ(hosts.server->provider.counters().refused(), 0u);
 }
 
+// VI-ARCH 2.4: a completed descriptor's memory is the consumer's again: nothing of it is read later.
+TEST_P(VitcpMessage, send_itsMemoryReusedOnCompletion_arrivesAsItWas) {
+  for (const std::size_t length : {5'000, 66'000, 200'000}) {
+    TwoHosts hosts(settings());
+    auto [a, b] = hosts.connect(level());
+    for (int i = 0; i != 2; ++i) b.receive(length);
+    std::size_t completions = 0;
+    hosts.client->on_completed = [&, &a = a](bool) {
+      const vi::Segment& source = a.send_segment(completions++);
+      std::memset(reinterpret_cast<void*>(source.address), 'X', source.length_or_reserved);
+    };
+    a.send(std::string(length, 'a'));
+    a.send(std::string(length, 'b'));
+    hosts.settle();
+    EXPECT_EQ(completions, 2u);
+    EXPECT_TRUE(b.received(0) == std::string(length, 'a')) << length;
+    EXPECT_TRUE(b.received(1) == std::string(length, 'b')) << length;
+  }
+}
+
 // VI-TCP 3.4, VI-ARCH 2.5: an RDMA Write takes a receive only with immediate data.
 TEST_P(VitcpMessage, rdmaWrite_posted_arrives) {
   TwoHosts hosts(settings());
