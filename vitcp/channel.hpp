@@ -16,7 +16,8 @@ struct Terms {
   bool urgent_marks = false;               // the peer takes them
   std::uint16_t read_window = 0;           // RDMA Read Requests that we hold
   std::uint16_t peer_read_window = 0;      // that the peer holds
-  std::uint16_t peer_receives_posted = 0;  // of the connection segment
+  std::uint16_t receives_told = 0;         // Rx Descriptors Posted of our connection segment
+  std::uint16_t peer_receives_posted = 0;  // of the peer's
   wire::vitcp::MessageNumber first_number{}, peer_first_number{};
   vi::ViAttributes peer{};  // of the peer's VI
 };
@@ -47,11 +48,11 @@ struct Channel {
   /// Of the peer's last message that was received without error, or with remote_error of the one in error (VI-TCP 3.2).
   wire::vitcp::MessageNumber ack = terms.peer_first_number;
   wire::vitcp::RemoteErrorCode remote_error{};
-  bool ack_due = false;                // Reliable Reception: the peer was not told of it yet
-  bool nop_owed = false;               // what a header would have told was not sent
-  bool stopped = false;                // nothing more is taken from the peer
-  std::uint16_t receives_claimed = 0;  // modulo 2^16
-  std::uint16_t receives_told = 0;     // the Rx Descriptors Posted that the peer knows
+  bool ack_due = false;                               // Reliable Reception: the peer was not told of it yet
+  bool nop_owed = false;                              // what a header would have told was not sent
+  bool stopped = false;                               // nothing more is taken from the peer
+  std::uint16_t receives_claimed = 0;                 // modulo 2^16
+  std::uint16_t receives_told = terms.receives_told;  // the Rx Descriptors Posted that the peer knows
   std::uint16_t peer_receives_posted = terms.peer_receives_posted;
   std::uint16_t peer_receives_used = 0;
 

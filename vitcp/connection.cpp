@@ -39,7 +39,6 @@ bool Connection::is_consistent() const {
 }
 
 void Connection::start() {
-  channel_.receives_told = channel_.receives_posted();
   sender_.connection_established();
   receiver_.connection_established();
   closing_.stream().set_user(*this);

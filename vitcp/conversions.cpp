@@ -58,6 +58,7 @@ Terms terms_of(const vt::Segment& ours, const vt::Segment& theirs) {
               .urgent_marks = theirs.ce.options.urgent_marker,
               .read_window = ours.ce.rdma_read_window,
               .peer_read_window = theirs.ce.rdma_read_window,
+              .receives_told = ours.header.rx_descriptors_posted,
               .peer_receives_posted = theirs.header.rx_descriptors_posted,
               .first_number = ours.header.message_number,
               .peer_first_number = theirs.header.message_number,

@@ -42,6 +42,20 @@ TEST_F(VitcpConnection, request_waitedFor_connects) {
   EXPECT_EQ(of_server().half_open(), 0u);
 }
 
+// VI-TCP 3.2 Rx Descriptors Posted: receives that are posted while the request is pending are told, or the peer waits.
+TEST_F(VitcpConnection, receives_postedWhilePending_areTold) {
+  support::ViEnd a(*hosts.client, hosts.client->create(delivery)), b(*hosts.server, hosts.server->create(delivery));
+  of_server().connect_wait(server_at("x"), runtime::never, wait);
+  of_client().connect_request(a.vi, client_at("y"), server_at("x"), runtime::never, request);
+  hosts.settle();
+  a.receive(8);
+  of_server().connect_accept(wait.token, b.vi, call);
+  hosts.settle();
+  b.send("hello");
+  hosts.settle();
+  EXPECT_EQ(a.received(), "hello");
+}
+
 // VI-TCP 4.2, 4.3: nobody waits for the discriminator.
 TEST_F(VitcpConnection, request_notWaitedFor_isNoMatch) {
   vi::Vi& a = hosts.client->create(delivery);
