@@ -12,6 +12,7 @@ bool Acceptor::is_consistent() const {
   const bool farewells =
       std::all_of(farewells_.begin(), farewells_.end(), [](const auto& farewell) { return farewell->is_consistent(); });
   return setups && farewells && half_open_ <= services_.config.max_half_open && half_open_ <= setups_.size() &&
+         farewells_.size() <= std::max<std::size_t>(1, services_.config.max_farewells) &&
          offers_.open_count() <= services_.config.max_offers && matched_ == nullptr;
 }
 
@@ -56,6 +57,10 @@ void Acceptor::offer(IncomingSetup& setup) {
 }
 
 void Acceptor::close(std::unique_ptr<streams::Stream> stream, std::vector<std::uint8_t> unsent) {
+  if (!farewells_.empty() && farewells_.size() >= services_.config.max_farewells) {
+    services_.counters.refuse(Refusal::farewell_limit);
+    farewells_.pop_front();  // its stream had the most time
+  }
   FarewellOwner& owner = *this;
   farewells_.push_back(std::make_unique<Farewell>(services_, owner, std::move(stream), std::move(unsent)));
   farewells_.back()->start();

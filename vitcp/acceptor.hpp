@@ -57,7 +57,7 @@ class Acceptor final : private streams::ListenerUser, private IncomingSetupOwner
   std::size_t half_open_ = 0;
   vi::ConnectWaitOperation* matched_ = nullptr;  // between match() and offer()
   std::list<std::unique_ptr<IncomingSetup>> setups_;
-  std::list<std::unique_ptr<Farewell>> farewells_;
+  std::list<std::unique_ptr<Farewell>> farewells_;  // the oldest first
   std::vector<std::unique_ptr<streams::Listener>> listeners_;
   runtime::Timer<Acceptor, &Acceptor::bury> burial_{*this};
 };

@@ -41,6 +41,9 @@ struct ProviderConfig {
   /// ConnectRequests that were matched and not decided; above it they are answered as if nobody waited.
   std::size_t max_offers = 1024;
 
+  /// Refused streams whose answer has to arrive; above it the oldest is closed before its time. At least one.
+  std::size_t max_farewells = 64;
+
   /// Message numbers of connections begin at what is drawn from this (VI-TCP 3.2): a different one in each process.
   std::uint64_t number_seed = 1;
 };

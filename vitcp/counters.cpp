@@ -31,6 +31,8 @@ std::string_view to_string(Refusal refusal) {
     case Refusal::message_ack: return "message_ack";
     case Refusal::read_response: return "read_response";
     case Refusal::read_window: return "read_window";
+    case Refusal::transfer_size: return "transfer_size";
+    case Refusal::farewell_limit: return "farewell_limit";
   }
   return "?";
 }

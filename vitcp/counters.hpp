@@ -26,8 +26,10 @@ enum class Refusal : std::uint8_t {
   message_ack,         // of a message that was not sent, or not whole
   read_response,       // of no RDMA Read that is open, or not as it was asked
   read_window,         // more RDMA Read Requests than were told
+  transfer_size,       // an RDMA above the agreed MTU
+  farewell_limit,      // too many refused streams: the oldest is closed before its time
 };
-inline constexpr std::size_t refusal_count = 16;
+inline constexpr std::size_t refusal_count = 18;
 [[nodiscard]] std::string_view to_string(Refusal refusal);
 
 struct ProviderCounters {

@@ -62,6 +62,7 @@ std::optional<Refusal> MessageReceiver::out_of_turn(const SegmentHeader& header,
     case SegmentType::rdma_write: return discontinuous(header, rdma);
     case SegmentType::rdma_read_request:
       if (!between) return Refusal::message_mixed;
+      if (rdma.length_bytes > channel_.terms.mtu_bytes) return Refusal::transfer_size;
       return header.message_number == channel_.due ? std::nullopt : std::optional(Refusal::message_number);
     case SegmentType::rdma_read_response: return std::nullopt;
     case SegmentType::nop:
@@ -79,6 +80,8 @@ std::optional<Refusal> MessageReceiver::discontinuous(const SegmentHeader& heade
                                                       const wire::vitcp::RdmaHeader& rdma) const {
   if (mr::between_messages(machine_)) {
     if (header.message_number != channel_.due) return Refusal::message_number;
+    if (header.type == SegmentType::rdma_write && rdma.length_bytes > channel_.terms.mtu_bytes)
+      return Refusal::transfer_size;  // VI-TCP 2.2.1, ruling V-9
     return header.data_offset == 0 ? std::nullopt : std::optional(Refusal::segment_order);
   }
   const SegmentHeader& first = message_.header;

@@ -122,6 +122,13 @@ TEST_P(VitcpBadInput, connected_betweenMessages) {
       wrong(
           "RDMA length too long", SegmentType::rdma_write, 1, [](vt::Segment& segment) { ++segment.rdma.length_bytes; },
           bad_extent),
+      wrong(
+          "RDMA Write above the MTU", SegmentType::rdma_write, 1,
+          [](vt::Segment& s) { s.rdma.length_bytes = (1u << 20) + 1, s.header.end_of_message = false; },
+          Refusal::transfer_size),
+      wrong(
+          "read request above the MTU", SegmentType::rdma_read_request, 1,
+          [](vt::Segment& s) { s.rdma.length_bytes = (1u << 20) + 1; }, Refusal::transfer_size),
       wrong("ConnectReject", SegmentType::connect_reject, 0, as_it_is, Refusal::connection_segment),
       wrong("ConnectNoMatch", SegmentType::connect_no_match, 0, as_it_is, Refusal::connection_segment),
       wrong("read response", SegmentType::rdma_read_response, 1, as_it_is, Refusal::read_response)};
@@ -309,6 +316,36 @@ TEST_P(VitcpBadInput, crc_wrong) {
   peer.close();
 }
 
+// VI-TCP 3.2 Message ACK: one that stood in the header of a Send that could not be sent goes out all the same, though
+// that Send ends the connection.
+TEST(VitcpLostHeader, ack_ofASendThatCannotBeSent_isSent) {
+  TwoHosts hosts;
+  RawPeer peer(hosts);
+  End end = peer.connect_to(reception);
+  wire::MemHandle gone;
+  std::byte* const memory = hosts.server->allocate(64);
+  ASSERT_EQ(hosts.server->nic.register_memory(address_of(memory), memory, 64, {}, gone), Return::Success);
+  for (int i = 0; i != 100; ++i) end.send("x");  // all receives that the peer has
+  end.receive(64);
+  end.send("12345678");
+  end.send_segment(100) = {address_of(memory), gone.value, 8};
+  hosts.settle();
+  vt::MessageNumber last{};
+  while (!peer.nothing_came()) last = peer.take().header.message_number;
+  ASSERT_EQ(hosts.server->nic.memory().deregister(address_of(memory), gone), Return::Success);
+  vt::Segment segment = RawPeer::message(SegmentType::send, 1, payload);
+  segment.header.rx_descriptors_posted = 101;
+  segment.header.message_ack = last;
+  peer.send(segment);
+  hosts.run(runtime::second);
+  EXPECT_EQ(end.send_error(99), 0u);
+  EXPECT_EQ(end.send_error(100), status::protection_error);
+  EXPECT_EQ(end.received(), "pppppppppp");
+  ASSERT_FALSE(peer.nothing_came());
+  EXPECT_EQ(peer.take().header.message_ack.value, RawPeer::first_number + 1);
+  peer.close();
+}
+
 // --- set-ups -------------------------------------------------------------------------------------------------------
 
 class VitcpBadSetup : public ::testing::Test {
@@ -440,6 +477,25 @@ TEST_F(VitcpBadSetup, streams_beyondTheLimitOfHalfOpenOnes_areClosed) {
   for (auto& hearer : hearers) hearer.stream.reset();
   hosts.settle();
   EXPECT_EQ(hosts.server->provider.half_open(), 0u);
+  EXPECT_EQ(hosts.server->provider.streams_without_vi(), 0u);
+}
+
+// Streams that got their answer, and whose other end does not close them, are no more than the limit.
+TEST_F(VitcpBadSetup, streams_thatAreRefused_areLimited) {
+  vt::Segment nobody = RawPeer::request(delivery);
+  nobody.ce.called = vt::Discriminator::of(std::array<std::uint8_t, 1>{'z'});
+  const auto octets = peer.octets_of(nobody);
+  std::vector<streams::test::Hearer> hearers(200);
+  for (auto& hearer : hearers) {
+    hearer.stream = hosts.world.client.connect({hosts.server->address, default_port}, {}, hearer);
+    hearer.on_connected = [&] { hearer.stream->write(octets); };
+    hosts.run(runtime::millisecond);
+  }
+  EXPECT_EQ(counters().refused(Refusal::no_match), 200u);
+  EXPECT_EQ(hosts.server->provider.streams_without_vi(), 64u);
+  EXPECT_EQ(counters().refused(Refusal::farewell_limit), 200u - 64u);
+  for (auto& hearer : hearers) hearer.stream.reset();
+  hosts.settle();
   EXPECT_EQ(hosts.server->provider.streams_without_vi(), 0u);
 }
 
