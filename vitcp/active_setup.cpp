@@ -60,6 +60,7 @@ void ActiveSetup::segment_received(const wire::vitcp::Segment& segment) {
       if (!is_suitable(segment)) break;
       answer_ = segment;
       answer_.payload = {};
+      answer_.ce.options.other = {};  // up to 64 KiB that nobody asks for
       return process(va::AcceptReceived{});
     default: break;
   }
@@ -90,7 +91,7 @@ wire::vitcp::Segment ActiveSetup::request_segment() {
   wire::vitcp::Segment segment;
   segment.header.type = SegmentType::connect_request;
   segment.header.message_number = services_.numbers.draw();
-  segment.header.rx_descriptors_posted = static_cast<std::uint16_t>(vi_.unclaimed_receives());
+  segment.header.rx_descriptors_posted = receives_that_count(vi_.unclaimed_receives());
   segment.ce = ce_header(services_.config, vi_.attributes());
   segment.ce.calling = discriminator_of(request_.local);
   segment.ce.called = discriminator_of(request_.remote);

@@ -1,5 +1,7 @@
 // What the parts of one connection share: what the set-up agreed, and what every segment header carries.
 #pragma once
+#include <algorithm>
+
 #include "state_machines/vitcp_failure.hpp"
 #include "vi/vi.hpp"
 #include "vitcp/services.hpp"
@@ -23,6 +25,11 @@ struct Terms {
 };
 
 using machines::vitcp::Failure;
+
+/// Of so many that are posted, as many as can be told: differences are modulo 2^16 (ruling V-6).
+[[nodiscard]] constexpr std::uint16_t receives_that_count(std::uint64_t waiting) {
+  return static_cast<std::uint16_t>(std::min<std::uint64_t>(waiting, 0xFFFF));
+}
 
 /// Who hears of it. All of this may be called while a part is at work: it does not call back into one.
 class ChannelListener {
@@ -61,7 +68,7 @@ struct Channel {
   /// Rx Descriptors Posted: all since the set-up, and those that were posted before (ruling V-6).
   [[nodiscard]] std::uint16_t receives_posted() const {
     const std::uint64_t waiting = vi == nullptr ? 0 : vi->unclaimed_receives();
-    return static_cast<std::uint16_t>(receives_claimed + waiting);
+    return static_cast<std::uint16_t>(receives_claimed + receives_that_count(waiting));
   }
   /// The peer has a receive descriptor for one more message, as far as it told.
   [[nodiscard]] bool peer_can_receive() const {

@@ -81,6 +81,7 @@ void IncomingSetup::segment_received(const wire::vitcp::Segment& segment) {
   }
   request_ = segment;
   request_.payload = {};
+  request_.ce.options.other = {};  // up to 64 KiB that nobody asks for
   ++services_.counters.requests_received;
   process(vp::RequestReceived{});
   if (machine_.is<vp::PendingAccept>()) stream_.expect_nothing();
@@ -128,7 +129,7 @@ wire::vitcp::Segment IncomingSetup::accept_segment() {
   segment.header.type = SegmentType::connect_accept;
   segment.header.message_number = services_.numbers.draw();
   segment.header.message_ack = request_.header.message_number;
-  segment.header.rx_descriptors_posted = static_cast<std::uint16_t>(accepting_->unclaimed_receives());
+  segment.header.rx_descriptors_posted = receives_that_count(accepting_->unclaimed_receives());
   segment.ce = ce_header(services_.config, accepting_->attributes());
   segment.ce.mtu_size_bytes = std::min(segment.ce.mtu_size_bytes, request_.ce.mtu_size_bytes);
   segment.ce.peer_to_peer = request_.ce.peer_to_peer;

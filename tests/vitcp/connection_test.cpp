@@ -56,6 +56,13 @@ TEST_F(VitcpConnection, receives_postedWhilePending_areTold) {
   EXPECT_EQ(a.received(), "hello");
 }
 
+// Ruling V-6: more than can be told are told as the most that can, not modulo 2^16.
+TEST_F(VitcpConnection, receives_moreThanCanBeTold) {
+  EXPECT_EQ(receives_that_count(65'535), 65'535u);
+  EXPECT_EQ(receives_that_count(65'536), 65'535u);
+  EXPECT_EQ(receives_that_count(1u << 20), 65'535u);
+}
+
 // VI-TCP 4.2, 4.3: nobody waits for the discriminator.
 TEST_F(VitcpConnection, request_notWaitedFor_isNoMatch) {
   vi::Vi& a = hosts.client->create(delivery);
