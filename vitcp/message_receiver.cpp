@@ -35,6 +35,7 @@ void MessageReceiver::refused(const wire::ParseError&) { process(mr::ProtocolVio
 void MessageReceiver::segment_begun(const SegmentHeader& header, const wire::vitcp::RdmaHeader& rdma,
                                     std::size_t payload_octets) {
   header_ = header;
+  end_damaged(header);
   if (const auto refusal = out_of_turn(header, rdma)) return violated(*refusal);
   switch (header.type) {
     case SegmentType::send:
@@ -51,6 +52,15 @@ void MessageReceiver::segment_begun(const SegmentHeader& header, const wire::vit
     case SegmentType::connect_reject:
     case SegmentType::connect_no_match: return;
   }
+}
+
+/// Whether a segment with a wrong CRC was its message's last is not believed: the next message ends it.
+void MessageReceiver::end_damaged(const SegmentHeader& next) {
+  const bool is_message = next.type == SegmentType::send || next.type == SegmentType::rdma_write ||
+                          next.type == SegmentType::rdma_read_request;
+  const bool open = !mr::between_messages(machine_) && message_.is_damaged();
+  if (open && is_message && next.message_number == advance(channel_.due))
+    process(mr::SegmentReceived{Verdict::CrcWrong, true});
 }
 
 /// Why the segment may not come now.
@@ -84,6 +94,8 @@ std::optional<Refusal> MessageReceiver::discontinuous(const SegmentHeader& heade
       return Refusal::transfer_size;  // VI-TCP 2.2.1, ruling V-9
     return header.data_offset == 0 ? std::nullopt : std::optional(Refusal::segment_order);
   }
+  if (message_.is_damaged())
+    return header.message_number == channel_.due ? std::nullopt : std::optional(Refusal::message_number);
   const SegmentHeader& first = message_.header;
   if (header.type != first.type) return Refusal::message_mixed;
   if (header.message_number != first.message_number) return Refusal::message_mixed;
@@ -198,22 +210,21 @@ void MessageReceiver::segment_ended() {
 /// Ruling V-21: what can be believed of it is its length, as long as what stands behind it looks like a segment.
 void MessageReceiver::segment_damaged(const SegmentHeader& header) {
   header_ = header;
-  const auto payload = header.payload_bytes(true);
-  const std::size_t octets = payload ? *payload : 0;
   switch (header.type) {
     case SegmentType::send:
     case SegmentType::rdma_write:
       if (mr::between_messages(machine_)) begin_message(header, {}, 0);
       message_.note(Verdict::CrcWrong);
-      message_.octets += static_cast<std::uint32_t>(octets);
-      return process(mr::SegmentReceived{Verdict::CrcWrong, header.end_of_message});
+      return process(mr::SegmentReceived{Verdict::CrcWrong, false});
     case SegmentType::rdma_read_request:
       if (!mr::between_messages(machine_)) return process(mr::SegmentCorrupt{});
       message_ = Message{.header = header};
       return process(mr::ReadRequested{.crc_wrong = true});
-    case SegmentType::rdma_read_response:
-      if (parts_.read_requester.response_damaged(header, octets)) return;
+    case SegmentType::rdma_read_response: {
+      const auto octets = header.payload_bytes(true);
+      if (parts_.read_requester.response_damaged(header, octets ? *octets : 0)) return;
       break;
+    }
     default: break;
   }
   process(mr::SegmentCorrupt{header.type == SegmentType::nop && header.message_number == nop_number()});

@@ -44,6 +44,8 @@ class MessageReceiver final : public SegmentSink, private machines::vitcp_receiv
     std::optional<vi::ReceiveWork> receive = {};  // from the first segment on, if it takes one and there was one
     std::uint32_t octets = 0;                     // of payload, placed or dropped
     Verdict verdict = Verdict::Good;              // the worst so far
+    /// What its first segment said may be wrong (ruling V-21).
+    [[nodiscard]] bool is_damaged() const { return verdict == Verdict::CrcWrong; }
     [[nodiscard]] bool is_send() const { return header.type == wire::vitcp::SegmentType::send; }
     [[nodiscard]] bool takes_receive() const { return is_send() || header.immediate_data_valid; }
     void note(Verdict found) { verdict = std::min(verdict, found); }
@@ -52,6 +54,7 @@ class MessageReceiver final : public SegmentSink, private machines::vitcp_receiv
   template <class Event>
   void process(const Event& event);
   void violated(Refusal refusal);
+  void end_damaged(const wire::vitcp::SegmentHeader& next);
   [[nodiscard]] std::optional<Refusal> out_of_turn(const wire::vitcp::SegmentHeader& header,
                                                    const wire::vitcp::RdmaHeader& rdma) const;
   [[nodiscard]] std::optional<Refusal> discontinuous(const wire::vitcp::SegmentHeader& header,

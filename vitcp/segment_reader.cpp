@@ -138,26 +138,25 @@ SegmentReader::Progress SegmentReader::read_whole(streams::Stream& stream) {
   return {result.octets == room.size(), result.end};
 }
 
-/// The octets of the segment that begins there; 0: it is not whole yet.
+/// The octets of the segment that begins there; 0: it is not whole yet. Of its header the length alone is looked at.
 std::size_t SegmentReader::take_whole(wire::Bytes octets) {
   if (octets.size() < wire::vitcp::segment_header_bytes) return 0;
-  const auto header = SegmentHeader::parse(octets);
-  if (!header) return refuse(header.error()), 0;
-  if (wire::vitcp::info_of(header->type).is_connection) return sink_.segment_begun(*header, {}, 0), 0;
-  if (octets.size() < header->segment_length) return 0;
+  const auto header = wire::codec::read<SegmentHeader>(octets.data());
+  const std::size_t length = header.segment_length;
+  if (length < wire::vitcp::segment_header_bytes + wire::vitcp::trailer_bytes)
+    return refuse({wire::ParseCode::bad_length, "segment_length"}), 0;
+  if (octets.size() < length) return 0;
   ++channel_.services.counters.segments_received;
-  judge(*header, octets.first(header->segment_length));
-  return header->segment_length;
+  judge(header, octets.first(length));
+  return length;
 }
 
 /// Of a segment with a wrong CRC nothing else is judged: any of it may be what was hit.
 void SegmentReader::judge(const SegmentHeader& header, wire::Bytes octets) {
-  if (octets.size() >= wire::vitcp::segment_header_bytes + wire::vitcp::trailer_bytes) {
-    const wire::Bytes covered = octets.first(octets.size() - wire::vitcp::trailer_bytes);
-    if (wire::vitcp::crc(covered) != wire::vitcp::load_crc(covered.data() + covered.size())) {
-      channel_.services.counters.refuse({wire::ParseCode::bad_crc, "crc"});
-      return sink_.segment_damaged(header);
-    }
+  const wire::Bytes covered = octets.first(octets.size() - wire::vitcp::trailer_bytes);
+  if (wire::vitcp::crc(covered) != wire::vitcp::load_crc(covered.data() + covered.size())) {
+    channel_.services.counters.refuse({wire::ParseCode::bad_crc, "crc"});
+    return sink_.segment_damaged(header);
   }
   const auto segment = wire::vitcp::Segment::parse(octets, true);
   return segment ? give(*segment) : refuse(segment.error());

@@ -25,7 +25,7 @@ class SegmentSink {
   virtual void payload_placed(std::size_t octets) = 0;
   virtual void payload_received(wire::Bytes octets) = 0;
   virtual void segment_ended() = 0;
-  /// The segment's CRC is wrong. What its header says may be wrong, too.
+  /// The segment's CRC is wrong. What its header says may be wrong, too, and was not judged: its type may be none.
   virtual void segment_damaged(const wire::vitcp::SegmentHeader& header) = 0;
   /// The next octets are no segment: nothing after them can be read.
   virtual void refused(const wire::ParseError& error) = 0;

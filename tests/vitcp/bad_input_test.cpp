@@ -316,6 +316,71 @@ TEST_P(VitcpBadInput, crc_wrong) {
   peer.close();
 }
 
+// VI-TCP 3.6 item 2, ruling V-21: the CRC is judged before all else: whatever bit of a segment was hit, it is a transport
+// error, never one of the protocol. The length is the one field that is needed before.
+TEST_P(VitcpBadInput, crc_wrong_inEachOctet) {
+  for (std::size_t at = 0; at != 24 + 10 + 4; ++at) {
+    if (at == 2 || at == 3) continue;  // Segment Length
+    for (const unsigned bit : {0x80u, 0x10u, 0x01u}) {
+      SCOPED_TRACE(at);
+      TwoHosts hosts;
+      RawPeer peer(hosts);
+      End end = peer.connect_to(GetParam(), true);
+      end.receive(64);
+      hosts.settle();
+      while (!peer.nothing_came()) peer.take();
+      auto octets = peer.octets_of(RawPeer::message(SegmentType::send, 1, payload));
+      octets[at] = static_cast<std::uint8_t>(octets[at] ^ bit);
+      peer.send(octets);
+      hosts.run(runtime::second);
+      EXPECT_EQ(hosts.server->provider.counters().refused(), 1u);
+      EXPECT_EQ(hosts.server->provider.counters().refused(ParseError{ParseCode::bad_crc, "crc"}), 1u);
+      if (reliable()) {
+        EXPECT_NE(hosts.server->provider.cause_of_end(end.vi).text, "the peer broke a rule of VI/TCP");
+      }
+      if (GetParam() == reception) {
+        ASSERT_FALSE(peer.nothing_came());
+        EXPECT_TRUE(peer.take().header.remote_error.unrecoverable_transport_error);
+      }
+      peer.close();
+    }
+  }
+}
+
+// Ruling V-21: at Unreliable Delivery the message is flagged and the next one arrives, whichever of its segments was hit
+// and in whichever part; nothing of a damaged header is believed of those that follow.
+TEST_P(VitcpBadInput, crc_wrong_inASegmentOfMany_flagsTheMessageOnly) {
+  if (reliable()) return;
+  for (const SegmentType type : {SegmentType::send, SegmentType::rdma_write})
+    for (std::uint32_t hit = 0; hit != 3; ++hit)
+      for (const std::size_t at : {1, 4, 8, 25, 30, 41}) {  // End of Message, Data Offset, Immediate Data, what follows
+        SCOPED_TRACE(to_string(type));
+        SCOPED_TRACE(::testing::Message() << "segment " << hit << " octet " << at);
+        TwoHosts hosts;
+        RawPeer peer(hosts);
+        End end = peer.connect_to(GetParam(), true);
+        for (int i = 0; i != 3; ++i) end.receive(64);
+        std::byte* const target = hosts.server->allocate(64);
+        for (std::uint32_t i = 0; i != 3; ++i) {
+          const std::vector<std::uint8_t> part(20, 'p');
+          vt::Segment segment = RawPeer::message(type, 1, part);
+          segment.rdma = {address_of(target), hosts.server->handle, 60};
+          segment.header.data_offset = 20 * i;
+          segment.header.immediate_data_valid = true;
+          segment.header.end_of_message = i == 2;
+          auto octets = peer.octets_of(segment);
+          if (i == hit) octets[at] ^= at == 1 ? 0x80 : 1;
+          peer.send(octets);
+        }
+        peer.send(RawPeer::message(SegmentType::send, 2, payload));
+        EXPECT_EQ(end.vi.state(), State::Connected);
+        EXPECT_EQ(hosts.server->provider.counters().refused(), 1u);
+        EXPECT_EQ(end.receive_error(0), status::transport_error);
+        EXPECT_EQ(end.received(1), "pppppppppp");
+        peer.close();
+      }
+}
+
 // VI-TCP 3.2 Message ACK: one that stood in the header of a Send that could not be sent goes out all the same, though
 // that Send ends the connection.
 TEST(VitcpLostHeader, ack_ofASendThatCannotBeSent_isSent) {
