@@ -93,6 +93,16 @@ bool MemoryTable::read(std::span<std::uint8_t> to, const std::byte* host) const 
   return touch(host, to.size(), [=] { std::memcpy(to.data(), host, to.size()); });
 }
 
+bool MemoryTable::is_there(const std::byte* host, std::size_t length_bytes) const {
+  constexpr std::size_t page_bytes = 4096;  // or more
+  if (guard_ == nullptr || length_bytes == 0) return true;
+  return touch(host, length_bytes, [=] {
+    const volatile std::byte* const octets = host;
+    for (std::size_t at = 0; at < length_bytes; at += page_bytes) static_cast<void>(octets[at]);
+    static_cast<void>(octets[length_bytes - 1]);
+  });
+}
+
 bool MemoryTable::write(std::byte* host, std::span<const std::uint8_t> from) const {
   if (from.size() <= consumer_memory::few_bytes)
     return access(host, from.size(), [=] { return consumer_memory::place_few(host, from); });

@@ -85,6 +85,9 @@ class MemoryTable {
   [[nodiscard]] bool read(std::span<std::uint8_t> to, const std::byte* host) const;
   [[nodiscard]] bool write(std::byte* host, std::span<const std::uint8_t> from) const;
 
+  /// Memory that was found registered can be read, all of its pages: for calls that touch it without the guard.
+  [[nodiscard]] bool is_there(const std::byte* host, std::size_t length_bytes) const;
+
   [[nodiscard]] std::size_t region_count() const { return regions_.size(); }
   [[nodiscard]] std::size_t ptag_count() const { return tags_.size(); }
 

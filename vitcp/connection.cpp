@@ -94,7 +94,11 @@ void Connection::abandon(ConnectionOwner& heir) {
 
 void Connection::carry_out_end() {
   if (!end_) return;
-  *std::exchange(end_, std::nullopt) == End::disconnect ? closing_.disconnect() : closing_.fail();
+  switch (*std::exchange(end_, std::nullopt)) {
+    case End::disconnect: return closing_.disconnect();
+    case End::fail: return closing_.fail();
+    case End::cut: return closing_.stream_broken();
+  }
 }
 
 void Connection::leave_connected() {
@@ -133,6 +137,7 @@ void Connection::write() {
   if (writer_.is_blocked()) writer_.write_kept(stream);
   for (int batches = 0; !writer_.is_blocked() && fill_batch(); ++batches) {
     flush();
+    if (writer_.is_cut()) return cut();
     if (batches == batches_at_once) return wants_to_send();
   }
   writer_.is_blocked() ? stream.ask_writable() : writer_.rest();
@@ -140,7 +145,13 @@ void Connection::write() {
 
 void Connection::flush() {
   writer_.flush(closing_.stream());
-  sender_.batch_flushed();
+  if (!writer_.is_cut()) sender_.batch_flushed();
+}
+
+/// At Unreliable Delivery, too: the peer must not take what is not there for data.
+void Connection::cut() {
+  failed(Failure::Local);
+  end_ = End::cut;
 }
 
 /// Read Responses and messages in turn (VI-TCP 2.2.2.2.3). False: there was nothing.

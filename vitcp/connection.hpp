@@ -53,13 +53,14 @@ class Connection final : private streams::StreamUser, private ChannelListener, p
   [[nodiscard]] bool is_consistent() const;
 
  private:
-  enum class End : std::uint8_t { disconnect, fail };
+  enum class End : std::uint8_t { disconnect, fail, cut };  // `cut`: at once, within a segment
 
   void turn();
   void carry_out_end();
   void write();
   bool fill_batch();
   void flush();
+  void cut();
   void add_nop();
   void read();
   void note(Ended cause);

@@ -1,4 +1,5 @@
-// Where the next octets of a descriptor's data lie, for a stream that writes there.
+// Where the next octets of a descriptor's data lie, for a stream that writes there. Memory that is registered but not
+// there is left to who copies: that finds it out, and nothing of the stream breaks.
 #pragma once
 #include <algorithm>
 
@@ -8,11 +9,14 @@
 namespace vitcp {
 
 /// At most `octets` of what `data` stands at, and as many pieces as there is room for; the number of pieces.
-inline std::size_t memory_pieces(const vi::DataCursor& data, std::size_t octets, std::span<wire::MutableBytes> pieces) {
+inline std::size_t memory_pieces(const vi::MemoryTable& memory, const vi::DataCursor& data, std::size_t octets,
+                                 std::span<wire::MutableBytes> pieces) {
   const vi::DataCursor::Window window = data.peek(octets, vi::Access::LocalWrite);
   std::size_t count = 0;
-  for (const std::span<std::byte> piece : window.pieces().first(std::min(window.pieces().size(), pieces.size())))
+  for (const std::span<std::byte> piece : window.pieces().first(std::min(window.pieces().size(), pieces.size()))) {
+    if (!memory.is_there(piece.data(), piece.size())) break;
     pieces[count++] = {reinterpret_cast<std::uint8_t*>(piece.data()), piece.size()};
+  }
   return count;
 }
 

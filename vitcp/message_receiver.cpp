@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "state_machines/consistency.hpp"
+#include "vi/nic.hpp"
 #include "vitcp/memory_pieces.hpp"
 
 namespace vitcp {
@@ -158,13 +159,14 @@ std::byte* MessageReceiver::target(std::size_t octets) const {
 std::size_t MessageReceiver::payload_room(std::size_t octets, std::span<wire::MutableBytes> pieces) {
   if (header_.type == SegmentType::rdma_read_response) return parts_.read_requester.response_room(octets, pieces);
   if (!is_placed()) return 0;
+  const vi::MemoryTable& table = channel_.vi->nic().memory();
   if (!message_.is_send()) {
     std::byte* const memory = target(octets);
-    if (memory == nullptr) return 0;
+    if (memory == nullptr || !table.is_there(memory, octets)) return 0;
     pieces.front() = {reinterpret_cast<std::uint8_t*>(memory), octets};
     return 1;
   }
-  return memory_pieces(message_.receive->data, octets, pieces);
+  return memory_pieces(table, message_.receive->data, octets, pieces);
 }
 
 void MessageReceiver::payload_placed(std::size_t octets) {

@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "state_machines/consistency.hpp"
+#include "vi/nic.hpp"
 
 namespace vitcp {
 namespace ms = machines::vitcp_sender;
@@ -91,6 +92,8 @@ void MessageSender::add_data(SegmentWriter& writer, std::size_t room) {
   if (window.bytes() == 0) return memory_lost();
   const auto whole = static_cast<std::size_t>(window.bytes());
   if (writer.copies(whole)) return add_copied(writer, whole);
+  for (const std::span<std::byte> piece : window.pieces())
+    if (!channel_.vi->nic().memory().is_there(piece.data(), piece.size())) return memory_lost();
   begin_segment(writer, whole);
   for (const std::span<std::byte> piece : window.pieces()) writer.lend(piece);
   message_.work.data.consume(window, whole);

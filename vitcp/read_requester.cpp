@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "state_machines/consistency.hpp"
+#include "vi/nic.hpp"
 #include "vitcp/memory_pieces.hpp"
 
 namespace vitcp {
@@ -35,7 +36,7 @@ bool ReadRequester::response_begun(const wire::vitcp::SegmentHeader& header, std
 std::size_t ReadRequester::response_room(std::size_t octets, std::span<wire::MutableBytes> pieces) const {
   const Read& read = reads_.front();
   if (read.verdict != Verdict::Good || !rr::places(machine_)) return 0;
-  return memory_pieces(read.work.data, octets, pieces);
+  return memory_pieces(channel_.vi->nic().memory(), read.work.data, octets, pieces);
 }
 
 void ReadRequester::response_placed(std::size_t octets) {

@@ -80,6 +80,7 @@ void ReadResponder::add_data(SegmentWriter& writer, std::size_t room) {
   std::byte* const memory = memory_of(request);
   const std::size_t octets = std::min<std::size_t>(room, request.octets_left());
   const bool last = octets == request.octets_left();
+  if (!writer.copies(octets) && !channel_.vi->nic().memory().is_there(memory, octets)) return process(rr::SourceLost{});
   begin_segment(writer, octets, last);
   if (!writer.copies(octets)) {
     writer.lend({memory, octets});

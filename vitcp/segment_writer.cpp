@@ -107,23 +107,19 @@ void SegmentWriter::keep(std::size_t taken) {
   for (const Piece& piece : std::span(pieces_).first(piece_count_)) {
     const std::size_t here = std::min(taken, piece.octets.size());
     taken -= here;
-    if (here != piece.octets.size()) keep_piece(piece, here);
+    if (here != piece.octets.size() && !keep_piece(piece, here)) return static_cast<void>(cut_ = true);
   }
 }
 
-/// Memory that has gone while the stream read it: what stands there is as good as anything (VI-TCP 2.2.2.2.5), and the
-/// descriptor's completion says so.
-void SegmentWriter::keep_piece(const Piece& piece, std::size_t from) {
+/// False: its memory has gone since it was lent. Its header is out, and cannot say Transmit Error any more.
+bool SegmentWriter::keep_piece(const Piece& piece, std::size_t from) {
   const wire::Bytes rest = piece.octets.subspan(from);
   const std::size_t at = tail_.size();
   tail_.resize(at + rest.size());
   const wire::MutableBytes to = wire::MutableBytes(tail_).subspan(at);
-  if (!piece.lent) {
-    std::copy(rest.begin(), rest.end(), to.begin());
-  } else if (const auto* memory = reinterpret_cast<const std::byte*>(rest.data());
-             !channel_.vi->nic().memory().read(to, memory)) {
-    std::fill(to.begin(), to.end(), std::uint8_t{0});
-  }
+  if (piece.lent) return channel_.vi->nic().memory().read(to, reinterpret_cast<const std::byte*>(rest.data()));
+  std::copy(rest.begin(), rest.end(), to.begin());
+  return true;
 }
 
 void SegmentWriter::write_kept(streams::Stream& stream) {

@@ -52,6 +52,8 @@ class SegmentWriter {
   void write_kept(streams::Stream& stream);
   /// Nothing was added since the last flush.
   [[nodiscard]] bool is_empty() const { return piece_count_ == 0 && used_ == 0; }
+  /// Memory of a segment that was begun has gone: nothing goes out behind what was taken (ruling V-31).
+  [[nodiscard]] bool is_cut() const { return cut_; }
   /// There is nothing to send: memory is given back.
   void rest();
   [[nodiscard]] bool is_consistent() const;
@@ -66,7 +68,7 @@ class SegmentWriter {
   [[nodiscard]] wire::MutableBytes room() const;
   void close_piece();
   void keep(std::size_t taken);
-  void keep_piece(const Piece& piece, std::size_t from);
+  [[nodiscard]] bool keep_piece(const Piece& piece, std::size_t from);
 
   Channel& channel_;
   std::array<Piece, 64> pieces_;
@@ -75,6 +77,7 @@ class SegmentWriter {
   std::size_t payload_octets_ = 0, lent_octets_ = 0;
   std::vector<std::uint8_t> tail_;
   std::size_t tail_begin_ = 0;
+  bool cut_ = false;
 };
 
 }  // namespace vitcp

@@ -20,11 +20,22 @@
 
 namespace support {
 
+/// Memory that is not there any more, though it is registered: where `allows` says false. Of large accesses only.
+struct UnmappedMemory final : vi::MemoryGuard {
+  std::function<bool(const std::byte* host, std::size_t length_bytes)> allows;
+  [[nodiscard]] bool catches_accesses() const override { return true; }
+  [[nodiscard]] bool run(const std::byte* host, std::size_t length_bytes, Body body, void* context) const override {
+    if (allows && !allows(host, length_bytes)) return false;
+    body(context);
+    return true;
+  }
+};
+
 /// A NIC with one registered piece of memory, and the errors that it was told.
 class ViNode : private vi::Listener {
  public:
   ViNode(vi::Transport& its_transport, const wire::IpAddress& its_address)
-      : address(its_address), transport(its_transport), nic(its_transport, *this) {
+      : address(its_address), transport(its_transport), nic(its_transport, *this, {}, &guard) {
     EXPECT_EQ(nic.register_memory(base(), arena_.get()->bytes, sizeof(Arena),
                                   {.enable_rdma_write = true, .enable_rdma_read = true}, handle),
               vi::Return::Success);
@@ -61,6 +72,7 @@ class ViNode : private vi::Listener {
 
   const wire::IpAddress address;
   vi::Transport& transport;
+  UnmappedMemory guard;
   vi::Nic nic;
   wire::MemHandle handle{};
 

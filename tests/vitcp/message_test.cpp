@@ -274,6 +274,55 @@ TEST_P(VitcpMessage, send_intoWrongMemory_isAProtectionError) {
   expect_end(hosts, a, b, {});
 }
 
+// VI-ARCH 3.2.1: memory that is registered but not there any more is a protection error of its descriptor, at either
+// end, and not the end of the stream: at Unreliable Delivery the connection persists.
+TEST_P(VitcpMessage, send_memoryNotThereAnyMore_isAProtectionError) {
+  for (const bool at_sender : {true, false}) {
+    TwoHosts hosts(settings());
+    auto [a, b] = hosts.connect(level());
+    const std::size_t length = 60'000;
+    b.receive(length);
+    b.receive(8);
+    if (!at_sender) hosts.settle();
+    (at_sender ? hosts.client : hosts.server)->guard.allows = [](const std::byte*, std::size_t bytes) {
+      return bytes < 1000;
+    };
+    a.send(std::string(length, 'a'));
+    a.send("next");
+    hosts.settle();
+    EXPECT_EQ(a.vi.state(), reliable() ? State::Error : State::Connected);
+    if (at_sender)
+      EXPECT_EQ(a.send_error(), status::protection_error);
+    else
+      EXPECT_EQ(b.receive_error(), status::protection_error);
+    if (reliable()) continue;
+    EXPECT_EQ(b.received(at_sender ? 0 : 1), "next");
+  }
+}
+
+// Ruling V-31: memory that goes while the stream takes its segment: what is not data is not delivered.
+TEST_P(VitcpMessage, send_memoryGoesWithinASegment_nothingIsDelivered) {
+  if (GetParam().crc) GTEST_SKIP() << "copied whole before its header goes out";
+  TwoHosts hosts(settings());
+  hosts.world.network.set_rules([](const auto&, const auto&) {
+    streams::StreamRules rules;
+    rules.to_acceptor.send_buffer_bytes = rules.to_acceptor.receive_buffer_bytes = 20'000;
+    return rules;
+  });
+  auto [a, b] = hosts.connect(level());
+  b.receive(60'000);
+  hosts.settle();
+  int accesses = 0;
+  hosts.client->guard.allows = [&](const std::byte*, std::size_t bytes) { return bytes < 1000 || ++accesses == 1; };
+  a.send(std::string(60'000, 'a'));
+  hosts.settle();
+  EXPECT_EQ(accesses, 2);
+  EXPECT_EQ(a.vi.state(), State::Error);
+  EXPECT_EQ(b.vi.state(), State::Error);
+  EXPECT_NE(a.send_error(), 0u);
+  EXPECT_EQ(b.receive_error(), status::flushed | status::partial_error);
+}
+
 // VI-ARCH 3.2.2.2, VI-DG 3.8.1: the target may not be written; nothing of it is.
 TEST_P(VitcpMessage, rdmaWrite_refused_isARemoteProtectionError) {
   TwoHosts hosts(settings());
