@@ -316,8 +316,8 @@ TEST_P(VitcpBadInput, crc_wrong) {
   peer.close();
 }
 
-// VI-TCP 3.6 item 2, ruling V-21: the CRC is judged before all else: whatever bit of a segment was hit, it is a transport
-// error, never one of the protocol. The length is the one field that is needed before.
+// VI-TCP 3.6 item 2, ruling V-21: the CRC is judged before all else: whatever bit of a segment was hit, it is a
+// transport error, never one of the protocol. The length is the one field that is needed before.
 TEST_P(VitcpBadInput, crc_wrong_inEachOctet) {
   for (std::size_t at = 0; at != 24 + 10 + 4; ++at) {
     if (at == 2 || at == 3) continue;  // Segment Length
@@ -347,8 +347,8 @@ TEST_P(VitcpBadInput, crc_wrong_inEachOctet) {
   }
 }
 
-// Ruling V-21: at Unreliable Delivery the message is flagged and the next one arrives, whichever of its segments was hit
-// and in whichever part; nothing of a damaged header is believed of those that follow.
+// Ruling V-21: at Unreliable Delivery the message is flagged and the next one arrives, whichever of its segments was
+// hit and in whichever part; nothing of a damaged header is believed of those that follow.
 TEST_P(VitcpBadInput, crc_wrong_inASegmentOfMany_flagsTheMessageOnly) {
   if (reliable()) return;
   for (const SegmentType type : {SegmentType::send, SegmentType::rdma_write})
