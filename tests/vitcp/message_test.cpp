@@ -300,6 +300,25 @@ TEST_P(VitcpMessage, send_memoryNotThereAnyMore_isAProtectionError) {
   }
 }
 
+// VI-ARCH 2.5.3, 6.3.1.1: at Reliable Reception a message that fails here completes behind those before it, once they
+// are acknowledged, which complete with success.
+TEST_P(VitcpMessage, send_failsBehindOthers_theyCompleteFirst) {
+  TwoHosts hosts(settings());
+  auto [a, b] = hosts.connect(level());
+  for (int i = 0; i != 3; ++i) b.receive(60'000);
+  hosts.settle();
+  hosts.client->guard.allows = [](const std::byte*, std::size_t bytes) { return bytes < 1000; };
+  a.send("first");
+  a.send("second");
+  a.send(std::string(60'000, 'a'));
+  hosts.settle();
+  EXPECT_EQ(a.send_error(0), 0u);
+  EXPECT_EQ(a.send_error(1), 0u);
+  EXPECT_EQ(a.send_error(2), status::protection_error);
+  EXPECT_EQ(b.received(1), "second");
+  EXPECT_EQ(a.vi.state(), reliable() ? State::Error : State::Connected);
+}
+
 // Ruling V-31: memory that goes while the stream takes its segment: what is not data is not delivered.
 TEST_P(VitcpMessage, send_memoryGoesWithinASegment_nothingIsDelivered) {
   if (GetParam().crc) GTEST_SKIP() << "copied whole before its header goes out";
