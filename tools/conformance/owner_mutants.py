@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 # What is changed without a FILE: the owners of the protocol, and the queues between them and a program.
 OWNERS = [
-    "farp/*.cpp", "fcvi/*.cpp", "loopback/*.cpp", "vitcp/*.cpp", "vi/*.cpp",
+    "farp/*.cpp", "fcvi/*.cpp", "loopback/*.cpp", "vi/*.cpp",
     *(f"fc2_fabric/node/{name}.cpp" for name in (
         "basic_links", "class_2", "exchange", "exchange_class_2", "exchange_table", "fabric_login", "frame_sorter",
         "frames_before_login", "iu_sender", "link_services", "login_session", "n_port", "port_attachment", "port_services",
