@@ -15,17 +15,6 @@ Settings unlimited() {
   return settings;
 }
 
-struct Kind {
-  vi::ReliabilityLevel level;
-  bool crc = false;
-};
-std::string name_of(const ::testing::TestParamInfo<Kind>& info) {
-  const std::string level = info.param.level == unreliable ? "Unreliable"
-                            : info.param.level == delivery ? "Delivery"
-                                                           : "Reception";
-  return info.param.crc ? level + "Crc" : level;
-}
-
 class VitcpMessage : public ::testing::TestWithParam<Kind> {
  protected:
   static constexpr std::size_t large_bytes = 300'000;

@@ -5,17 +5,6 @@
 namespace vitcp::testing {
 namespace {
 
-struct Kind {
-  vi::ReliabilityLevel level;
-  bool crc = false;
-};
-std::string name_of(const ::testing::TestParamInfo<Kind>& info) {
-  const std::string level = info.param.level == unreliable ? "Unreliable"
-                            : info.param.level == delivery ? "Delivery"
-                                                           : "Reception";
-  return info.param.crc ? level + "Crc" : level;
-}
-
 class VitcpOctets : public ::testing::TestWithParam<Kind> {
  protected:
   static Settings settings() {

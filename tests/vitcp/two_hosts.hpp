@@ -89,4 +89,16 @@ class TwoHosts {
   std::optional<Node> client, server;
 };
 
+/// What a test is made for.
+struct Kind {
+  vi::ReliabilityLevel level;
+  bool crc = false;
+};
+inline std::string name_of(const ::testing::TestParamInfo<Kind>& info) {
+  const std::string level = info.param.level == unreliable ? "Unreliable"
+                            : info.param.level == delivery ? "Delivery"
+                                                           : "Reception";
+  return info.param.crc ? level + "Crc" : level;
+}
+
 }  // namespace vitcp::testing

@@ -59,3 +59,5 @@ vitcp.prefs.reassemble = Pref.bool("Reassemble messages", true, "Show the data o
 vitcp.prefs.message_limit = Pref.uint("Longest message, KiB", 16384, "Longer messages are not reassembled")
 vitcp.prefs.memory_limit = Pref.uint("Memory for messages, MiB", 256, "Beyond that no further message is reassembled")
 vitcp.prefs.statistics = Pref.bool("Print statistics", false, "For tshark: print the statistics when all frames are read")
+
+local experts, note = violations_of(vitcp, "vitcp")

@@ -1,0 +1,210 @@
+// Peers that do what they must not while a connection is set up: each field wrong, in each state (VI-TCP 3.3, 4.2, 4.3;
+// rulings V-8 to V-26).
+#include "tests/vitcp/raw_peer.hpp"
+
+namespace vitcp::testing {
+namespace {
+using vi::Return, vi::State;
+using vt::SegmentType;
+using wire::ParseCode, wire::ParseError;
+
+using Change = std::function<void(vt::Segment&)>;
+
+class VitcpBadSetup : public ::testing::Test {
+ protected:
+  void SetUp() override { hosts.server->provider.connect_wait(hosts.server->at("x"), runtime::never, wait); }
+  void TearDown() override {
+    peer.close();
+    hosts.server->provider.withdraw(wait);
+  }
+  ProviderCounters counters() { return hosts.server->provider.counters(); }
+  WaitCall wait;
+  PlainCall call;
+  ConnectCall request;
+  TwoHosts hosts;
+  RawPeer peer{hosts};
+};
+
+// VI-TCP 3.3, rulings V-8, V-9, V-16, V-23: a ConnectRequest that cannot be is rejected, the stream closed.
+TEST_F(VitcpBadSetup, request_withAWrongField_isRejected) {
+  const std::size_t ce = 24;
+  struct Octet {
+    std::size_t at;
+    std::uint8_t value;
+    ParseError error;
+  };
+  const ParseError level{ParseCode::bad_value, "reliability_level"};
+  const std::vector<Octet> all{{0, 2, {ParseCode::bad_value, "version"}},
+                               {ce + 1, 0x00, level},
+                               {ce + 1, 0x03, level},
+                               {ce + 1, 0x07, level},
+                               {ce + 3, 65, {ParseCode::bad_length, "calling_discriminator_length"}},
+                               {ce + 75, 65, {ParseCode::bad_length, "called_discriminator_length"}},
+                               {ce + 5, 0x00, {ParseCode::bad_value, "mtu_size"}},  // of 00100000h
+                               {ce + 143, 3, {ParseCode::bad_length, "option_length"}},
+                               {ce + 143, 255, {ParseCode::truncated, "option_data"}}};
+  for (const Octet& one : all) {
+    SCOPED_TRACE(one.error.field);
+    RawPeer* const each = &peer;
+    each->connect();
+    vt::Segment segment = RawPeer::request(delivery);
+    segment.ce.options.other = {0x77, 0x77, 0, 4};
+    auto octets = each->octets_of(segment);
+    octets[one.at] = one.value;
+    each->send(octets);
+    hosts.settle();
+    EXPECT_EQ(each->take().header.type, SegmentType::connect_reject);
+    EXPECT_TRUE(each->is_closed());
+    EXPECT_TRUE(each->nothing_came());
+    each->close();
+    hosts.settle();
+    each->forget();
+  }
+  EXPECT_EQ(counters().refused(), all.size());
+  EXPECT_EQ(wait.result, std::nullopt);
+  EXPECT_EQ(hosts.server->provider.streams_without_vi(), 0u);
+}
+
+// VI-TCP 4.3, ruling V-16: what is no ConnectRequest is closed without a word.
+TEST_F(VitcpBadSetup, request_thatIsNone_isClosed) {
+  std::vector<std::vector<std::uint8_t>> all;
+  for (const SegmentType type :
+       {SegmentType::send, SegmentType::rdma_write, SegmentType::nop, SegmentType::connect_reject,
+        SegmentType::rdma_read_request, SegmentType::connect_no_match})
+    all.push_back(peer.octets_of(RawPeer::message(type, 0)));
+  vt::Segment accept = RawPeer::request(delivery);
+  accept.header.type = SegmentType::connect_accept;
+  all.push_back(peer.octets_of(accept));
+  all.push_back(std::vector<std::uint8_t>(24, 0xFF));
+  all.push_back({'P', 'O', 'S', 'T',  ' ',  '/', ' ', 'H', 'T', 'T', 'P', '/',
+                 '1', '.', '1', '\r', '\n', 'H', 'o', 's', 't', ':', ' ', 'x'});
+  auto damaged = peer.octets_of(RawPeer::request(delivery, true));
+  damaged[30] ^= 1;
+  all.push_back(damaged);
+  for (const auto& octets : all) {
+    peer.connect();
+    peer.send(octets);
+    hosts.settle();
+    EXPECT_TRUE(peer.is_closed());
+    EXPECT_TRUE(peer.nothing_came());
+    peer.close();
+    hosts.settle();
+    peer.forget();
+  }
+  EXPECT_EQ(counters().refused(), all.size());
+  EXPECT_EQ(wait.result, std::nullopt);
+}
+
+// VI-TCP 3.3: unknown options are ignored; the peer-to-peer bit must match.
+TEST_F(VitcpBadSetup, request_withUnknownOptions_matches_ofAPeer_doesNot) {
+  vt::Segment segment = RawPeer::request(delivery);
+  segment.ce.peer_to_peer = true;
+  peer.connect();
+  peer.send(segment);
+  EXPECT_EQ(peer.take().header.type, SegmentType::connect_no_match);
+  peer.close();
+  hosts.settle();
+  peer.forget();
+  segment.ce.peer_to_peer = false;
+  segment.ce.options.other = {0x77, 0x77, 0, 6, 1, 2};
+  peer.connect();
+  peer.send(segment);
+  EXPECT_EQ(wait.result, Return::Success);
+  hosts.server->provider.connect_reject(wait.token, call);
+  hosts.settle();
+  EXPECT_EQ(peer.take().header.type, SegmentType::connect_reject);
+}
+
+// Ruling V-16: a stream whose request is not whole in time is closed; and so many wait at once, no more.
+TEST_F(VitcpBadSetup, request_thatNeverComes_isClosedInTime) {
+  const auto octets = peer.octets_of(RawPeer::request(delivery));
+  peer.connect();
+  peer.send(wire::Bytes(octets).first(100));
+  EXPECT_EQ(hosts.server->provider.half_open(), 1u);
+  hosts.run(9 * runtime::second);
+  EXPECT_FALSE(peer.is_closed());
+  hosts.run(runtime::second);
+  EXPECT_TRUE(peer.is_closed());
+  EXPECT_EQ(counters().refused(Refusal::request_timeout), 1u);
+  EXPECT_EQ(hosts.server->provider.half_open(), 0u);
+}
+
+TEST_F(VitcpBadSetup, streams_beyondTheLimitOfHalfOpenOnes_areClosed) {
+  std::vector<streams::test::Hearer> hearers(70);
+  for (auto& hearer : hearers)
+    hearer.stream = hosts.world.client.connect({hosts.server->address, default_port}, {}, hearer);
+  hosts.settle();
+  EXPECT_EQ(hosts.server->provider.half_open(), 64u);
+  EXPECT_EQ(counters().refused(Refusal::half_open_limit), 6u);
+  for (auto& hearer : hearers) hearer.stream.reset();
+  hosts.settle();
+  EXPECT_EQ(hosts.server->provider.half_open(), 0u);
+  EXPECT_EQ(hosts.server->provider.streams_without_vi(), 0u);
+}
+
+// Streams that got their answer, and whose other end does not close them, are no more than the limit.
+TEST_F(VitcpBadSetup, streams_thatAreRefused_areLimited) {
+  vt::Segment nobody = RawPeer::request(delivery);
+  nobody.ce.called = vt::Discriminator::of(std::array<std::uint8_t, 1>{'z'});
+  const auto octets = peer.octets_of(nobody);
+  std::vector<streams::test::Hearer> hearers(200);
+  for (auto& hearer : hearers) {
+    hearer.stream = hosts.world.client.connect({hosts.server->address, default_port}, {}, hearer);
+    hearer.on_connected = [&] { hearer.stream->write(octets); };
+    hosts.run(runtime::millisecond);
+  }
+  EXPECT_EQ(counters().refused(Refusal::no_match), 200u);
+  EXPECT_EQ(hosts.server->provider.streams_without_vi(), 64u);
+  EXPECT_EQ(counters().refused(Refusal::farewell_limit), 200u - 64u);
+  for (auto& hearer : hearers) hearer.stream.reset();
+  hosts.settle();
+  EXPECT_EQ(hosts.server->provider.streams_without_vi(), 0u);
+}
+
+// VI-TCP 4.2: the client waits for the answer: data, or a second request, before it: rejected, the offer is gone.
+TEST_F(VitcpBadSetup, octets_beforeTheAnswer_areRejected) {
+  peer.connect();
+  peer.send(RawPeer::request(delivery));
+  EXPECT_EQ(wait.result, Return::Success);
+  peer.send(RawPeer::request(delivery));
+  EXPECT_EQ(peer.take().header.type, SegmentType::connect_reject);
+  EXPECT_EQ(counters().refused(Refusal::before_accept), 1u);
+  hosts.server->provider.connect_accept(wait.token, hosts.server->create(delivery), call);
+  EXPECT_EQ(call.result, Return::Timeout);
+}
+
+// Rulings V-9, V-10, VI-TCP 3.3, 3.6: a ConnectAccept that does not fit the request, or another segment in its place.
+TEST_F(VitcpBadSetup, answer_thatDoesNotFit_endsTheRequest) {
+  const std::vector<Change> changes{[](vt::Segment& s) { s.ce.level = vt::ReliabilityLevel::unreliable; },
+                                    [](vt::Segment& s) { s.ce.peer_to_peer = true; },
+                                    [](vt::Segment& s) { ++s.ce.mtu_size_bytes; },
+                                    [](vt::Segment& s) { s.ce.options.crc = s.ce.options.end = true; },
+                                    [](vt::Segment& s) { s.header.type = SegmentType::connect_request; },
+                                    [](vt::Segment& s) { s.header.type = SegmentType::nop; },
+                                    [](vt::Segment& s) { s.header.type = SegmentType::send; }};
+  peer.listen();
+  for (const Change& change : changes) {
+    ConnectCall asked;
+    PlainCall disconnected;
+    vi::Vi& vi = hosts.client->create(delivery);
+    hosts.client->provider.connect_request(vi, hosts.client->at("y"), vi::NetAddress::make(peer.address, {}),
+                                           runtime::second, asked);
+    hosts.settle();
+    vt::Segment answer = peer.take();
+    EXPECT_EQ(answer.header.type, SegmentType::connect_request);
+    answer.header.type = SegmentType::connect_accept;
+    change(answer);
+    peer.send(answer);
+    EXPECT_EQ(asked.result, Return::NotReachable);
+    EXPECT_EQ(vi.state(), State::Error);
+    EXPECT_TRUE(peer.is_closed());
+    peer.close();
+    peer.forget();
+    hosts.client->provider.disconnect(vi, disconnected);
+    EXPECT_EQ(disconnected.result, Return::Success);
+  }
+  EXPECT_EQ(hosts.client->provider.counters().refused(Refusal::unsuitable_answer), changes.size());
+}
+
+}  // namespace
+}  // namespace vitcp::testing
