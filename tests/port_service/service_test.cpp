@@ -87,11 +87,25 @@ TEST_F(PortdTest, commands_without_a_service) {
   EXPECT_EQ(command("stop"), 0);
 }
 
+// Of two that wait for the same, the one whose NIC has the address that was connected to.
+TEST_F(PortdTest, waits_are_met_at_their_own_address) {
+  ASSERT_TRUE(start()) << output;
+  Process other(options()), own(options());
+  other.wait(Wanted{.called = named("server"), .at = wire::IpAddress::v4(10, 0, 0, 1)});
+  own.wait(Wanted{.called = named("server"), .at = listen.ip});
+  ASSERT_TRUE(other.joined() && own.joined());
+  Caller caller(listen), late(listen);
+  caller.request("server");
+  ASSERT_TRUE(own.run_until([&] { return own.got.size() == 1; }));
+  late.request("server");
+  EXPECT_EQ(late.answer(), "ConnectNoMatch, end");
+}
+
 TEST_F(PortdTest, status_tells_who_waits_and_what_came) {
   ASSERT_TRUE(start()) << output;
   Process process(options());
   process.wait("server");
-  process.wait(Wanted{named("peer"), true, named("other"), listen.ip});
+  process.wait(Wanted{named("peer"), true, named("other"), listen.ip, listen.ip});
   ASSERT_TRUE(process.joined());
   Caller silent(listen), lost(listen);
   lost.request("nobody");
@@ -101,7 +115,8 @@ TEST_F(PortdTest, status_tells_who_waits_and_what_came) {
   ASSERT_EQ(command("status"), 0);
   EXPECT_THAT(output, HasSubstr("vitcp-portd at " + to_string(listen) + ": process"));
   EXPECT_THAT(output, HasSubstr("736572766572 \"server\" is waited for by process " + std::to_string(::getpid())));
-  EXPECT_THAT(output, HasSubstr("\"peer\" is waited for by process " + std::to_string(::getpid()) + ", peer to peer"));
+  EXPECT_THAT(output, HasSubstr("\"peer\" is waited for by process " + std::to_string(::getpid()) + " at " +
+                                wire::to_string(listen.ip) + ", peer to peer"));
   EXPECT_THAT(output, HasSubstr(": incoming, 0 octets"));
   EXPECT_THAT(output, HasSubstr("no_match: 1"));
   const auto now = status();
@@ -148,7 +163,7 @@ TEST_F(PortdTest, hello_of_another_version_is_refused) {
   ASSERT_TRUE(start());
   const Descriptor other = link();
   send(other, Hello{.version = 99, .name = "x"}.write());
-  EXPECT_THAT(refusal(other), HasSubstr("speaks version 1 of its protocol, the program version 99; end the older one"));
+  EXPECT_THAT(refusal(other), HasSubstr("speaks version 2 of its protocol, the program version 99; end the older one"));
 }
 
 TEST_F(PortdTest, bad_records_end_their_link_alone) {

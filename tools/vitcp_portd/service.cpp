@@ -76,9 +76,16 @@ void Service::tell_all() {
   for (const auto& [id, session] : clients) session->tell(state_, listener_.socket());
 }
 
+// Where its other end connected to; of one that is gone already, nowhere.
+static vitcp::port_service::Ends ends_of(int socket, const wire::IpAddress& from) {
+  const auto own = streams::drivers::local_address_of(socket);
+  return {from, own ? own->ip : wire::IpAddress{}};
+}
+
 void Service::accepted(Descriptor stream, const wire::IpAddress& from) {
+  const auto ends = ends_of(stream.number(), from);
   IncomingStream& added = add_stream(std::move(stream), from);
-  port_.accepted(last_stream_, from);
+  port_.accepted(last_stream_, ends);
   added.look();
 }
 
@@ -86,8 +93,9 @@ void Service::accepted(Descriptor stream, const wire::IpAddress& from) {
 void Service::given_back(Descriptor stream) {
   const auto sender = streams::drivers::remote_address_of(stream.number());
   if (!sender) return;
+  const auto ends = ends_of(stream.number(), sender->ip);
   IncomingStream& added = add_stream(std::move(stream), sender->ip);
-  port_.returned(last_stream_, sender->ip);
+  port_.returned(last_stream_, ends);
   added.look();
 }
 

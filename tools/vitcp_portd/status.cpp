@@ -37,6 +37,7 @@ json::array waiters_of(const Status& status) {
                      {"seconds", seconds(status.now - waiter.since)}};
     if (waiter.wanted.calling) one["calling"] = hex(*waiter.wanted.calling);
     if (waiter.wanted.from) one["from"] = wire::to_string(*waiter.wanted.from);
+    if (waiter.wanted.at) one["at"] = wire::to_string(*waiter.wanted.at);
     waiters.push_back(std::move(one));
   }
   return waiters;
@@ -45,7 +46,7 @@ json::array waiters_of(const Status& status) {
 json::array half_open_of(const Status& status) {
   json::array streams;
   for (const auto& stream : status.half_open)
-    streams.push_back(json::object{{"from", wire::to_string(stream.from)},
+    streams.push_back(json::object{{"from", wire::to_string(stream.ends.from)},
                                    {"phase", to_string(stream.phase)},
                                    {"octets", stream.octets},
                                    {"seconds", seconds(status.now - stream.since)}});
@@ -69,11 +70,14 @@ std::string text_of_object(const json::object& status) {
   for (const auto& one : status.at("processes").as_array())
     text += fmt::format("  process {} ({}), waits for {}\n", one.at("process").to_number<std::uint64_t>(),
                         one.at("name").as_string().c_str(), one.at("waits").to_number<std::uint64_t>());
-  for (const auto& one : status.at("waiters").as_array())
+  for (const auto& one : status.at("waiters").as_array()) {
+    const auto* const at = one.as_object().if_contains("at");
     text +=
-        fmt::format("  {} {} is waited for by process {}{}, {:.0f} s\n", one.at("discriminator").as_string().c_str(),
+        fmt::format("  {} {} is waited for by process {}{}{}, {:.0f} s\n", one.at("discriminator").as_string().c_str(),
                     one.at("text").as_string().c_str(), one.at("process").to_number<std::uint64_t>(),
+                    at != nullptr ? " at " + std::string(at->as_string()) : "",
                     one.at("peer_to_peer").as_bool() ? ", peer to peer" : "", one.at("seconds").to_number<double>());
+  }
   for (const auto& one : status.at("half_open").as_array())
     text += fmt::format("  from {}: {}, {} octets, {:.1f} s\n", one.at("from").as_string().c_str(),
                         one.at("phase").as_string().c_str(), one.at("octets").to_number<std::uint64_t>(),

@@ -6,8 +6,8 @@ namespace vitcp::port_service {
 using wire::vitcp::SegmentType;
 
 struct Port::Entry {
-  Entry(Port& of, ConnectionId stream, const wire::IpAddress& from, runtime::TimeNs now)
-      : port(of), view{.stream = stream, .from = from, .since = now} {}
+  Entry(Port& of, ConnectionId stream, const Ends& ends, runtime::TimeNs now)
+      : port(of), view{.stream = stream, .ends = ends, .since = now} {}
   void expired() { port.time_is_over(*this); }
 
   Port& port;
@@ -69,19 +69,19 @@ Port::~Port() = default;
 
 // --- coming and going ----------------------------------------------------------------------------------------------
 
-void Port::accepted(ConnectionId stream, const wire::IpAddress& from) {
+void Port::accepted(ConnectionId stream, const Ends& ends) {
   ++counters_.accepted;
-  add(stream, from);
+  add(stream, ends);
 }
 
-void Port::returned(ConnectionId stream, const wire::IpAddress& from) {
+void Port::returned(ConnectionId stream, const Ends& ends) {
   ++counters_.returned;
-  add(stream, from);
+  add(stream, ends);
 }
 
-void Port::add(ConnectionId stream, const wire::IpAddress& from) {
+void Port::add(ConnectionId stream, const Ends& ends) {
   if (entries_.size() >= limits_.half_open) make_room();
-  auto entry = std::make_unique<Entry>(*this, stream, from, scheduler_.now());
+  auto entry = std::make_unique<Entry>(*this, stream, ends, scheduler_.now());
   scheduler_.schedule_after(entry->timer, limits_.request_time);
   entries_.emplace(stream, std::move(entry));
 }
@@ -89,9 +89,9 @@ void Port::add(ConnectionId stream, const wire::IpAddress& from) {
 // One that was answered has what it needs.
 void Port::make_room() {
   std::map<wire::IpAddress, std::size_t> of_sender;
-  for (const auto& [stream, entry] : entries_) ++of_sender[sender_of(entry->view.from)];
+  for (const auto& [stream, entry] : entries_) ++of_sender[sender_of(entry->view.ends.from)];
   const auto weight = [&](const Entry& entry) {
-    return entry.view.phase == Phase::closing ? entries_.size() + 1 : of_sender[sender_of(entry.view.from)];
+    return entry.view.phase == Phase::closing ? entries_.size() + 1 : of_sender[sender_of(entry.view.ends.from)];
   };
   const auto lighter = [&](const auto& left, const auto& right) {
     return weight(*left.second) < weight(*right.second);
@@ -155,7 +155,7 @@ void Port::judge(Entry& entry, const FirstSegment& first) {
 Port::Offered Port::offer(Entry& entry, const wire::vitcp::CeHeader& request) {
   const ConnectionId stream = entry.view.stream;
   std::set<ClientId> cannot;
-  while (const auto waiter = waiters_.first(request, entry.view.from, cannot)) {
+  while (const auto waiter = waiters_.first(request, entry.view.ends, cannot)) {
     if (actions_.hand_over(stream, *waiter)) {
       waiters_.remove(waiter->client, waiter->id);
       count(Fate::handed_over);
@@ -182,7 +182,7 @@ void Port::match(Entry& entry, const wire::vitcp::CeHeader& request) {
 bool Port::wait(ClientId client, WaitId id, const Wanted& wanted) {
   if (!waiters_.add({client, id, wanted, scheduler_.now()})) return false;
   const auto meets = [&](const auto& entry) {
-    return entry.second->view.phase == Phase::held && wanted.meets(entry.second->request, entry.second->view.from);
+    return entry.second->view.phase == Phase::held && wanted.meets(entry.second->request, entry.second->view.ends);
   };
   const auto held = std::find_if(entries_.begin(), entries_.end(), meets);
   if (held == entries_.end()) return true;

@@ -69,7 +69,7 @@ class Port {
   enum class Phase : std::uint8_t { incoming, held, closing };
   struct HalfOpen {
     ConnectionId stream = 0;
-    wire::IpAddress from{};
+    Ends ends{wire::IpAddress{}};
     Phase phase = Phase::incoming;
     std::size_t octets = 0;  // that were there when it was looked at last
     runtime::TimeNs since = 0;
@@ -86,9 +86,9 @@ class Port {
   void expect_waiters_until(runtime::TimeNs time) { held_until_ = time; }
 
   // --- streams; of one that is gone nothing is done
-  void accepted(ConnectionId stream, const wire::IpAddress& from);
+  void accepted(ConnectionId stream, const Ends& ends);
   /// A process gave it back.
-  void returned(ConnectionId stream, const wire::IpAddress& from);
+  void returned(ConnectionId stream, const Ends& ends);
   /// What is there to read of it, from its first octet on; `ended`: no more will come. How many octets must be there
   /// before it is worth another call; none: it was decided.
   std::optional<std::size_t> arrived(ConnectionId stream, wire::Bytes so_far, bool ended);
@@ -110,7 +110,7 @@ class Port {
  private:
   struct Entry;
   using Entries = std::map<ConnectionId, std::unique_ptr<Entry>>;
-  void add(ConnectionId stream, const wire::IpAddress& from);
+  void add(ConnectionId stream, const Ends& ends);
   void make_room();
   enum class Offered { taken, to_nobody, in_vain };
   /// Once it is taken the entry is gone.

@@ -10,9 +10,9 @@ constexpr std::array<std::uint8_t, 4> magic{'V', 'I', 'T', 'C'};
 constexpr std::size_t hello_bytes = 8, id_bytes = 4;
 constexpr std::size_t flags_at = 4, called_length_at = 5, calling_length_at = 6, called_at = 8,
                       calling_at = called_at + Discriminator::max_bytes,
-                      from_at = calling_at + Discriminator::max_bytes,
-                      wait_bytes = from_at + sizeof(wire::IpAddress::bytes);
-constexpr std::uint8_t peer_to_peer_flag = 1, calling_flag = 2, from_flag = 4;
+                      from_at = calling_at + Discriminator::max_bytes, at_at = from_at + sizeof(wire::IpAddress::bytes),
+                      wait_bytes = at_at + sizeof(wire::IpAddress::bytes);
+constexpr std::uint8_t peer_to_peer_flag = 1, calling_flag = 2, from_flag = 4, at_flag = 8;
 
 Record begin(RecordKind kind, std::size_t body_bytes) {
   Record record(1 + body_bytes);
@@ -34,6 +34,16 @@ std::optional<Discriminator> get(wire::Bytes body, std::size_t length_at, std::s
   const std::size_t length = body[length_at];
   if (length > Discriminator::max_bytes) return std::nullopt;
   return Discriminator::of(body.subspan(at, length));
+}
+
+void put(const std::optional<wire::IpAddress>& address, wire::MutableBytes body, std::size_t at) {
+  if (address) std::copy(address->bytes.begin(), address->bytes.end(), body.begin() + static_cast<std::ptrdiff_t>(at));
+}
+
+wire::IpAddress get(wire::Bytes body, std::size_t at) {
+  wire::IpAddress address;
+  std::copy_n(body.begin() + static_cast<std::ptrdiff_t>(at), address.bytes.size(), address.bytes.begin());
+  return address;
 }
 }  // namespace
 
@@ -90,11 +100,11 @@ Record Wait::write() const {
   wire::store_big<4>(body, 0, id);
   put(wanted.called, body, called_length_at, called_at);
   if (wanted.calling) put(*wanted.calling, body, calling_length_at, calling_at);
-  if (wanted.from)
-    std::copy(wanted.from->bytes.begin(), wanted.from->bytes.end(),
-              body.begin() + static_cast<std::ptrdiff_t>(from_at));
-  body[flags_at] = static_cast<std::uint8_t>((wanted.peer_to_peer ? peer_to_peer_flag : 0) |
-                                             (wanted.calling ? calling_flag : 0) | (wanted.from ? from_flag : 0));
+  put(wanted.from, body, from_at);
+  put(wanted.at, body, at_at);
+  body[flags_at] =
+      static_cast<std::uint8_t>((wanted.peer_to_peer ? peer_to_peer_flag : 0) | (wanted.calling ? calling_flag : 0) |
+                                (wanted.from ? from_flag : 0) | (wanted.at ? at_flag : 0));
   return record;
 }
 
@@ -106,10 +116,8 @@ std::optional<Wait> Wait::parse(wire::Bytes body) {
   Wait wait{.id = wire::load_big<4>(body, 0), .wanted = {.called = *called}};
   wait.wanted.peer_to_peer = (flags & peer_to_peer_flag) != 0;
   if ((flags & calling_flag) != 0) wait.wanted.calling = calling;
-  if ((flags & from_flag) == 0) return wait;
-  wait.wanted.from.emplace();
-  std::copy_n(body.begin() + static_cast<std::ptrdiff_t>(from_at), wait.wanted.from->bytes.size(),
-              wait.wanted.from->bytes.begin());
+  if ((flags & from_flag) != 0) wait.wanted.from = get(body, from_at);
+  if ((flags & at_flag) != 0) wait.wanted.at = get(body, at_at);
   return wait;
 }
 

@@ -24,7 +24,7 @@ enum class RecordKind : std::uint8_t {
 };
 [[nodiscard]] std::string_view to_string(RecordKind kind);
 
-inline constexpr std::uint16_t protocol_version = 1;
+inline constexpr std::uint16_t protocol_version = 2;
 inline constexpr std::size_t max_record_bytes = 4096, max_text_bytes = 2048;
 using Record = std::vector<std::uint8_t>;
 
@@ -48,8 +48,8 @@ struct PortState {
   friend bool operator==(const PortState&, const PortState&) = default;
 };
 
-/// Body: id (4), flags (1: bit 0 peer-to-peer, bit 1 calling, bit 2 from), length of called (1), of calling (1),
-/// reserved (1), called (64), calling (64), from (16); what is not there is zero.
+/// Body: id (4), flags (1: bit 0 peer-to-peer, bit 1 calling, bit 2 from, bit 3 at), length of called (1), of calling
+/// (1), reserved (1), called (64), calling (64), from (16), at (16); what is not there is zero.
 struct Wait {
   WaitId id = 0;
   Wanted wanted{};

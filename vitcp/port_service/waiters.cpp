@@ -1,13 +1,25 @@
 #include "vitcp/port_service/waiters.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace vitcp::port_service {
 
-bool Wanted::meets(const wire::vitcp::CeHeader& request, const wire::IpAddress& sender) const {
+bool Wanted::meets(const wire::vitcp::CeHeader& request, const Ends& ends) const {
   if (request.called.octets != called.octets || request.peer_to_peer != peer_to_peer) return false;
   if (calling && calling->octets != request.calling.octets) return false;
-  return !from || *from == sender;
+  return (!from || *from == ends.from) && (!at || *at == ends.at);
+}
+
+bool WantedOrder::operator()(const Wanted& left, const Wanted& right) const {
+  const auto calling = [](const Wanted& wanted) {
+    return wanted.calling ? wanted.calling->octets : decltype(wanted.called.octets){};
+  };
+  const auto key = [&](const Wanted& wanted) {
+    return std::make_tuple(wanted.called.octets, wanted.peer_to_peer, wanted.calling.has_value(), calling(wanted),
+                           wanted.from, wanted.at);
+  };
+  return key(left) < key(right);
 }
 
 bool Waiters::add(const Waiter& waiter) {
@@ -44,12 +56,12 @@ void Waiters::remove_all(ClientId client) {
   by_client_.erase(own);
 }
 
-std::optional<Waiter> Waiters::first(const wire::vitcp::CeHeader& request, const wire::IpAddress& sender,
+std::optional<Waiter> Waiters::first(const wire::vitcp::CeHeader& request, const Ends& ends,
                                      const std::set<ClientId>& except) const {
   const auto queue = by_discriminator_.find(request.called.octets);
   if (queue == by_discriminator_.end()) return std::nullopt;
   const auto met = [&](const Waiter& waiter) {
-    return waiter.wanted.meets(request, sender) && !except.contains(waiter.client);
+    return waiter.wanted.meets(request, ends) && !except.contains(waiter.client);
   };
   const auto found = std::find_if(queue->second.begin(), queue->second.end(), met);
   return found == queue->second.end() ? std::nullopt : std::optional(*found);

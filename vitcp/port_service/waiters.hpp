@@ -15,6 +15,14 @@ using ClientId = std::uint64_t;
 /// What it calls one of its waits.
 using WaitId = std::uint32_t;
 
+/// Between which addresses of hosts a stream is.
+struct Ends {
+  Ends(const wire::IpAddress& sender, const wire::IpAddress& receiver = {})  // NOLINT: most tests name the sender alone
+      : from(sender), at(receiver) {}
+  wire::IpAddress from;
+  wire::IpAddress at;  // of this host: where the sender connected to
+};
+
 /// Which ConnectRequest is waited for. Discriminators match padded with zeros (ruling V-14).
 struct Wanted {
   wire::vitcp::Discriminator called{};
@@ -22,9 +30,16 @@ struct Wanted {
   /// Of a peer that knows who is to call it (VI-TCP 4, ruling V-13): from there only.
   std::optional<wire::vitcp::Discriminator> calling{};
   std::optional<wire::IpAddress> from{};
+  /// Of a NIC that is one of several behind the port: to its address only.
+  std::optional<wire::IpAddress> at{};
 
-  [[nodiscard]] bool meets(const wire::vitcp::CeHeader& request, const wire::IpAddress& sender) const;
+  [[nodiscard]] bool meets(const wire::vitcp::CeHeader& request, const Ends& ends) const;
   friend bool operator==(const Wanted&, const Wanted&) = default;
+};
+
+/// An order in which those are equal that the same requests meet.
+struct WantedOrder {
+  [[nodiscard]] bool operator()(const Wanted& left, const Wanted& right) const;
 };
 
 struct Waiter {
@@ -45,7 +60,7 @@ class Waiters {
   bool remove(ClientId client, WaitId id);
   void remove_all(ClientId client);
   /// The first that it meets, other than of these clients; it stays until it is removed.
-  [[nodiscard]] std::optional<Waiter> first(const wire::vitcp::CeHeader& request, const wire::IpAddress& sender,
+  [[nodiscard]] std::optional<Waiter> first(const wire::vitcp::CeHeader& request, const Ends& ends,
                                             const std::set<ClientId>& except = {}) const;
   [[nodiscard]] std::size_t size() const { return count_; }
   [[nodiscard]] std::size_t count_of(ClientId client) const;

@@ -13,7 +13,7 @@ wire::Bytes body_of(const Record& record) { return wire::Bytes(record).subspan(1
 
 TEST(RecordsTest, hello_known_octets) {
   const Record record = Hello{.role = Hello::Role::control, .name = "ab"}.write();
-  EXPECT_EQ(record, (Record{1, 'V', 'I', 'T', 'C', 0, 1, 2, 0, 'a', 'b'}));
+  EXPECT_EQ(record, (Record{1, 'V', 'I', 'T', 'C', 0, 2, 2, 0, 'a', 'b'}));
   const auto hello = Hello::parse(body_of(record));
   ASSERT_TRUE(hello);
   EXPECT_EQ(hello->role, Hello::Role::control);
@@ -34,8 +34,10 @@ TEST(RecordsTest, hello_limits) {
 }
 
 TEST(RecordsTest, wait_round_trip) {
-  const Wanted full{named(std::string(64, 'x')), true, named("peer"), wire::IpAddress::v4(10, 0, 0, 1)};
-  for (const Wanted& wanted : {Wanted{}, Wanted{named("a")}, full, Wanted{named("a"), false, named("")}}) {
+  const Wanted full{named(std::string(64, 'x')), true, named("peer"), wire::IpAddress::v4(10, 0, 0, 1),
+                    wire::IpAddress::v4(10, 0, 0, 2)};
+  const Wanted at{named("a"), false, std::nullopt, std::nullopt, wire::IpAddress::v4(10, 0, 0, 2)};
+  for (const Wanted& wanted : {Wanted{}, Wanted{named("a")}, full, at, Wanted{named("a"), false, named("")}}) {
     const auto wait = Wait::parse(body_of(Wait{0x01020304, wanted}.write()));
     ASSERT_TRUE(wait);
     EXPECT_EQ(wait->id, 0x01020304U);

@@ -12,8 +12,8 @@ using test::request_for;
 
 const wire::IpAddress near = wire::IpAddress::v4(10, 0, 0, 1), far = wire::IpAddress::v4(10, 0, 0, 2);
 
-WaitId taken(Waiters& waiters, const wire::vitcp::Segment& request, const wire::IpAddress& from = near) {
-  const auto waiter = waiters.first(request.ce, from);
+WaitId taken(Waiters& waiters, const wire::vitcp::Segment& request, const Ends& ends = near) {
+  const auto waiter = waiters.first(request.ce, ends);
   if (!waiter) return 0;
   EXPECT_TRUE(waiters.remove(waiter->client, waiter->id));
   return waiter->id;
@@ -65,6 +65,34 @@ TEST(WaitersTest, peer_takes_only_whom_it_knows) {
   EXPECT_EQ(taken(waiters, request_for("a", "bob"), far), 0U);
   EXPECT_EQ(taken(waiters, request_for("a", "eve"), far), 2U);
   EXPECT_EQ(taken(waiters, request_for("a", "bob"), near), 1U);
+}
+
+// NICs of several addresses behind one port: each is found at its own; one without an address takes all.
+TEST(WaitersTest, takes_what_was_sent_to_its_address) {
+  Waiters waiters;
+  ASSERT_TRUE(waiters.add({1, 1, {.called = named("a"), .at = near}}));
+  ASSERT_TRUE(waiters.add({2, 2, {.called = named("a"), .at = far}}));
+  EXPECT_EQ(taken(waiters, request_for("a"), {near, wire::IpAddress::v4(10, 0, 0, 3)}), 0U);
+  EXPECT_EQ(taken(waiters, request_for("a"), {near, far}), 2U);
+  EXPECT_EQ(taken(waiters, request_for("a"), {near, near}), 1U);
+  ASSERT_TRUE(waiters.add({3, 3, {.called = named("a")}}));
+  EXPECT_EQ(taken(waiters, request_for("a"), {near, far}), 3U);
+}
+
+// Equal are those that the same requests meet, whatever length a discriminator had.
+TEST(WaitersTest, order_of_what_is_wanted) {
+  const WantedOrder before;
+  const Wanted base{named("a"), false, named("c"), near, near};
+  const Wanted padded{named(std::string_view("a\0", 2)), false, named(std::string_view("c\0", 2)), near, near};
+  EXPECT_FALSE(before(base, padded) || before(padded, base));
+  Wanted others[] = {base, base, base, base, base, base};
+  others[0].called = named("b");
+  others[1].peer_to_peer = true;
+  others[2].calling = named("d");
+  others[3].calling.reset();
+  others[4].from.reset();
+  others[5].at = far;
+  for (const Wanted& other : others) EXPECT_NE(before(base, other), before(other, base));
 }
 
 TEST(WaitersTest, removed_waits_are_not_met) {
