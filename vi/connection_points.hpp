@@ -8,10 +8,22 @@
 
 namespace vi {
 
+/// Who has to know what is waited for.
+class ConnectionPointsListener {
+ public:
+  /// At `local` one more operation waits, or one less. Nothing here is called from within.
+  virtual void waiting_changed(const NetAddress& local, bool more) = 0;
+
+ protected:
+  ~ConnectionPointsListener() = default;
+};
+
 class ConnectionPoints {
  public:
   explicit ConnectionPoints(runtime::Scheduler& scheduler) : scheduler_(scheduler) {}
 
+  /// Before anybody waits.
+  void set_listener(ConnectionPointsListener& listener) { listener_ = &listener; }
   void wait(const NetAddress& local, TimeNs timeout_ns, ConnectWaitOperation& operation);
   /// Forgets the operation without done(); nothing if it does not wait.
   void withdraw(const ConnectWaitOperation& operation);
@@ -30,8 +42,10 @@ class ConnectionPoints {
     ConnectWaitOperation& operation;
   };
   void expired(Point& point);
+  void remove(std::list<Point>::iterator point);
 
   runtime::Scheduler& scheduler_;
+  ConnectionPointsListener* listener_ = nullptr;
   std::list<Point> points_;  // in order of arrival: first come, first served
 };
 

@@ -46,8 +46,16 @@ void ActiveSetup::retry_due() { process(va::RetryDue{}); }
 
 // --- what the stream brings ----------------------------------------------------------------------------------------
 
-void ActiveSetup::stream_established() { process(va::StreamEstablished{}); }
-void ActiveSetup::stream_refused(streams::Reason) { process(va::StreamFailed{}); }
+void ActiveSetup::stream_established() {
+  nobody_listens_ = false;
+  process(va::StreamEstablished{});
+}
+
+void ActiveSetup::stream_refused(streams::Reason reason) {
+  nobody_listens_ = reason == streams::Reason::refused;
+  process(va::StreamFailed{});
+}
+
 void ActiveSetup::stream_ended() { process(va::StreamClosed{}); }
 
 void ActiveSetup::segment_refused(const wire::ParseError&) { process(va::AnswerInvalid{}); }
@@ -112,8 +120,9 @@ void ActiveSetup::schedule_retry() {
 }
 void ActiveSetup::cancel_retry() { services_.scheduler.cancel(retry_); }
 
+/// A host at which nobody listens answers that nobody waits there (ruling V-27).
 void ActiveSetup::fail_request(ConnectFailure failure) {
-  failure_ = failure;
+  failure_ = failure == ConnectFailure::NotReachable && nobody_listens_ ? ConnectFailure::NoMatch : failure;
   effects_.push(Effect::Failed);
 }
 

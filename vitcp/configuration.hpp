@@ -5,18 +5,16 @@
 
 #include "runtime/time.hpp"
 #include "wire/types.hpp"
+#include "wire/vitcp/port.hpp"
 #include "wire/vitcp/segment_header.hpp"
 
 namespace vitcp {
-
-/// Where hosts listen if their configuration does not say (ruling V-12): the draft reserves a port, and names none.
-inline constexpr std::uint16_t default_port = 8474;
 
 struct ProviderConfig {
   /// Of this NIC: where it listens, and what its connections begin at. At least one; IPv4 as IPv4-mapped.
   std::vector<wire::IpAddress> addresses;
   /// TCP port of this host, and of all others that it connects to.
-  std::uint16_t port = default_port;
+  std::uint16_t port = wire::vitcp::default_port;
 
   /// Octets of the longest segment that is sent, headers and trailer included (ruling V-24): 256 to 65,535.
   std::size_t segment_bytes = wire::vitcp::max_segment_bytes;

@@ -29,7 +29,8 @@ bool Endpoint::is_consistent() const {
   const bool pending = vi_.state() == vi::State::ConnectPending;
   const bool connected = vi_.state() == vi::State::Connected;
   return (!pending || operation_ != nullptr) && (operation_ == nullptr || active_ != nullptr) &&
-         (!connected || connection_ != nullptr) && (disconnects_.empty() || connection_ != nullptr) &&
+         (!connected || connection_ != nullptr || said_goodbye_) &&
+         (disconnects_.empty() || connection_ != nullptr || said_goodbye_) &&
          (connection_ == nullptr || connection_->is_consistent()) && (active_ == nullptr || active_->is_consistent());
 }
 
@@ -114,12 +115,16 @@ void Endpoint::stopped() {
   if (connection_ != nullptr) connection_->stopped();
 }
 
+void Endpoint::say_goodbye() {
+  if (connection_ == nullptr) return;
+  said_goodbye_ = true;
+  connection_->abandon(owner_.heir());
+  owner_.take_over(std::move(connection_));
+}
+
 void Endpoint::abandon() {
   if (operation_ != nullptr) active_->disconnect();
-  if (connection_ != nullptr) {
-    connection_->abandon(owner_.heir());
-    owner_.take_over(std::move(connection_));
-  }
+  say_goodbye();
   complete_disconnects(vi::Return::Success);
 }
 

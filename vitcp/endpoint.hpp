@@ -38,6 +38,8 @@ class Endpoint final : private ActiveSetupOwner, private ConnectionOwner {
   void stopped();
   /// The VI goes, in whatever state it is: calls under way return, and it is not touched any more.
   void abandon();
+  /// The process ends: the connection ends in order, and nothing is said to the VI.
+  void say_goodbye();
   void send_posted();
   void receive_posted();
 
@@ -68,6 +70,7 @@ class Endpoint final : private ActiveSetupOwner, private ConnectionOwner {
   std::unique_ptr<ActiveSetup> active_;        // of it, and of the connection that it made
   std::unique_ptr<IncomingSetup> incoming_;    // of the connection that it made
   std::unique_ptr<Connection> connection_;
+  bool said_goodbye_ = false;                       // the connection is not there any more, and the VI does not know
   std::list<vi::Operation*> disconnects_;           // VipDisconnect calls under way
   std::optional<std::uint32_t> own_transfer_size_;  // while the connection's binds the VI (ruling V-9)
   vi::EndCause end_cause_ = {};                     // of the connection that is gone

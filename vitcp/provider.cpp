@@ -9,7 +9,9 @@
 namespace vitcp {
 
 Provider::Provider(streams::Streams& streams, runtime::Scheduler& scheduler, ProviderConfig config)
-    : config_(std::move(config)), services_{streams, scheduler, config_, counters_, *workspace_, numbers_} {}
+    : config_(std::move(config)), services_{streams, scheduler, config_, counters_, *workspace_, numbers_} {
+  acceptor_.points().set_listener(wait_book_);
+}
 
 Provider::~Provider() = default;
 
@@ -49,11 +51,26 @@ bool Provider::is_own(const wire::IpAddress& host) const {
   return std::find(config_.addresses.begin(), config_.addresses.end(), host) != config_.addresses.end();
 }
 
+/// impl: no connection leads from IPv4 to IPv6. A program that connects from LocalNicAddress to an address of the other
+/// family connects from the NIC's first address of that.
+vi::NetAddress Provider::from_family_of(const vi::NetAddress& remote, vi::NetAddress local) const {
+  const bool v4 = remote.host.is_v4_mapped();
+  if (local.host.is_v4_mapped() == v4) return local;
+  const auto same = [v4](const wire::IpAddress& own) { return own.is_v4_mapped() == v4; };
+  const auto found = std::find_if(config_.addresses.begin(), config_.addresses.end(), same);
+  if (found != config_.addresses.end()) local.host = *found;
+  return local;
+}
+
+void Provider::say_goodbye() {
+  for (const auto& [vi, endpoint] : endpoints_) endpoint->say_goodbye();
+}
+
 void Provider::connect_request(vi::Vi& vi, const vi::NetAddress& local, const vi::NetAddress& remote,
                                vi::TimeNs timeout_ns, vi::ConnectOperation& operation) {
   const vi::Return refusal = vi.may_request(is_own(local.host) && fits(local) && fits(remote), timeout_ns);
   if (refusal != vi::Return::Success) return operation.done(refusal);
-  of(vi).connect({local, remote, timeout_ns}, operation);
+  of(vi).connect({from_family_of(remote, local), remote, timeout_ns}, operation);
   FCVI_ASSERT_CONSISTENT(*this);
 }
 

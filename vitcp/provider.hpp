@@ -16,6 +16,7 @@
 
 #include "vitcp/acceptor.hpp"
 #include "vitcp/endpoint.hpp"
+#include "vitcp/wait_book.hpp"
 
 namespace vitcp {
 
@@ -30,6 +31,12 @@ class Provider final : public vi::Transport, private EndpointOwner, private Conn
   [[nodiscard]] std::optional<streams::Reason> listen() { return acceptor_.listen(); }
   /// A stream that another host set up, and of which nothing was read: from whoever listens for this NIC.
   void take(std::unique_ptr<streams::Stream> stream) { acceptor_.take(std::move(stream)); }
+  /// Who listens in this NIC's place, and brings by take() what is waited for; nullptr: nobody. Before anybody waits.
+  void set_wait_listener(WaitListener* listener) { wait_book_.set_listener(listener); }
+  /// The process ends: each connection ends in order, and its VI, which is not told, sends and receives nothing more.
+  void say_goodbye();
+  /// Connections without a VI that are ending.
+  [[nodiscard]] std::size_t ending() const { return orphans_.size(); }
   /// Of all state machines here; nullptr: nobody.
   void set_row_listener(fsm::RowListener* listener) { services_.row_listener = listener; }
 
@@ -62,6 +69,7 @@ class Provider final : public vi::Transport, private EndpointOwner, private Conn
  private:
   static Endpoint& of(const vi::Vi& vi) { return *static_cast<Endpoint*>(vi.transport_context); }
   [[nodiscard]] bool is_own(const wire::IpAddress& host) const;
+  [[nodiscard]] vi::NetAddress from_family_of(const vi::NetAddress& remote, vi::NetAddress local) const;
   [[nodiscard]] vi::Return accept(vi::ConnectionToken token, vi::Vi& vi);
 
   // EndpointOwner
@@ -80,6 +88,7 @@ class Provider final : public vi::Transport, private EndpointOwner, private Conn
   std::unique_ptr<Workspace> workspace_ = std::make_unique<Workspace>();
   NumberSource numbers_{config_.number_seed};
   Services services_;
+  WaitBook wait_book_;
   Acceptor acceptor_{services_};
   std::map<const vi::Vi*, std::unique_ptr<Endpoint>> endpoints_;
   std::list<std::unique_ptr<Connection>> orphans_;

@@ -30,7 +30,9 @@ std::string nic_error(const std::string& lines) { return error_of("nics:\n- name
 
 TEST(Configuration, built_in) {
   const Configuration configuration = built_in_configuration();
-  ASSERT_EQ(configuration.nics.size(), 2u);
+  ASSERT_EQ(configuration.nics.size(), 3u);
+  EXPECT_EQ(configuration.find("VITCP0"), &configuration.nics[2]);
+  EXPECT_NE(configuration.nics[2].tcp(), nullptr);
   EXPECT_EQ(configuration.find("VILO"), &configuration.nics[1]);
   EXPECT_TRUE(configuration.nics[1].is_loopback());
   const NicConfiguration& nic = configuration.nics[0];
@@ -46,7 +48,7 @@ TEST(Configuration, built_in) {
 TEST(Configuration, nothing_at_all_is_the_built_in_one) {
   for (const char* text : {"", "# only a comment\n", "---\n", "fabric_idle_time: 30s"}) {
     const Configuration configuration = good(text);
-    ASSERT_EQ(configuration.nics.size(), 2u) << text;
+    ASSERT_EQ(configuration.nics.size(), 3u) << text;
     EXPECT_NE(configuration.find("nic0"), nullptr) << text;
     EXPECT_EQ(configuration.fabric_idle_time, 30 * runtime::second);
     EXPECT_EQ(configuration.wait_spin, 50 * runtime::microsecond);
@@ -81,7 +83,7 @@ nics:
   EXPECT_EQ(configuration.fabric_idle_time, 2500 * runtime::millisecond);
   EXPECT_EQ(configuration.wait_spin, 0);
   EXPECT_EQ(configuration.poll_spin, runtime::millisecond);
-  ASSERT_EQ(configuration.nics.size(), 3u);
+  ASSERT_EQ(configuration.nics.size(), 4u);
   const NicConfiguration& nic = configuration.nics[0];
   EXPECT_EQ(nic.name, "san0");
   EXPECT_EQ(transport_name(nic), "in_process");
@@ -110,7 +112,8 @@ nics:
   EXPECT_EQ(fc.timeouts.name_service, 4 * runtime::second);
   EXPECT_EQ(fc.timeouts.name_appears, 0);
   EXPECT_EQ(configuration.nics[1].hosts_file, "/etc/fcvi/all-hosts");  // beside the configuration
-  EXPECT_EQ(configuration.nics[2].name, "VILO");                       // there by itself
+  EXPECT_EQ(configuration.nics[2].name, "VILO");                       // there by themselves
+  EXPECT_EQ(configuration.nics[3].name, "VITCP0");
 }
 
 // Ruling 86: built-in names mean the NIC that the file gives them to, the others VINIC, or else the first.
@@ -149,10 +152,10 @@ TEST(Configuration, errors_of_the_file) {
 TEST(Configuration, errors_of_a_nic) {
   EXPECT_EQ(nic_error("  nodename: x"), "n.yaml:3:3: unknown key \"nodename\" in nics[0]; did you mean \"node_name\"?");
   EXPECT_EQ(nic_error("  transport: locl"),
-            "n.yaml:3:3: transport: expected one of local, in_process, fcoe, loopback, got \"locl\"; did you mean "
+            "n.yaml:3:3: transport: expected one of local, in_process, fcoe, loopback, tcp, got \"locl\"; did you mean "
             "\"local\"?");
   EXPECT_EQ(nic_error("  transport: [local]"),
-            "n.yaml:3:3: transport: expected one of local, in_process, fcoe, loopback, got a list");
+            "n.yaml:3:3: transport: expected one of local, in_process, fcoe, loopback, tcp, got a list");
   EXPECT_EQ(nic_error("  node_name: a b"),
             "n.yaml:3:3: node_name: expected a host name (letters, digits, '.', '-', '_', ':'), got \"a b\"");
   EXPECT_EQ(nic_error("  addresses: 10.0.0.1"), "n.yaml:3:3: addresses: expected a list, got \"10.0.0.1\"");
@@ -192,8 +195,10 @@ TEST(Configuration, errors_of_limits_and_timeouts) {
       "n.yaml:4:5: max_transfer_size: expected a number of bytes such as 2048, 64KiB, 16MiB, from 1 to 4,294,967,295, "
       "got \"4GiB\"");
   EXPECT_EQ(nic_error("  limits: 3"), "n.yaml:3:3: limits: expected a mapping, got \"3\"");
-  EXPECT_EQ(nic_error("  timeouts: {close: 1s}"),
-            "n.yaml:3:14: unknown key \"close\" in timeouts; known: open, ulp, farp, name_service, name_appears");
+  EXPECT_EQ(
+      nic_error("  timeouts: {mtu: 1s}"),
+      "n.yaml:3:14: unknown key \"mtu\" in timeouts; known: open, ulp, farp, name_service, name_appears, request, "
+      "close");
   EXPECT_EQ(nic_error("  timeouts:\n    open: 0"),
             "n.yaml:4:5: open: expected a time such as 500ns, 10us, 2.5ms, 1s, from 1.000 ms to 3600.000 s, got \"0\"");
 }
@@ -206,7 +211,7 @@ nics:
 - {name: b, interface: "udp:4001:4002", transport: fcoe, mode: vn2vn, mtu: 1500, vlan: 4094, mac: "02:00:00:00:00:01"}
 - {name: c, transport: fcoe, interface: udp:10.0.0.1:4001:10.0.0.2:4002, mode: fabric, fcf: 10:00:00:00:00:00:00:01}
 )");
-  ASSERT_EQ(configuration.nics.size(), 4u);
+  ASSERT_EQ(configuration.nics.size(), 5u);
   const auto fcoe = [&](std::size_t nic) {
     return std::get<FcoeChoices>(configuration.nics[nic].fibre_channel()->link);
   };
@@ -262,7 +267,7 @@ nics:
 - {name: a, transport: loopback, node_name: other, addresses: [10.0.0.1], timeouts: {open: 1s}}
 - {name: b, aliases: [VILO]}
 )");
-  ASSERT_EQ(configuration.nics.size(), 2u);
+  ASSERT_EQ(configuration.nics.size(), 3u);
   EXPECT_TRUE(configuration.nics[0].is_loopback());
   EXPECT_EQ(transport_name(configuration.nics[0]), "loopback");
   EXPECT_EQ(configuration.find("VILO"), &configuration.nics[1]);
@@ -277,6 +282,83 @@ nics:
   ASSERT_TRUE(simulated);
   EXPECT_TRUE(simulated->is_loopback());
   EXPECT_EQ(simulated->addresses, std::vector{wire::IpAddress::v4(10, 0, 1, 1)});
+}
+
+// VI over TCP: its own address may be a loopback one. VITCP0 is there unless its name is another's.
+TEST(Configuration, tcp) {
+  const Configuration configuration = good(R"(
+nics:
+- {name: a, transport: tcp}
+- name: b
+  aliases: [VITCP0]
+  transport: tcp
+  addresses: [127.0.0.2, "::1"]
+  port: 4711
+  listen: own
+  listen_at: "::"
+  crc: ask
+  urgent_marks: false
+  descriptor_flow_control: false
+  rdma_read_window: 0
+  segment_bytes: 1KiB
+  timeouts: {open: 1s, request: 2s, close: 3s}
+- {name: c, transport: tcp, crc: refuse, listen: none}
+)");
+  ASSERT_EQ(configuration.nics.size(), 4u);  // and VILO
+  EXPECT_EQ(configuration.find("VITCP0"), &configuration.nics[1]);
+  const TcpChoices a = *configuration.nics[0].tcp(), b = *configuration.nics[1].tcp(), c = *configuration.nics[2].tcp();
+  EXPECT_EQ(transport_name(configuration.nics[0]), "tcp");
+  EXPECT_EQ(a.provider.port, wire::vitcp::default_port);
+  EXPECT_EQ(a.listen, Listening::Shared);
+  EXPECT_FALSE(a.listen_at);
+  EXPECT_TRUE(!a.provider.ask_for_crc && a.provider.grant_crc);
+  EXPECT_EQ(configuration.nics[1].addresses,
+            (std::vector{wire::IpAddress::v4(127, 0, 0, 2), *wire::IpAddress::from_string("::1")}));
+  EXPECT_EQ(b.provider.port, 4711);
+  EXPECT_EQ(b.listen, Listening::Own);
+  EXPECT_EQ(b.listen_at, wire::IpAddress{});
+  EXPECT_TRUE(b.provider.ask_for_crc && b.provider.grant_crc);
+  EXPECT_FALSE(b.provider.take_urgent_marks || b.provider.descriptor_flow_control);
+  EXPECT_EQ(b.provider.rdma_read_window, 0);
+  EXPECT_EQ(b.provider.segment_bytes, 1024u);
+  EXPECT_EQ(configuration.nics[1].open_timeout, runtime::second);
+  EXPECT_EQ(b.provider.request_timeout, 2 * runtime::second);
+  EXPECT_EQ(b.provider.close_timeout, 3 * runtime::second);
+  EXPECT_FALSE(c.provider.ask_for_crc || c.provider.grant_crc);
+  EXPECT_EQ(c.listen, Listening::None);
+}
+
+TEST(Configuration, mistakes_of_tcp) {
+  const auto error = [](const std::string& lines) { return nic_error("  transport: tcp\n" + lines); };
+  EXPECT_EQ(error("  port: 0"), "n.yaml:4:3: port: expected a whole number, 1 to 65535, got \"0\"");
+  EXPECT_EQ(error("  listen: share"),
+            "n.yaml:4:3: listen: expected one of shared, own, none, got \"share\"; did you mean \"shared\"?");
+  EXPECT_EQ(error("  crc: on"), "n.yaml:4:3: crc: expected one of ask, grant, refuse, got \"on\"");
+  EXPECT_EQ(error("  segment_byts: 1KiB"),
+            "n.yaml:4:3: unknown key \"segment_byts\" in nics[0]; did you mean \"segment_bytes\"?");
+  EXPECT_TRUE(error("  segment_bytes: 255").starts_with("n.yaml:4:3: segment_bytes: expected"));
+  EXPECT_TRUE(error("  segment_bytes: 65536").starts_with("n.yaml:4:3: segment_bytes: expected"));
+  EXPECT_TRUE(error("  rdma_read_window: 65536").starts_with("n.yaml:4:3: rdma_read_window: expected"));
+  EXPECT_TRUE(error("  listen_at: 224.0.0.1").starts_with("n.yaml:4:3: listen_at: expected an address of this host"));
+  EXPECT_EQ(error("  listen: none\n  listen_at: 127.0.0.1"), "n.yaml:5:3: listen_at: with listen: none there is none");
+  EXPECT_TRUE(error("  addresses: [224.0.0.1]").starts_with("n.yaml:4:15: addresses: expected"));
+  EXPECT_EQ(error("  mtu: 1500"), "n.yaml:4:3: mtu is for transport: fcoe, this NIC's is tcp");
+  EXPECT_EQ(error("  reorder_pool: 1MiB"),
+            "n.yaml:4:3: reorder_pool is for transports of Fibre Channel, this NIC's is tcp");
+  EXPECT_EQ(error("  timeouts: {ulp: 1s}"), "n.yaml:4:14: ulp is for transports of Fibre Channel, this NIC's is tcp");
+  EXPECT_EQ(nic_error("  crc: ask"), "n.yaml:3:3: crc is for transport: tcp, this NIC's is local");
+  EXPECT_EQ(nic_error("  timeouts: {close: 1s}"), "n.yaml:3:14: close is for transport: tcp, this NIC's is local");
+  EXPECT_TRUE(nic_error("  addresses: [127.0.0.1]").starts_with("n.yaml:3:15: addresses: expected"));
+}
+
+// An address is another one on another network, and at another port.
+TEST(Configuration, tcp_addresses_of_several_nics) {
+  EXPECT_TRUE(good("nics:\n- {name: a, addresses: [10.0.0.1]}\n- {name: b, transport: tcp, addresses: [10.0.0.1]}\n"
+                   "- {name: c, transport: tcp, port: 1, addresses: [10.0.0.1]}\n")
+                  .find("c"));
+  EXPECT_EQ(error_of("nics:\n- {name: b, transport: tcp, addresses: [10.0.0.1]}\n"
+                     "- {name: c, transport: tcp, addresses: [10.0.0.1]}\n"),
+            "n.yaml:3:41: address 10.0.0.1 belongs to NIC b already");
 }
 
 // Who has it already is told.
@@ -337,6 +419,19 @@ TEST(Configuration, example_file_with_all_its_lines_is_good) {
   const NicConfiguration& ethernet = parsed->nics.at(1);
   EXPECT_EQ(transport_name(ethernet), "fcoe");
   EXPECT_EQ(std::get<FcoeChoices>(ethernet.fibre_channel()->link).mode, FcoeChoices().mode);
+  const NicConfiguration* const tcp = parsed->find("VITCP0");
+  ASSERT_TRUE(tcp != nullptr && tcp->tcp() != nullptr);
+  const TcpChoices &shown = *tcp->tcp(), usual = {};
+  EXPECT_EQ(shown.listen, usual.listen);
+  EXPECT_EQ(shown.provider.port, usual.provider.port);
+  EXPECT_EQ(shown.provider.grant_crc, usual.provider.grant_crc);
+  EXPECT_EQ(shown.provider.ask_for_crc, usual.provider.ask_for_crc);
+  EXPECT_EQ(shown.provider.take_urgent_marks, usual.provider.take_urgent_marks);
+  EXPECT_EQ(shown.provider.descriptor_flow_control, usual.provider.descriptor_flow_control);
+  EXPECT_EQ(shown.provider.rdma_read_window, usual.provider.rdma_read_window);
+  EXPECT_EQ(shown.provider.segment_bytes, usual.provider.segment_bytes);
+  EXPECT_EQ(shown.provider.request_timeout, usual.provider.request_timeout);
+  EXPECT_EQ(shown.provider.close_timeout, usual.provider.close_timeout);
 }
 
 // Whatever stands in the file: it is good, or there is a message that names the file.

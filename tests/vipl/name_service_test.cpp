@@ -1,5 +1,6 @@
 // VI-DG 3.9 without a NIC: the order of the sources, and each source.
 #include "vipl/names/name_service.hpp"
+#include "vipl/names/reachable_names.hpp"
 
 #include <gtest/gtest.h>
 
@@ -131,6 +132,52 @@ TEST_F(NameServiceTest, loopback_and_multicast_are_no_hosts) {
   first.addresses[ip("127.0.0.1")] = "b";
   EXPECT_EQ(name_of(ip("127.0.0.1")), "");
   EXPECT_EQ(name_of({}), "");
+}
+
+// To a NIC whose own address is a loopback address others of that kind are other hosts.
+TEST(LoopbackNames, among_loopback_addresses) {
+  Knowledge known;
+  known.names["a"] = {ip("127.0.0.2"), ip("::1"), ip("224.0.0.1")};
+  known.names["127.0.0.3"] = {ip("127.0.0.3")};
+  known.addresses[ip("127.0.0.2")] = "a";
+  std::vector<std::unique_ptr<const NameSource>> sources;
+  sources.push_back(std::make_unique<FakeSource>(known));
+  const NameService service("here", {ip("127.0.0.1")}, std::move(sources));
+  const auto found = [&](const char* name) {
+    wire::IpAddress address;
+    return service.find_address(name, 0, address) == Answer::Found ? to_string(address) : "";
+  };
+  EXPECT_EQ(found("a"), "127.0.0.2");
+  EXPECT_EQ(found("127.0.0.3"), "127.0.0.3");
+  EXPECT_EQ(found("localhost"), "127.0.0.1");
+  EXPECT_EQ(found("here"), "127.0.0.1");
+  std::string name;
+  EXPECT_EQ(service.find_name(ip("127.0.0.2"), name), Answer::Found);
+  EXPECT_EQ(name, "a");
+}
+
+// Only families that the NIC has, that of its first address first; the order within stays.
+TEST(ReachableNames, by_family) {
+  Knowledge known;
+  known.names["a"] = {ip("fd00::2"), ip("10.0.0.2"), ip("fd00::1"), ip("10.0.0.1")};
+  known.names["six"] = {ip("fd00::2")};
+  known.addresses[ip("fd00::2")] = "a";
+  const auto found = [&](const char* name, Addresses own_addresses) {
+    Addresses addresses;
+    const ReachableNames names(std::make_unique<FakeSource>(known), std::move(own_addresses));
+    const Answer answer = names.addresses_of(name, addresses);
+    EXPECT_EQ(answer == Answer::Found, !addresses.empty());
+    return addresses;
+  };
+  EXPECT_EQ(found("a", {ip("10.0.0.9")}), (Addresses{ip("10.0.0.2"), ip("10.0.0.1")}));
+  EXPECT_EQ(found("a", {ip("fd00::9"), ip("10.0.0.9")}),
+            (Addresses{ip("fd00::2"), ip("fd00::1"), ip("10.0.0.2"), ip("10.0.0.1")}));
+  EXPECT_EQ(found("six", {ip("10.0.0.9")}), Addresses{});
+  EXPECT_EQ(found("nobody", {ip("10.0.0.9")}), Addresses{});
+  std::string name;
+  EXPECT_EQ(ReachableNames(std::make_unique<FakeSource>(known), {ip("10.0.0.9")}).name_of(ip("fd00::2"), name),
+            Answer::Found);
+  EXPECT_EQ(name, "a");
 }
 
 // Who cannot be asked is passed over; only if nobody else knows, that is the answer.

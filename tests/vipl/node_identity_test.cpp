@@ -1,4 +1,5 @@
 // Node names, and the addresses and names that come of them (vipl-in-the-wild ruling 2).
+#include "vipl/configuration/host_addresses.hpp"
 #include "vipl/configuration/node_identity.hpp"
 
 #include <gtest/gtest.h>
@@ -121,6 +122,38 @@ TEST(NodeIdentity, addresses_that_hosts_have) {
   for (const char* text :
        {"::", "::1", "0.0.0.0", "0.1.2.3", "127.0.0.1", "127.255.0.1", "224.0.0.1", "255.255.255.255", "ff02::1"})
     EXPECT_FALSE(is_host_address(*wire::IpAddress::from_string(text))) << text;
+}
+
+// A NIC of VI over TCP has the host's addresses, unless it is configured with others.
+TEST(NodeIdentity, addresses_over_tcp_are_the_hosts) {
+  NicConfiguration configuration = nic();
+  configuration.transport = TcpChoices{};
+  ProcessFacts process = facts("node1");
+  process.host_addresses = {wire::IpAddress::v4(10, 1, 0, 1), *wire::IpAddress::from_string("fd00::1")};
+  EXPECT_EQ(derive(configuration, process).addresses, process.host_addresses);
+  configuration.addresses = {wire::IpAddress::v4(127, 0, 0, 9)};
+  EXPECT_EQ(derive(configuration, process).addresses, configuration.addresses);
+  EXPECT_TRUE(is_default_address(derive(nic(), process).addresses[0]));
+}
+
+// IPv4 first, each once; loopback addresses only without others; never those that mean nothing without an interface.
+TEST(NodeIdentity, which_addresses_of_the_host) {
+  const auto chosen = [](std::initializer_list<const char*> texts) {
+    std::vector<wire::IpAddress> all;
+    for (const char* text : texts) all.push_back(*wire::IpAddress::from_string(text));
+    std::string list;
+    for (const wire::IpAddress& address : usable_addresses(all)) list += to_string(address) + " ";
+    return list;
+  };
+  EXPECT_EQ(chosen({"127.0.0.1", "fe80::1", "fd00::1", "10.0.0.1", "::1", "10.0.0.2", "10.0.0.1"}),
+            "10.0.0.1 10.0.0.2 fd00::1 ");
+  EXPECT_EQ(chosen({"::1", "127.0.0.1", "fe80::1"}), "127.0.0.1 ::1 ");
+  EXPECT_EQ(chosen({}), "127.0.0.1 ");
+  std::vector<wire::IpAddress> many;
+  for (std::uint8_t i = 1; i <= 20; ++i) many.push_back(wire::IpAddress::v4(10, 0, 0, i));
+  EXPECT_EQ(usable_addresses(many).size(), 16u);
+  EXPECT_FALSE(host_addresses().empty());
+  EXPECT_EQ(read_process_facts()->host_addresses, host_addresses());
 }
 
 TEST(NodeIdentity, facts_of_this_process) {

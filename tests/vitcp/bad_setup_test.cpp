@@ -132,7 +132,7 @@ TEST_F(VitcpBadSetup, request_thatNeverComes_isClosedInTime) {
 TEST_F(VitcpBadSetup, streams_beyondTheLimitOfHalfOpenOnes_areClosed) {
   std::vector<streams::test::Hearer> hearers(70);
   for (auto& hearer : hearers)
-    hearer.stream = hosts.world.client.connect({hosts.server->address, default_port}, {}, hearer);
+    hearer.stream = hosts.world.client.connect({hosts.server->address, wire::vitcp::default_port}, {}, hearer);
   hosts.settle();
   EXPECT_EQ(hosts.server->provider.half_open(), 64u);
   EXPECT_EQ(counters().refused(Refusal::half_open_limit), 6u);
@@ -149,7 +149,7 @@ TEST_F(VitcpBadSetup, streams_thatAreRefused_areLimited) {
   const auto octets = peer.octets_of(nobody);
   std::vector<streams::test::Hearer> hearers(200);
   for (auto& hearer : hearers) {
-    hearer.stream = hosts.world.client.connect({hosts.server->address, default_port}, {}, hearer);
+    hearer.stream = hosts.world.client.connect({hosts.server->address, wire::vitcp::default_port}, {}, hearer);
     hearer.on_connected = [&] { hearer.stream->write(octets); };
     hosts.run(runtime::millisecond);
   }

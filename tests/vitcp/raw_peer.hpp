@@ -16,7 +16,7 @@ class RawPeer final : private streams::StreamUser, private streams::ListenerUser
 
   // --- as a client -------------------------------------------------------------------------------------------------
   void connect() {
-    stream_ = streams_.connect({hosts_.server->address, default_port}, {}, *this);
+    stream_ = streams_.connect({hosts_.server->address, wire::vitcp::default_port}, {}, *this);
     hosts_.settle();
   }
   /// Connected to a VI of the server, which is returned.
@@ -52,7 +52,7 @@ class RawPeer final : private streams::StreamUser, private streams::ListenerUser
   }
 
   // --- as a server -------------------------------------------------------------------------------------------------
-  void listen() { listener_ = std::move(*streams_.listen({address, default_port}, *this)); }
+  void listen() { listener_ = std::move(*streams_.listen({address, wire::vitcp::default_port}, *this)); }
 
   // --- both --------------------------------------------------------------------------------------------------------
   static constexpr std::uint32_t first_number = 0xFFFFFFFE;  // it wraps at once

@@ -8,7 +8,6 @@
 #include "vipl/names/hosts_file.hpp"
 #include "vipl/engine/log.hpp"
 #include "vipl/names/name_service.hpp"
-#include "vipl/configuration/usual_places.hpp"
 
 using vipl::api;
 using vipl::Call;
@@ -36,12 +35,6 @@ VIP_RETURN prepare(VIP_NIC_HANDLE handle, Request& request) {
   request = {device.configuration().hosts_file, device.identity().node_name, device.addresses(),
              device.name_sources(std::make_shared<vipl::NicFabricAccess>(handle))};
   return VIP_SUCCESS;
-}
-
-vipl::ConfigurationResult<vipl::HostsFile> load_hosts(const char* named, const std::string& configured) {
-  if (named != nullptr) return vipl::HostsFile::load(named);
-  if (!configured.empty()) return vipl::HostsFile::load(configured);
-  return vipl::HostsFile::load_first(vipl::usual_places("hosts"));
 }
 
 /// Hosts files first.
@@ -72,7 +65,7 @@ VIP_RETURN init(VIP_NIC_HANDLE NicHandle, VIP_PVOID NSInitInfo) {
   Request request;
   if (const VIP_RETURN result = prepare(NicHandle, request); result != VIP_SUCCESS) return result;
   const auto* const named = static_cast<const char*>(NSInitInfo);
-  auto hosts = load_hosts(named, request.hosts_file);
+  auto hosts = named != nullptr ? vipl::HostsFile::load(named) : vipl::HostsFile::load_for(request.hosts_file);
   if (!hosts) {
     vipl::log().error("{}", hosts.error().message);
     return named != nullptr ? VIP_INVALID_PARAMETER : VIP_ERROR_RESOURCE;

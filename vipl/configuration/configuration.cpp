@@ -48,21 +48,23 @@ std::string read_node_name(const Tree& tree, std::string_view key) {
   return name;
 }
 
-wire::IpAddress read_own_address(const Tree& tree, std::string_view key) {
+wire::IpAddress read_own_address(const Tree& tree, std::string_view key, const NicConfiguration& nic) {
   const wire::IpAddress address = settings::read_address(tree, key);
+  if (nic.tcp() != nullptr && is_loopback_address(address)) return address;
   if (!is_host_address(address))
     fail_expected(tree, key, "an address that one host has, no multicast or loopback address");
   return address;
 }
 
 /// In the order of their names in the file.
-enum class TransportName : std::uint8_t { Local, InProcess, Fcoe, Loopback };
+enum class TransportName : std::uint8_t { Local, InProcess, Fcoe, Loopback, Tcp };
 
 TransportName read_transport(const Tree& tree, std::string_view key) {
   static constexpr settings::Choice<TransportName> transports[] = {{"local", TransportName::Local},
                                                                    {"in_process", TransportName::InProcess},
                                                                    {"fcoe", TransportName::Fcoe},
-                                                                   {"loopback", TransportName::Loopback}};
+                                                                   {"loopback", TransportName::Loopback},
+                                                                   {"tcp", TransportName::Tcp}};
   return read_choice(tree, key, transports);
 }
 
@@ -72,6 +74,7 @@ void choose_transport(TransportName name, NicConfiguration& nic) {
     case TransportName::InProcess: nic.transport = FcChoices{.link = InProcessChoices{}}; return;
     case TransportName::Fcoe: nic.transport = FcChoices{.link = FcoeChoices{}}; return;
     case TransportName::Loopback: nic.transport = LoopbackChoices{}; return;
+    case TransportName::Tcp: nic.transport = TcpChoices{}; return;
   }
 }
 
@@ -91,6 +94,20 @@ wire::MacAddress read_mac(const Tree& tree, std::string_view key) {
   if (!mac || mac->is_group() || *mac == wire::MacAddress{})
     fail_expected(tree, key, "a MAC address of one station, as 02:00:00:00:00:01");
   return *mac;
+}
+
+Listening read_listening(const Tree& tree, std::string_view key) {
+  static constexpr settings::Choice<Listening> ways[] = {
+      {"shared", Listening::Shared}, {"own", Listening::Own}, {"none", Listening::None}};
+  return read_choice(tree, key, ways);
+}
+
+wire::IpAddress read_listen_address(const Tree& tree, std::string_view key) {
+  const auto address = wire::IpAddress::from_string(settings::read_text(tree, key));
+  const bool is_any = address == wire::IpAddress{} || address == wire::IpAddress::v4(0, 0, 0, 0);
+  if (!address || (!is_any && !is_host_address(*address) && !is_loopback_address(*address)))
+    fail_expected(tree, key, "an address of this host, or :: or 0.0.0.0 for all that it has");
+  return *address;
 }
 
 runtime::TimeNs read_timeout(const Tree& tree, std::string_view key) {
@@ -134,8 +151,15 @@ void refuse_keys(const MapReader& map, std::span<const std::string_view> keys, s
 
 void read_timeouts(const Tree& tree, NicConfiguration& nic) {
   constexpr std::array<std::string_view, 4> of_fibre_channel{"ulp", "farp", "name_service", "name_appears"};
-  const MapReader map(tree, "timeouts", {"open", "ulp", "farp", "name_service", "name_appears"});
+  constexpr std::array<std::string_view, 2> of_tcp{"request", "close"};
+  const MapReader map(tree, "timeouts", {"open", "ulp", "farp", "name_service", "name_appears", "request", "close"});
   map.optional("open", nic.open_timeout, read_timeout);
+  if (TcpChoices* const tcp = nic.tcp(); tcp != nullptr) {
+    map.optional("request", tcp->provider.request_timeout, read_timeout);
+    map.optional("close", tcp->provider.close_timeout, read_timeout);
+  } else {
+    refuse_keys(map, of_tcp, "transport: tcp", nic);
+  }
   FcChoices* const fc = nic.fibre_channel();
   if (fc == nullptr) return refuse_keys(map, of_fibre_channel, "transports of Fibre Channel", nic);
   map.optional("ulp", fc->timeouts.ulp, read_timeout);
@@ -164,11 +188,42 @@ void read_fibre_channel(const MapReader& map, FcChoices& fc) {
   map.optional("reorder_pool", fc.reorder_pool_bytes, settings::read_bytes, Range{65536, 64ull << 30});
 }
 
+/// Of the CRC of VI-TCP 3.6: what a ConnectRequest asks for, and what a ConnectAccept grants.
+enum class CrcUse : std::uint8_t { Ask, Grant, Refuse };
+
+CrcUse read_crc(const Tree& tree, std::string_view key) {
+  static constexpr settings::Choice<CrcUse> uses[] = {
+      {"ask", CrcUse::Ask}, {"grant", CrcUse::Grant}, {"refuse", CrcUse::Refuse}};
+  return read_choice(tree, key, uses);
+}
+
+void read_tcp(const MapReader& map, TcpChoices& tcp) {
+  vitcp::ProviderConfig& provider = tcp.provider;
+  map.optional("port", provider.port, settings::read_number, Range{1, 65535});
+  map.optional("listen", tcp.listen, read_listening);
+  map.optional("listen_at", tcp.listen_at, read_listen_address);
+  if (const Tree* at = map.find("listen_at"); at != nullptr && tcp.listen == Listening::None)
+    throw BadInput{at->where + ": listen_at: with listen: none there is none"};
+  if (const Tree* crc = map.find("crc")) {
+    const CrcUse use = read_crc(*crc, "crc");
+    provider.ask_for_crc = use == CrcUse::Ask;
+    provider.grant_crc = use != CrcUse::Refuse;
+  }
+  map.optional("urgent_marks", provider.take_urgent_marks, settings::read_bool);
+  map.optional("descriptor_flow_control", provider.descriptor_flow_control, settings::read_bool);
+  map.optional("rdma_read_window", provider.rdma_read_window, settings::read_number, Range{0, 65535});
+  map.optional("segment_bytes", provider.segment_bytes, settings::read_bytes,
+               Range{256, wire::vitcp::max_segment_bytes});
+}
+
 /// What stands there is used, or it is a mistake.
 void read_transport_choices(const MapReader& map, NicConfiguration& nic) {
   constexpr std::array<std::string_view, 7> of_fcoe{"interface",        "mode", "mtu", "mac", "fcf", "vlan",
                                                     "ethernet_priority"};
   constexpr std::array<std::string_view, 3> of_fibre_channel{"port_name", "node_wwn", "reorder_pool"};
+  constexpr std::array<std::string_view, 8> of_tcp{
+      "port",         "listen", "listen_at", "crc", "urgent_marks", "descriptor_flow_control", "rdma_read_window",
+      "segment_bytes"};
   if (const Tree* name = map.find("transport")) choose_transport(read_transport(*name, "transport"), nic);
   FcChoices* const fc = nic.fibre_channel();
   auto* const fcoe = fc == nullptr ? nullptr : std::get_if<FcoeChoices>(&fc->link);
@@ -180,12 +235,23 @@ void read_transport_choices(const MapReader& map, NicConfiguration& nic) {
     read_fibre_channel(map, *fc);
   else
     refuse_keys(map, of_fibre_channel, "transports of Fibre Channel", nic);
+  if (TcpChoices* const tcp = nic.tcp(); tcp != nullptr)
+    read_tcp(map, *tcp);
+  else
+    refuse_keys(map, of_tcp, "transport: tcp", nic);
 }
 
 NicConfiguration loopback_nic() {
   NicConfiguration nic;
   nic.name = loopback_name;
   nic.transport = LoopbackChoices{};
+  return nic;
+}
+
+NicConfiguration tcp_nic() {
+  NicConfiguration nic;
+  nic.name = tcp_name;
+  nic.transport = TcpChoices{};
   return nic;
 }
 
@@ -237,13 +303,38 @@ class Loader {
     for (std::size_t i = 0; i < items.size(); ++i) read_nic(items[i], "nics[" + std::to_string(i) + "]");
     name_the_default();
     if (!names_.has(std::string(loopback_name))) configuration_.nics.push_back(loopback_nic());
+    if (!names_.has(std::string(tcp_name))) configuration_.nics.push_back(tcp_nic());
   }
 
   void read_nic(const Tree& tree, const std::string& what) {
     const MapReader map(tree, what,
-                        {"name", "aliases", "transport", "interface", "mode", "mtu", "mac", "fcf", "vlan",
-                         "ethernet_priority", "node_name", "addresses", "port_name", "node_wwn", "strict_tags",
-                         "reorder_pool", "hosts", "limits", "timeouts"});
+                        {"name",
+                         "aliases",
+                         "transport",
+                         "interface",
+                         "mode",
+                         "mtu",
+                         "mac",
+                         "fcf",
+                         "vlan",
+                         "ethernet_priority",
+                         "node_name",
+                         "addresses",
+                         "port_name",
+                         "node_wwn",
+                         "strict_tags",
+                         "reorder_pool",
+                         "port",
+                         "listen",
+                         "listen_at",
+                         "crc",
+                         "urgent_marks",
+                         "descriptor_flow_control",
+                         "rdma_read_window",
+                         "segment_bytes",
+                         "hosts",
+                         "limits",
+                         "timeouts"});
     NicConfiguration& nic = configuration_.nics.emplace_back();
     nic.name = read_device_name(map.require("name"), "name");
     names_.add(map.require("name"), "name", nic.name, nic.name, nic.name);
@@ -275,8 +366,9 @@ class Loader {
     if (items.empty() || items.size() > max_addresses)
       fail_expected(tree, "addresses", "1 to " + std::to_string(max_addresses) + " addresses");
     for (const Tree& item : items) {
-      nic.addresses.push_back(read_own_address(item, "addresses"));
-      addresses_.add(item, "address", nic.addresses.back(), to_string(nic.addresses.back()), nic.name);
+      nic.addresses.push_back(read_own_address(item, "addresses", nic));
+      const std::uint16_t port = nic.tcp() == nullptr ? 0 : nic.tcp()->provider.port;
+      addresses_.add(item, "address", {nic.addresses.back(), port}, to_string(nic.addresses.back()), nic.name);
     }
   }
 
@@ -292,8 +384,8 @@ class Loader {
   const std::filesystem::path folder_;
   std::string hosts_file_;
   Configuration configuration_;
-  Unique<std::string> names_;  // and aliases
-  Unique<wire::IpAddress> addresses_;
+  Unique<std::string> names_;                                    // and aliases
+  Unique<std::pair<wire::IpAddress, std::uint16_t>> addresses_;  // with the TCP port; 0: of another network
   Unique<wire::Wwn> port_names_;
 };
 
@@ -317,6 +409,7 @@ std::string_view transport_name(const NicConfiguration& nic) {
     std::string_view operator()(const FcoeChoices&) const { return "fcoe"; }
     std::string_view operator()(const FcChoices& fc) const { return std::visit(*this, fc.link); }
     std::string_view operator()(const LoopbackChoices&) const { return "loopback"; }
+    std::string_view operator()(const TcpChoices&) const { return "tcp"; }
   };
   return std::visit(Name{}, nic.transport);
 }
@@ -334,6 +427,7 @@ Configuration built_in_configuration() {
   nic.name = built_in_names.front();
   nic.aliases.assign(built_in_names.begin() + 1, built_in_names.end());
   configuration.nics.push_back(loopback_nic());
+  configuration.nics.push_back(tcp_nic());
   return configuration;
 }
 

@@ -11,6 +11,7 @@
 #include "runtime/scheduler.hpp"
 #include "settings/tree.hpp"
 #include "vi/nic.hpp"
+#include "vitcp/configuration.hpp"
 #include "wire/ethernet.hpp"
 #include "wire/types.hpp"
 
@@ -62,6 +63,22 @@ struct FcChoices {
 /// A NIC of the loop-back transport: to VIs of this process, without a fabric.
 struct LoopbackChoices {};
 
+/// How a NIC of VI over TCP gets the connections that others set up.
+enum class Listening : std::uint8_t {
+  Shared,  // through vitcp-portd, so that all processes of this user share the port (ruling V-12)
+  Own,     // this process has the port alone
+  None,    // not at all: it only connects to others
+};
+
+/// A NIC of the VI/TCP provider.
+struct TcpChoices {
+  /// What its provider is configured with; the addresses are those of the NIC, and the number seed is the process's.
+  vitcp::ProviderConfig provider = {};
+  Listening listen = Listening::Shared;
+  /// Where it listens; none: at each of the NIC's addresses where these are configured, else at all of the host's.
+  std::optional<wire::IpAddress> listen_at;
+};
+
 /// What a NIC has unless it is configured otherwise. Programs keep attributes in an `int`, which VI-DG's VIP_ULONG once
 /// fitted into: those that can be larger have these low 32 bits, so that such an `int` is positive and true. As many
 /// bytes as Linux reads or writes at once; room for a header beside them.
@@ -76,12 +93,12 @@ inline vi::NicLimits default_limits() {
 }
 
 struct NicConfiguration {
-  std::string name;                                    // VIP_NIC_ATTRIBUTES.Name, 1 to 63 bytes
-  std::vector<std::string> aliases;                    // other names that VipOpenNic takes for it
-  std::variant<FcChoices, LoopbackChoices> transport;  // what each needs
-  std::string node_name;                               // empty: $FCVI_NODE, else the host's name (node_identity.hpp)
-  std::vector<wire::IpAddress> addresses;              // the first is LocalNicAddress; empty: by the node name
-  vi::NicLimits limits = default_limits();             // strict_tags stands here too
+  std::string name;                                                // VIP_NIC_ATTRIBUTES.Name, 1 to 63 bytes
+  std::vector<std::string> aliases;                                // other names that VipOpenNic takes for it
+  std::variant<FcChoices, LoopbackChoices, TcpChoices> transport;  // what each needs
+  std::string node_name;                    // empty: $FCVI_NODE, else the host's name (node_identity.hpp)
+  std::vector<wire::IpAddress> addresses;   // the first is LocalNicAddress; empty: by the node name, TCP: the host's
+  vi::NicLimits limits = default_limits();  // strict_tags stands here too
   std::uint64_t max_registered_bytes = default_max_registered_bytes;  // VIP_NIC_ATTRIBUTES.MaxRegisterBytes
   /// VipOpenNic waits so long until the NIC is ready; where that was lost other calls do.
   runtime::TimeNs open_timeout = 10 * runtime::second;
@@ -90,13 +107,16 @@ struct NicConfiguration {
   /// nullptr: another transport.
   [[nodiscard]] const FcChoices* fibre_channel() const { return std::get_if<FcChoices>(&transport); }
   [[nodiscard]] FcChoices* fibre_channel() { return std::get_if<FcChoices>(&transport); }
+  [[nodiscard]] const TcpChoices* tcp() const { return std::get_if<TcpChoices>(&transport); }
+  [[nodiscard]] TcpChoices* tcp() { return std::get_if<TcpChoices>(&transport); }
   [[nodiscard]] bool is_loopback() const { return std::holds_alternative<LoopbackChoices>(transport); }
 };
-/// As the configuration file says it: local, in_process, fcoe, loopback.
+/// As the configuration file says it: local, in_process, fcoe, loopback, tcp.
 [[nodiscard]] std::string_view transport_name(const NicConfiguration& nic);
 
-/// The name of the loop-back NIC. It is there unless the configuration gives the name to another.
-inline constexpr std::string_view loopback_name = "VILO";
+/// The names of the loop-back NIC and of that of VI over TCP. Each is there unless the configuration gives the name to
+/// another.
+inline constexpr std::string_view loopback_name = "VILO", tcp_name = "VITCP0";
 
 struct Configuration {
   std::string source;                  // the file; empty: built in
@@ -112,7 +132,7 @@ struct Configuration {
 };
 
 /// VINIC, on the local fabric, with the names that existing programs use (clan0, nic0, /dev/via_lo, ...);
-/// and VILO.
+/// VILO and VITCP0.
 [[nodiscard]] Configuration built_in_configuration();
 
 /// `name` names the file in messages. All or nothing.

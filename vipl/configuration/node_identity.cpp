@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "vipl/configuration/host_addresses.hpp"
 #include "vipl/configuration/usual_places.hpp"
 
 namespace vipl {
@@ -83,6 +84,7 @@ ConfigurationResult<ProcessFacts> read_process_facts() {
   facts.program = program_name();
   facts.pid = static_cast<std::uint32_t>(getpid());
   facts.start_time = read_start_time();
+  facts.host_addresses = host_addresses();
   return facts;
 }
 
@@ -94,6 +96,7 @@ NodeIdentity derive(const NicConfiguration& nic, const ProcessFacts& process) {
   identity.nic_hash = hash_of_nic(nic, identity.node_name, process);
   identity.nic_of_process = process.program + "[" + std::to_string(process.pid) + "] " + nic.name;
   identity.addresses = nic.addresses;
+  if (nic.tcp() != nullptr && nic.addresses.empty()) identity.addresses = process.host_addresses;
   if (identity.addresses.empty()) identity.addresses.push_back(default_address(identity.node_name));
   return identity;
 }
@@ -139,6 +142,14 @@ bool is_host_address(const wire::IpAddress& address) {
   if (!address.is_v4_mapped()) return address.bytes[0] != 0xFF && address != *wire::IpAddress::from_string("::1");
   const std::uint8_t first = address.bytes[12];
   return first != 0 && first != 127 && first < 224;  // RFC 1122 3.2.1.3
+}
+
+bool is_reachable(const wire::IpAddress& address, const std::vector<wire::IpAddress>& own_addresses) {
+  return is_host_address(address) || (is_loopback_address(address) && is_loopback_address(own_addresses.front()));
+}
+
+bool is_loopback_address(const wire::IpAddress& address) {
+  return address.is_v4_mapped() ? address.bytes[12] == 127 : address == *wire::IpAddress::from_string("::1");
 }
 
 }  // namespace vipl

@@ -4,7 +4,7 @@
 // A node name makes a host: processes with one name share one address, two names on one machine are two hosts. All of
 // it derives from h, the 64-bit FNV-1a hash of the short name and a zero byte (the name up to the first dot, in lower
 // case; an address text is not cut):
-//   address    fdfc:7669::h, a unique local address (RFC 4193)
+//   address    fdfc:7669::h, a unique local address (RFC 4193); of a NIC of VI over TCP those of the host's interfaces
 // Another hash, over short name, process id, start time and NIC name, tells this process's NIC from every other.
 #pragma once
 #include <cstdint>
@@ -23,9 +23,10 @@ struct ProcessFacts {
   std::string host_name;  // gethostname()
   std::string program;    // "vicp"
   std::uint32_t pid = 0;
-  std::uint64_t start_time = 0;  // of the process, in clock ticks since the machine started
+  std::uint64_t start_time = 0;                      // of the process, in clock ticks since the machine started
+  std::vector<wire::IpAddress> host_addresses = {};  // of its interfaces (host_addresses.hpp)
 };
-/// Reads environment, host name and /proc. Error: $FCVI_NODE is no host name.
+/// Reads environment, host name, interfaces and /proc. Error: $FCVI_NODE is no host name.
 [[nodiscard]] ConfigurationResult<ProcessFacts> read_process_facts();
 
 struct NodeIdentity {
@@ -55,5 +56,10 @@ enum class NameMatch : std::uint8_t { None, Short, Exact };
 
 /// An address that a host on a fabric can have: not unspecified, loopback or multicast.
 [[nodiscard]] bool is_host_address(const wire::IpAddress& address);
+/// 127.0.0.0/8, ::1: a host's own, whichever host it is.
+[[nodiscard]] bool is_loopback_address(const wire::IpAddress& address);
+/// One that another host can have, as a NIC with these addresses sees it: where its first is a loopback address, others
+/// of that kind are.
+[[nodiscard]] bool is_reachable(const wire::IpAddress& address, const std::vector<wire::IpAddress>& own_addresses);
 
 }  // namespace vipl

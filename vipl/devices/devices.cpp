@@ -4,6 +4,7 @@
 
 #include "vipl/devices/fc_device.hpp"
 #include "vipl/devices/loopback_device.hpp"
+#include "vipl/devices/tcp_device.hpp"
 
 namespace vipl {
 
@@ -25,6 +26,10 @@ std::unique_ptr<Device> Devices::make(const NicConfiguration& configuration, con
     std::unique_ptr<Device> operator()(const LoopbackChoices&) const {
       if (devices.loopback_ == nullptr) devices.loopback_ = std::make_unique<LoopbackShared>(devices.engine_);
       return std::make_unique<LoopbackDevice>(*devices.loopback_, configuration, identity);
+    }
+    std::unique_ptr<Device> operator()(const TcpChoices&) const {
+      if (devices.tcp_ == nullptr) devices.tcp_ = std::make_unique<TcpShared>(devices.engine_);
+      return std::make_unique<TcpDevice>(*devices.tcp_, configuration, identity);
     }
     Devices& devices;
     const NicConfiguration& configuration;

@@ -10,6 +10,7 @@
 namespace vipl {
 class FcShared;
 class LoopbackShared;
+class TcpShared;
 
 /// With the engine's lock.
 class Devices {
@@ -31,6 +32,7 @@ class Devices {
   Engine& engine_;
   std::unique_ptr<FcShared> fibre_channel_;   // nullptr: no NIC has Fibre Channel yet
   std::unique_ptr<LoopbackShared> loopback_;  // nullptr: no NIC is a loop-back NIC yet
+  std::unique_ptr<TcpShared> tcp_;            // nullptr: no NIC is of VI over TCP yet
   std::map<std::string, std::unique_ptr<Device>> devices_;
 };
 

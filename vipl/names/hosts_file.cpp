@@ -6,6 +6,7 @@
 
 #include "settings/file.hpp"
 #include "vipl/configuration/node_identity.hpp"
+#include "vipl/configuration/usual_places.hpp"
 
 namespace vipl {
 namespace {
@@ -79,6 +80,10 @@ ConfigurationResult<HostsFile> HostsFile::load_first(const std::vector<std::stri
   for (const std::string& path : paths)
     if (std::filesystem::exists(path, ignored)) return load(path);
   return HostsFile{};
+}
+
+ConfigurationResult<HostsFile> HostsFile::load_for(const std::string& configured) {
+  return configured.empty() ? load_first(usual_places("hosts")) : load(configured);
 }
 
 NameSource::Answer HostsFile::addresses_of(const std::string& name, std::vector<wire::IpAddress>& found) const {

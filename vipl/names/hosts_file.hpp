@@ -24,9 +24,13 @@ class HostsFile final : public NameSource {
   [[nodiscard]] static ConfigurationResult<HostsFile> load(const std::string& path);
   /// The first of these files that exists; empty if there is none.
   [[nodiscard]] static ConfigurationResult<HostsFile> load_first(const std::vector<std::string>& paths);
+  /// The one that a NIC is configured with; empty: the first that exists of the usual places.
+  [[nodiscard]] static ConfigurationResult<HostsFile> load_for(const std::string& configured);
 
   Answer addresses_of(const std::string& name, std::vector<wire::IpAddress>& found) const override;
   Answer name_of(const wire::IpAddress& address, std::string& found) const override;
+  /// Each address with its name.
+  [[nodiscard]] const std::map<wire::IpAddress, std::string>& hosts() const { return addresses_; }
 
  private:
   struct Name {

@@ -10,10 +10,12 @@ namespace vipl {
 namespace {
 
 /// What hosts can have, each once, in the order given.
-std::vector<wire::IpAddress> distinct_host_addresses(const std::vector<wire::IpAddress>& found) {
+std::vector<wire::IpAddress> distinct_host_addresses(const std::vector<wire::IpAddress>& found,
+                                                     const std::vector<wire::IpAddress>& own) {
   std::vector<wire::IpAddress> list;
   for (const wire::IpAddress& address : found)
-    if (is_host_address(address) && std::find(list.begin(), list.end(), address) == list.end()) list.push_back(address);
+    if (is_reachable(address, own) && std::find(list.begin(), list.end(), address) == list.end())
+      list.push_back(address);
   return list;
 }
 
@@ -42,7 +44,9 @@ NameService::NameService(std::string own_name, std::vector<wire::IpAddress> own_
     : own_name_(std::move(own_name)), own_addresses_(std::move(own_addresses)), sources_(std::move(sources)) {}
 
 bool NameService::means_own_host(const std::string& name) const {
-  return match(name, own_name_) != NameMatch::None || short_name(name) == "localhost" || is_loopback_text(name);
+  const bool among_others = is_loopback_address(own_addresses_.front());  // a NIC whose own address is one of them
+  return match(name, own_name_) != NameMatch::None || short_name(name) == "localhost" ||
+         (!among_others && is_loopback_text(name));
 }
 
 NameService::Answer NameService::addresses_of(const std::string& name, std::vector<wire::IpAddress>& found) const {
@@ -52,7 +56,7 @@ NameService::Answer NameService::addresses_of(const std::string& name, std::vect
     const Answer its_answer = source->addresses_of(name, addresses);
     if (its_answer == Answer::Unavailable) answer = its_answer;
     if (its_answer != Answer::Found) continue;
-    found = distinct_host_addresses(addresses);
+    found = distinct_host_addresses(addresses, own_addresses_);
     if (!found.empty()) return Answer::Found;
   }
   return answer;
@@ -76,7 +80,7 @@ NameService::Answer NameService::find_name(const wire::IpAddress& address, std::
     found = own_name_;
     return Answer::Found;
   }
-  if (!is_host_address(address)) return Answer::Unknown;
+  if (!is_reachable(address, own_addresses_)) return Answer::Unknown;
   Answer answer = Answer::Unknown;
   for (const auto& source : sources_) {
     const Answer its_answer = source->name_of(address, found);

@@ -41,7 +41,8 @@ class NameService {
               std::vector<std::unique_ptr<const NameSource>> sources);
 
   /// The index-th distinct address of a host. The own name, "localhost" and loopback addresses mean the NIC itself.
-  /// Addresses that no host on a fabric can have are not found.
+  /// Addresses that no host on a fabric can have are not found; to a NIC whose own is a loopback address the others of
+  /// that kind are hosts.
   [[nodiscard]] Answer find_address(const std::string& name, std::size_t index, wire::IpAddress& found) const;
   [[nodiscard]] Answer find_name(const wire::IpAddress& address, std::string& found) const;
 
