@@ -26,6 +26,7 @@ struct RequestRefused {};
 // cannot be; or its CRC is wrong: the client then asks again (ruling V-15).
 struct RequestInvalid {};
 struct RequestOverdue {};  // start_request_timer()'s time is over
+struct PlaceNeeded {};     // too many streams are Incoming, and this one is to go
 // match(): somebody waits for the Called Discriminator, at this address, with the same peer-to-peer bit (VI-TCP 3.3).
 struct DiscriminatorMatched {};
 // match(): nobody does, or there is no room for another request. Of a matched one: vitcp_peer answer_no_match().
@@ -65,8 +66,6 @@ class Context : public fsm::Context {
   // VipConnectAccept returns. Nothing to do for a peer's request.
   virtual void complete_accept(AcceptOutcome) = 0;
   virtual void complete_reject() = 0;  // VipConnectReject returns VIP_SUCCESS; nothing to do for a peer's request
-  // Fewer connections than the limit are between TCP's set-up and their ConnectRequest.
-  [[nodiscard]] virtual bool room_for_incoming() const = 0;
   // The request's level is that of the VI that is to be connected (VI-TCP 3.3).
   [[nodiscard]] virtual bool levels_match() const = 0;
 };
@@ -94,7 +93,6 @@ FSM_ACTION(Connect, context.connected());
 FSM_ACTION(CompleteAccept, context.complete_accept(AcceptOutcome::Success));
 FSM_ACTION(RefuseAccept, context.complete_accept(AcceptOutcome::InvalidReliabilityLevel));
 FSM_ACTION(CompleteReject, context.complete_reject());
-FSM_GUARD(RoomForIncoming, context.room_for_incoming());
 FSM_GUARD(LevelsMatch, context.levels_match());
 using fsm::Do, fsm::none, fsm::Not, fsm::On, fsm::to_string;
 using Reject = Do<SendConnectReject, CloseStream>;
@@ -107,13 +105,13 @@ struct Def {
   // clang-format off
   using transition_table = fsm::Table<
   // clause                                              source         event                    target         action                                          guard
-  On<"VI-TCP 4.3 Accept TCP connection, 2.2.2.2.2",      Listening,     StreamAccepted,          Incoming,      StartRequestTimer,                              RoomForIncoming>,
-  On<"impl: half-open connections are limited",          Listening,     StreamAccepted,          Disconnected,  DropStream,                                     Not<RoomForIncoming>>,
+  On<"VI-TCP 4.3 Accept TCP connection, 2.2.2.2.2",      Listening,     StreamAccepted,          Incoming,      StartRequestTimer,                              none>,
   // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"VI-TCP 4.3 incoming Connect Request",              Incoming,      RequestReceived,         Matching,      Do<StopRequestTimer, Match>,                    none>,
   On<"VI-TCP 3.3, rulings V-8 V-9 V-16 V-23",            Incoming,      RequestRefused,          Disconnected,  Do<StopRequestTimer, Reject>,                   none>,
   On<"VI-TCP 4.3, 3.6, rulings V-16 V-29",               Incoming,      RequestInvalid,          Disconnected,  Do<StopRequestTimer, DropStream>,               none>,
   On<"VI-TCP 4.3 Timeout, ruling V-16",                  Incoming,      RequestOverdue,          Disconnected,  DropStream,                                     none>,
+  On<"impl: half-open connections are limited",          Incoming,      PlaceNeeded,             Disconnected,  Do<StopRequestTimer, DropStream>,               none>,
   On<"VI-TCP 4.3 TCP connection closes",                 Incoming,      StreamClosed,            Disconnected,  Do<StopRequestTimer, DropStream>,               none>,
   // ---------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"VI-TCP 4.3 Discriminator match",                   Matching,      DiscriminatorMatched,    PendingAccept, Offer,                                          none>,

@@ -37,8 +37,8 @@ _FUNCTION = re.compile(r"(\w+)\s*\(")
 FEEDERS = {("MessageSender", "Message"): {"feed"}, ("Registration",): {"request"}}
 
 
-# Machines whose owner is still to come: vitcp::Provider.
-OWNERLESS = {"vitcp_peer"}
+# Machines whose owner is still to come.
+OWNERLESS = set()
 
 
 class Owner(NamedTuple):

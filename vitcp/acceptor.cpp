@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "vitcp/conversions.hpp"
+#include "vitcp/port_service/senders.hpp"
 
 namespace vitcp {
 
@@ -11,9 +12,8 @@ bool Acceptor::is_consistent() const {
       std::all_of(setups_.begin(), setups_.end(), [](const auto& setup) { return setup->is_consistent(); });
   const bool farewells =
       std::all_of(farewells_.begin(), farewells_.end(), [](const auto& farewell) { return farewell->is_consistent(); });
-  return setups && farewells && half_open_ <= services_.config.max_half_open && half_open_ <= setups_.size() &&
-         farewells_.size() <= std::max<std::size_t>(1, services_.config.max_farewells) &&
-         offers_.open_count() <= services_.config.max_offers && matched_ == nullptr;
+  return setups && farewells && farewells_.size() <= std::max<std::size_t>(1, services_.config.max_farewells) &&
+         offers_.open_count() <= services_.config.max_offers && matched_ == nullptr && matched_peer_ == nullptr;
 }
 
 std::optional<streams::Reason> Acceptor::listen() {
@@ -28,9 +28,37 @@ std::optional<streams::Reason> Acceptor::listen() {
   return std::nullopt;
 }
 
-void Acceptor::take(std::unique_ptr<streams::Stream> stream) {
+void Acceptor::accepted(std::unique_ptr<streams::Stream> stream) {
+  make_room();
+  add(std::move(stream), true);
+}
+
+std::size_t Acceptor::half_open() const {
+  return static_cast<std::size_t>(
+      std::count_if(setups_.begin(), setups_.end(), [](const auto& setup) { return setup->is_half_open(); }));
+}
+
+/// Of the sender that has most streams here the one goes that has had most time.
+void Acceptor::make_room() {
+  std::vector<IncomingSetup*> open;
+  port_service::Senders senders;
+  for (const auto& setup : setups_) {
+    if (!setup->is_half_open() || !setup->is_counted()) continue;
+    open.push_back(setup.get());
+    senders.add(setup->remote().ip);
+  }
+  if (open.empty() || open.size() < services_.config.max_half_open) return;
+  services_.counters.refuse(Refusal::half_open_limit);
+  const auto count_of = [&](const IncomingSetup* setup) { return senders.count_of(setup->remote().ip); };
+  const auto fewer = [&](const IncomingSetup* left, const IncomingSetup* right) {
+    return count_of(left) < count_of(right);
+  };
+  (*std::max_element(open.begin(), open.end(), fewer))->make_room();  // the first of equals
+}
+
+void Acceptor::add(std::unique_ptr<streams::Stream> stream, bool counted) {
   IncomingSetupOwner& owner = *this;
-  IncomingSetup& setup = *setups_.emplace_back(std::make_unique<IncomingSetup>(services_, owner));
+  IncomingSetup& setup = *setups_.emplace_back(std::make_unique<IncomingSetup>(services_, owner, counted));
   setup.start(std::move(stream));
 }
 
@@ -45,13 +73,14 @@ std::unique_ptr<IncomingSetup> Acceptor::release(IncomingSetup& setup) {
 
 /// A ConnectRequest of a peer meets peers only (VI-TCP 3.3: the bit must match).
 bool Acceptor::match(IncomingSetup& setup) {
-  if (setup.request().ce.peer_to_peer) return false;
+  if (setup.request().ce.peer_to_peer) return (matched_peer_ = peers_.match(setup)) != nullptr;
   if (offers_.full()) return services_.counters.refuse(Refusal::offer_limit), false;
   matched_ = points_.take(setup.wanted());
   return matched_ != nullptr;
 }
 
 void Acceptor::offer(IncomingSetup& setup) {
+  if (matched_peer_ != nullptr) return std::exchange(matched_peer_, nullptr)->requested_by(setup);
   setup.token = offers_.add(setup);
   std::exchange(matched_, nullptr)->matched(setup.token, setup.client(), attributes_of(setup.request().ce));
 }

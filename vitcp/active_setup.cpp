@@ -9,6 +9,18 @@ namespace vitcp {
 namespace va = machines::vitcp_active;
 using wire::vitcp::SegmentType;
 
+vi::Return return_of(ConnectFailure failure) {
+  switch (failure) {
+    case ConnectFailure::NoMatch: return vi::Return::NoMatch;
+    case ConnectFailure::Reject: return vi::Return::Reject;
+    case ConnectFailure::Timeout: return vi::Return::Timeout;
+    case ConnectFailure::NotReachable: return vi::Return::NotReachable;
+    case ConnectFailure::AttributesConflict: return vi::Return::InvalidReliabilityLevel;
+    case ConnectFailure::Withdrawn: break;
+  }
+  return vi::Return::ErrorResource;
+}
+
 ActiveSetup::ActiveSetup(const Services& services, ActiveSetupOwner& owner, const vi::Vi& vi, const Request& request)
     : services_(services), owner_(owner), vi_(vi), request_(request), stream_(services, *this),
       retry_delay_(services.config.first_retry_delay) {}
@@ -24,22 +36,27 @@ bool ActiveSetup::is_consistent() const {
 template <class Event>
 void ActiveSetup::process(const Event& event) {
   machine_.process(event, *this);
+  Established established;
   if (effects_.contains(Effect::Connected)) {
-    Established established;
     established.terms = terms_of(sent_, answer_);
     established.stream = stream_.release(established.unsent);
-    FCVI_ASSERT_CONSISTENT(*this);
-    effects_.clear();
-    return owner_.setup_established(std::move(established));
   }
   FCVI_ASSERT_CONSISTENT(*this);
-  const bool failed = !effects_.empty();
-  effects_.clear();
-  if (failed) owner_.setup_failed(failure_);
+  effects_.drain([&](Effect effect) { return carry_out(effect, established), false; });
+}
+
+void ActiveSetup::carry_out(Effect effect, Established& established) {
+  switch (effect) {
+    case Effect::RequestSent: return owner_.request_sent();
+    case Effect::RequestEnded: return owner_.request_ended();
+    case Effect::Connected: return owner_.setup_established(std::move(established));
+    case Effect::Failed: return owner_.setup_failed(failure_);
+  }
 }
 
 void ActiveSetup::start() { process(va::ConnectRequested{}); }
 void ActiveSetup::disconnect() { process(va::DisconnectRequested{}); }
+void ActiveSetup::supersede() { process(va::Superseded{}); }
 void ActiveSetup::connection_ended() { process(va::ConnectionEnded{}); }
 void ActiveSetup::time_expired() { process(va::TimeExpired{}); }
 void ActiveSetup::retry_due() { process(va::RetryDue{}); }
@@ -58,7 +75,7 @@ void ActiveSetup::stream_refused(streams::Reason reason) {
 
 void ActiveSetup::stream_ended() { process(va::StreamClosed{}); }
 
-void ActiveSetup::segment_refused(const wire::ParseError&) { process(va::AnswerInvalid{}); }
+void ActiveSetup::segment_refused(wire::Bytes) { process(va::AnswerInvalid{}); }
 
 void ActiveSetup::segment_received(const wire::vitcp::Segment& segment) {
   switch (segment.header.type) {
@@ -101,6 +118,7 @@ wire::vitcp::Segment ActiveSetup::request_segment() {
   segment.header.message_number = services_.numbers.draw();
   segment.header.rx_descriptors_posted = receives_that_count(vi_.unclaimed_receives());
   segment.ce = ce_header(services_.config, vi_.attributes());
+  segment.ce.peer_to_peer = request_.peer_to_peer;
   segment.ce.calling = discriminator_of(request_.local);
   segment.ce.called = discriminator_of(request_.remote);
   segment.ce.options.urgent_marker = services_.config.take_urgent_marks;
@@ -112,11 +130,20 @@ void ActiveSetup::send_connect_request() {
   sent_ = request_segment();
   stream_.send(sent_);
   stream_.expect_segment();
+  effects_.push(Effect::RequestSent);
+}
+
+/// Two peers that always ask at once would never meet: not both wait equally long (ruling V-35).
+runtime::TimeNs ActiveSetup::next_retry_delay() {
+  const runtime::TimeNs delay = retry_delay_;
+  retry_delay_ = std::min(2 * retry_delay_, services_.config.longest_retry_delay);
+  if (!request_.peer_to_peer) return delay;
+  return delay - services_.numbers.draw().value % std::max<runtime::TimeNs>(1, delay / 2);
 }
 
 void ActiveSetup::schedule_retry() {
-  services_.scheduler.schedule_after(retry_, retry_delay_);
-  retry_delay_ = std::min(2 * retry_delay_, services_.config.longest_retry_delay);
+  services_.scheduler.schedule_after(retry_, next_retry_delay());
+  effects_.push(Effect::RequestEnded);
 }
 void ActiveSetup::cancel_retry() { services_.scheduler.cancel(retry_); }
 

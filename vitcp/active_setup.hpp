@@ -9,9 +9,15 @@ namespace vitcp {
 
 using machines::vitcp_active::ConnectFailure;
 
+[[nodiscard]] vi::Return return_of(ConnectFailure failure);
+
 /// May destroy the set-up from within.
 class ActiveSetupOwner {
  public:
+  /// The ConnectRequest is out: it may be answered from now on.
+  virtual void request_sent() {}
+  /// It is not any more, and is to be sent again.
+  virtual void request_ended() {}
   virtual void setup_established(Established established) = 0;
   virtual void setup_failed(ConnectFailure failure) = 0;
 
@@ -24,6 +30,7 @@ class ActiveSetup final : private SetupStreamUser, private machines::vitcp_activ
   struct Request {
     vi::NetAddress local, remote;
     runtime::TimeNs timeout;
+    bool peer_to_peer = false;  // VipConnectPeerRequest
   };
   ActiveSetup(const Services& services, ActiveSetupOwner& owner, const vi::Vi& vi, const Request& request);
 
@@ -31,15 +38,23 @@ class ActiveSetup final : private SetupStreamUser, private machines::vitcp_activ
   void start();
   /// VipDisconnect, or the VI goes: the owner hears of it from within.
   void disconnect();
+  /// The peer's request makes the connection: the owner hears nothing any more.
+  void supersede();
   /// The connection that it made is over.
   void connection_ended();
+  /// The ConnectRequest that was sent last.
+  [[nodiscard]] const wire::vitcp::Segment& sent() const { return sent_; }
+  /// Of our end, if there is a stream.
+  [[nodiscard]] std::optional<streams::Address> stream_address() const { return stream_.local(); }
   [[nodiscard]] bool is_consistent() const;
 
  private:
-  enum class Effect : std::uint8_t { Connected, Failed };
+  enum class Effect : std::uint8_t { RequestSent, RequestEnded, Connected, Failed };
 
   template <class Event>
   void process(const Event& event);
+  void carry_out(Effect effect, Established& established);
+  [[nodiscard]] runtime::TimeNs next_retry_delay();
   [[nodiscard]] wire::vitcp::Segment request_segment();
   [[nodiscard]] bool is_suitable(const wire::vitcp::Segment& accept) const;
   void retry_due();
@@ -49,7 +64,7 @@ class ActiveSetup final : private SetupStreamUser, private machines::vitcp_activ
   void stream_established() override;
   void stream_refused(streams::Reason reason) override;
   void segment_received(const wire::vitcp::Segment& segment) override;
-  void segment_refused(const wire::ParseError& error) override;
+  void segment_refused(wire::Bytes octets) override;
   void octets_unexpected() override {}
   void stream_ended() override;
   // machines::vitcp_active
@@ -62,7 +77,7 @@ class ActiveSetup final : private SetupStreamUser, private machines::vitcp_activ
   void cancel_retry() override;
   void connected() override { effects_.push(Effect::Connected); }
   void fail_request(ConnectFailure failure) override;
-  [[nodiscard]] bool peer_to_peer() const override { return false; }
+  [[nodiscard]] bool peer_to_peer() const override { return request_.peer_to_peer; }
   void on_row(const fsm::Row& row) override { fsm::tell(services_.row_listener, row); }
   void unexpected(std::string_view, std::string_view, std::string_view) override;
 

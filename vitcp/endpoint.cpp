@@ -1,5 +1,6 @@
 #include "vitcp/endpoint.hpp"
 
+#include <cassert>
 #include <utility>
 
 #include "state_machines/consistency.hpp"
@@ -7,31 +8,16 @@
 namespace vitcp {
 namespace ve = machines::vi_endpoint;
 
-namespace {
-
-vi::Return return_of(ConnectFailure failure) {
-  switch (failure) {
-    case ConnectFailure::NoMatch: return vi::Return::NoMatch;
-    case ConnectFailure::Reject: return vi::Return::Reject;
-    case ConnectFailure::Timeout: return vi::Return::Timeout;
-    case ConnectFailure::NotReachable: return vi::Return::NotReachable;
-    case ConnectFailure::AttributesConflict: return vi::Return::InvalidReliabilityLevel;
-    case ConnectFailure::Withdrawn: break;
-  }
-  return vi::Return::ErrorResource;
-}
-
-}  // namespace
-
 Endpoint::~Endpoint() = default;
 
 bool Endpoint::is_consistent() const {
   const bool pending = vi_.state() == vi::State::ConnectPending;
   const bool connected = vi_.state() == vi::State::Connected;
-  return (!pending || operation_ != nullptr) && (operation_ == nullptr || active_ != nullptr) &&
+  return (!pending || operation_ != nullptr) && (operation_ == nullptr || active_ != nullptr || peer_ != nullptr) &&
          (!connected || connection_ != nullptr || said_goodbye_) &&
          (disconnects_.empty() || connection_ != nullptr || said_goodbye_) &&
-         (connection_ == nullptr || connection_->is_consistent()) && (active_ == nullptr || active_->is_consistent());
+         (connection_ == nullptr || connection_->is_consistent()) && (active_ == nullptr || active_->is_consistent()) &&
+         (peer_ == nullptr || peer_->is_consistent());
 }
 
 // --- set-ups -------------------------------------------------------------------------------------------------------
@@ -40,9 +26,19 @@ void Endpoint::connect(const ActiveSetup::Request& request, vi::ConnectOperation
   operation_ = &operation;
   end_cause_ = {};
   vi_.endpoint_event(ve::ConnectRequested{});
+  if (request.peer_to_peer) {
+    PeerRequestOwner& owner = *this;
+    peer_ = std::make_unique<PeerRequest>(services_, owner, owner_.peers(), vi_, request);
+    return peer_->start();
+  }
   ActiveSetupOwner& owner = *this;
   active_ = std::make_unique<ActiveSetup>(services_, owner, vi_, request);
   active_->start();
+}
+
+/// VipDisconnect, or what the model found, comes before its outcome: the call returns.
+void Endpoint::end_request() {
+  if (operation_ != nullptr) peer_ != nullptr ? peer_->disconnect() : active_->disconnect();
 }
 
 void Endpoint::setup_established(Established established) {
@@ -52,10 +48,27 @@ void Endpoint::setup_established(Established established) {
   FCVI_ASSERT_CONSISTENT(*this);
 }
 
-/// A VI that left Pending Connect by itself, as by a bad descriptor, stays where it is.
 void Endpoint::setup_failed(ConnectFailure failure) {
-  const vi::Return result = return_of(failure);
   owner_.bury(std::move(active_));
+  fail_request(return_of(failure));
+}
+
+void Endpoint::peer_failed(vi::Return result) {
+  owner_.bury(std::move(peer_));
+  fail_request(result);
+}
+
+void Endpoint::peer_accepted(IncomingSetup& theirs) {
+  Established established;
+  [[maybe_unused]] const vi::Return result = theirs.accept(vi_, established);
+  assert(result == vi::Return::Success && "its level is right");
+  incoming_ = owner_.release(theirs);
+  owner_.bury(std::move(peer_));
+  setup_established(std::move(established));
+}
+
+/// A VI that left Pending Connect by itself, as by a bad descriptor, stays where it is.
+void Endpoint::fail_request(vi::Return result) {
   if (vi_.state() == vi::State::ConnectPending)
     vi::end_request(result, is_reliable(vi_.attributes().reliability),
                     [this](const auto& event) { vi_.endpoint_event(event); });
@@ -97,7 +110,7 @@ void Endpoint::receive_posted() {
 
 /// VI-DG 3.3.5: in any state. With a connection the call returns when its stream is gone (ruling V-17).
 void Endpoint::disconnect(vi::Operation& operation) {
-  if (operation_ != nullptr) active_->disconnect();
+  end_request();
   if (connection_ == nullptr) {
     vi_.disconnect();
     restore_attributes();
@@ -111,7 +124,7 @@ void Endpoint::disconnect(vi::Operation& operation) {
 }
 
 void Endpoint::stopped() {
-  if (operation_ != nullptr) active_->disconnect();
+  end_request();
   if (connection_ != nullptr) connection_->stopped();
 }
 
@@ -123,7 +136,7 @@ void Endpoint::say_goodbye() {
 }
 
 void Endpoint::abandon() {
-  if (operation_ != nullptr) active_->disconnect();
+  end_request();
   say_goodbye();
   complete_disconnects(vi::Return::Success);
 }
@@ -136,12 +149,14 @@ void Endpoint::complete_disconnects(vi::Return result) {
 
 void Endpoint::connection_left(Connection&) {
   if (active_ != nullptr) active_->connection_ended();
+  if (peer_ != nullptr) peer_->connection_ended();
   if (incoming_ != nullptr) incoming_->connection_ended();
 }
 
 void Endpoint::connection_over(Connection& connection) {
   end_cause_ = connection.end_cause();
   if (active_ != nullptr) owner_.bury(std::move(active_));
+  if (peer_ != nullptr) owner_.bury(std::move(peer_));
   incoming_.reset();
   owner_.bury(std::move(connection_));
   if (disconnects_.empty()) return;

@@ -1,33 +1,19 @@
 #include "vitcp/incoming_setup.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cassert>
-#include <string_view>
 
 #include "state_machines/consistency.hpp"
 #include "vitcp/conversions.hpp"
+#include "vitcp/port_service/first_segment.hpp"
 
 namespace vitcp {
 namespace vp = machines::vitcp_passive;
 using wire::vitcp::SegmentType;
 
-namespace {
-
-/// It is a ConnectRequest, or would be in another version: its sender is owed an answer (rulings V-8, V-16, V-23).
-bool is_request_refused(const wire::ParseError& error) {
-  static constexpr std::array<std::string_view, 5> no_request{"type", "segment_length", "data_offset", "end_of_message",
-                                                              "crc"};
-  return std::find(no_request.begin(), no_request.end(), error.field) == no_request.end();
-}
-
-}  // namespace
-
 bool IncomingSetup::is_consistent() const {
   const bool passes_on = machine_.is<vp::Connected>() && accepting_ != nullptr;  // accept() does, then
   const bool open = machine_.is_any_of<vp::Incoming, vp::Matching, vp::PendingAccept>() || passes_on;
-  return stream_.is_open() == open && timer_.pending() == machine_.is<vp::Incoming>() &&
-         half_open_ == machine_.is<vp::Incoming>();
+  return stream_.is_open() == open && timer_.pending() == machine_.is<vp::Incoming>();
 }
 
 template <class Event>
@@ -41,15 +27,15 @@ void IncomingSetup::process(const Event& event) {
   }
   FCVI_ASSERT_CONSISTENT(*this);
   if (is_over()) owner_.over(*this);
+  if (std::exchange(offer_due_, false)) owner_.offer(*this);
 }
 
 void IncomingSetup::start(std::unique_ptr<streams::Stream> stream) {
   local_ = stream->local();
   remote_ = stream->remote();
   stream_.adopt(std::move(stream));
-  if (!owner_.room_for_incoming()) services_.counters.refuse(Refusal::half_open_limit);
   process(vp::StreamAccepted{});
-  if (stream_.is_open()) stream_.expect_segment();
+  stream_.expect_segment();
 }
 
 vi::NetAddress IncomingSetup::client() const { return address_of(remote_.ip, request_.ce.calling); }
@@ -70,6 +56,8 @@ vi::Return IncomingSetup::accept(const vi::Vi& vi, Established& established) {
 }
 
 void IncomingSetup::reject() { process(vp::RejectRequested{}); }
+void IncomingSetup::answer_no_match() { process(vp::NoMatchingDiscriminator{}); }
+void IncomingSetup::make_room() { process(vp::PlaceNeeded{}); }
 void IncomingSetup::connection_ended() { process(vp::ConnectionEnded{}); }
 
 // --- what the stream brings ----------------------------------------------------------------------------------------
@@ -87,8 +75,9 @@ void IncomingSetup::segment_received(const wire::vitcp::Segment& segment) {
   if (machine_.is<vp::PendingAccept>()) stream_.expect_nothing();
 }
 
-void IncomingSetup::segment_refused(const wire::ParseError& error) {
-  is_request_refused(error) ? process(vp::RequestRefused{}) : process(vp::RequestInvalid{});
+void IncomingSetup::segment_refused(wire::Bytes octets) {
+  port_service::answer_to(port_service::examine(octets).finding) ? process(vp::RequestRefused{})
+                                                                 : process(vp::RequestInvalid{});
 }
 
 void IncomingSetup::octets_unexpected() {
@@ -103,23 +92,16 @@ void IncomingSetup::stream_ended() {
 
 void IncomingSetup::request_overdue() {
   services_.counters.refuse(Refusal::request_timeout);
-  stop_request_timer();
   process(vp::RequestOverdue{});
 }
 
 // --- effects -------------------------------------------------------------------------------------------------------
 
 void IncomingSetup::start_request_timer() {
-  half_open_ = true;
-  owner_.half_open_changed(1);
   services_.scheduler.schedule_after(timer_, services_.config.request_timeout);
 }
 
-void IncomingSetup::stop_request_timer() {
-  services_.scheduler.cancel(timer_);
-  half_open_ = false;
-  owner_.half_open_changed(-1);
-}
+void IncomingSetup::stop_request_timer() { services_.scheduler.cancel(timer_); }
 
 bool IncomingSetup::levels_match() const { return to_wire(accepting_->attributes().reliability) == request_.ce.level; }
 

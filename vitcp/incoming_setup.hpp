@@ -11,13 +11,9 @@ class IncomingSetup;
 
 class IncomingSetupOwner {
  public:
-  /// Fewer streams than the limit are without a whole ConnectRequest.
-  [[nodiscard]] virtual bool room_for_incoming() const = 0;
-  /// One is, or is no longer.
-  virtual void half_open_changed(int by) = 0;
   /// Whether somebody waits for this request, and another offer has room. Called before offer().
   [[nodiscard]] virtual bool match(IncomingSetup& setup) = 0;
-  /// VipConnectWait of who was matched returns.
+  /// VipConnectWait of who was matched returns, or its request answers. May decide it from within.
   virtual void offer(IncomingSetup& setup) = 0;
   /// It cannot be accepted or rejected any more.
   virtual void withdraw(IncomingSetup& setup) = 0;
@@ -32,15 +28,20 @@ class IncomingSetupOwner {
 
 class IncomingSetup final : private SetupStreamUser, private machines::vitcp_passive::Context {
  public:
-  IncomingSetup(const Services& services, IncomingSetupOwner& owner)
-      : services_(services), owner_(owner), stream_(services, *this) {}
+  /// `counted`: among the half-open streams, whose number is limited.
+  IncomingSetup(const Services& services, IncomingSetupOwner& owner, bool counted)
+      : services_(services), owner_(owner), counted_(counted), stream_(services, *this) {}
 
   void start(std::unique_ptr<streams::Stream> stream);
   /// VipConnectAccept by this VI, which is Idle. Success: `established` is what it goes on with.
   /// InvalidReliabilityLevel: the request stays.
   [[nodiscard]] vi::Return accept(const vi::Vi& vi, Established& established);
-  /// VipConnectReject.
+  /// VipConnectReject, or a peer's request of another level.
   void reject();
+  /// A peer's request, of which another is the one that makes the connection.
+  void answer_no_match();
+  /// Others need its place. Pre: is_half_open().
+  void make_room();
   /// The connection that it made is over.
   void connection_ended();
 
@@ -48,28 +49,32 @@ class IncomingSetup final : private SetupStreamUser, private machines::vitcp_pas
   [[nodiscard]] vi::NetAddress client() const;
   /// What the client asked for: where it connected to, and the Called Discriminator.
   [[nodiscard]] vi::NetAddress wanted() const;
+  /// The other end of the stream.
+  [[nodiscard]] const streams::Address& remote() const { return remote_; }
   vi::ConnectionToken token;  // the owner's, while it is offered
+  [[nodiscard]] bool is_counted() const { return counted_; }
+  /// Its ConnectRequest is not whole.
+  [[nodiscard]] bool is_half_open() const { return machine_.is<machines::vitcp_passive::Incoming>(); }
   [[nodiscard]] bool is_over() const { return machine_.is<machines::vitcp_passive::Disconnected>(); }
   [[nodiscard]] bool is_consistent() const;
 
  private:
   template <class Event>
   void process(const Event& event);
-  void settle();
   [[nodiscard]] wire::vitcp::Segment accept_segment();
   void send_refusal(wire::vitcp::SegmentType type);
   void request_overdue();
 
   // SetupStreamUser
   void segment_received(const wire::vitcp::Segment& segment) override;
-  void segment_refused(const wire::ParseError& error) override;
+  void segment_refused(wire::Bytes octets) override;
   void octets_unexpected() override;
   void stream_ended() override;
   // machines::vitcp_passive
   void start_request_timer() override;
   void stop_request_timer() override;
   void match() override { match_due_ = true; }
-  void offer() override { owner_.offer(*this); }
+  void offer() override { offer_due_ = true; }
   void withdraw_offer() override { owner_.withdraw(*this); }
   void send_connect_accept() override;
   void send_connect_reject() override { send_refusal(wire::vitcp::SegmentType::connect_reject); }
@@ -79,16 +84,16 @@ class IncomingSetup final : private SetupStreamUser, private machines::vitcp_pas
   void connected() override {}  // accept() goes on
   void complete_accept(machines::vitcp_passive::AcceptOutcome outcome) override { outcome_ = outcome; }
   void complete_reject() override {}
-  [[nodiscard]] bool room_for_incoming() const override { return owner_.room_for_incoming(); }
   [[nodiscard]] bool levels_match() const override;
   void on_row(const fsm::Row& row) override { fsm::tell(services_.row_listener, row); }
   void unexpected(std::string_view, std::string_view, std::string_view) override;
 
   const Services& services_;
   IncomingSetupOwner& owner_;
+  const bool counted_;
   SetupStream stream_;
   machines::vitcp_passive::Machine machine_;
-  bool half_open_ = false, match_due_ = false;
+  bool match_due_ = false, offer_due_ = false;
   std::optional<machines::vitcp_passive::AcceptOutcome> outcome_;
   const vi::Vi* accepting_ = nullptr;  // while VipConnectAccept runs
   streams::Address local_{}, remote_{};

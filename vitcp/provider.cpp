@@ -68,15 +68,22 @@ void Provider::say_goodbye() {
 
 void Provider::connect_request(vi::Vi& vi, const vi::NetAddress& local, const vi::NetAddress& remote,
                                vi::TimeNs timeout_ns, vi::ConnectOperation& operation) {
-  const vi::Return refusal = vi.may_request(is_own(local.host) && fits(local) && fits(remote), timeout_ns);
-  if (refusal != vi::Return::Success) return operation.done(refusal);
-  of(vi).connect({from_family_of(remote, local), remote, timeout_ns}, operation);
-  FCVI_ASSERT_CONSISTENT(*this);
+  const vi::Return refusal = request(vi, {local, remote, timeout_ns}, operation);
+  if (refusal != vi::Return::Success) operation.done(refusal);
 }
 
-vi::Return Provider::connect_peer_request(vi::Vi&, const vi::NetAddress&, const vi::NetAddress&, vi::TimeNs,
-                                          vi::ConnectOperation&) {
-  return vi::Return::ErrorResource;
+vi::Return Provider::connect_peer_request(vi::Vi& vi, const vi::NetAddress& local, const vi::NetAddress& remote,
+                                          vi::TimeNs timeout_ns, vi::ConnectOperation& operation) {
+  return request(vi, {local, remote, timeout_ns, true}, operation);
+}
+
+vi::Return Provider::request(vi::Vi& vi, ActiveSetup::Request request, vi::ConnectOperation& operation) {
+  const bool addresses = is_own(request.local.host) && fits(request.local) && fits(request.remote);
+  const vi::Return refusal = vi.may_request(addresses, request.timeout);
+  request.local = from_family_of(request.remote, request.local);
+  if (refusal == vi::Return::Success) of(vi).connect(request, operation);
+  FCVI_ASSERT_CONSISTENT(*this);
+  return refusal;
 }
 
 void Provider::connect_wait(const vi::NetAddress& local, vi::TimeNs timeout_ns, vi::ConnectWaitOperation& operation) {
@@ -129,6 +136,11 @@ void Provider::bury(std::unique_ptr<ActiveSetup> setup) {
   bury_soon();
 }
 
+void Provider::bury(std::unique_ptr<PeerRequest> request) {
+  dead_requests_.push_back(std::move(request));
+  bury_soon();
+}
+
 void Provider::bury(std::unique_ptr<Connection> connection) {
   dead_connections_.push_back(std::move(connection));
   bury_soon();
@@ -136,6 +148,7 @@ void Provider::bury(std::unique_ptr<Connection> connection) {
 
 void Provider::bury_all() {
   dead_setups_.clear();
+  dead_requests_.clear();
   dead_connections_.clear();
   orphans_.remove_if([](const auto& connection) { return connection->is_over(); });
 }

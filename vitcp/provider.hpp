@@ -3,7 +3,8 @@
 //
 //   Provider    the calls of vi::Transport
 //   Acceptor    streams that others set up, until they are a VI's: each an IncomingSetup
-//   Endpoint    one per VI: an ActiveSetup, then a Connection
+//   Endpoint    one per VI: an ActiveSetup or a PeerRequest, then a Connection
+//   PeerPool    who waits for a peer's ConnectRequest
 //   Connection  with SegmentReader, SegmentWriter, MessageSender, MessageReceiver, ReadRequester, ReadResponder,
 //               Closing
 //   Services    what all of these are given: streams, scheduler, counters, configuration, ...
@@ -70,12 +71,18 @@ class Provider final : public vi::Transport, private EndpointOwner, private Conn
   static Endpoint& of(const vi::Vi& vi) { return *static_cast<Endpoint*>(vi.transport_context); }
   [[nodiscard]] bool is_own(const wire::IpAddress& host) const;
   [[nodiscard]] vi::NetAddress from_family_of(const vi::NetAddress& remote, vi::NetAddress local) const;
+  [[nodiscard]] vi::Return request(vi::Vi& vi, ActiveSetup::Request request, vi::ConnectOperation& operation);
   [[nodiscard]] vi::Return accept(vi::ConnectionToken token, vi::Vi& vi);
 
   // EndpointOwner
   [[nodiscard]] ConnectionOwner& heir() override { return *this; }
   void take_over(std::unique_ptr<Connection> connection) override { orphans_.push_back(std::move(connection)); }
   void bury(std::unique_ptr<ActiveSetup> setup) override;
+  void bury(std::unique_ptr<PeerRequest> request) override;
+  [[nodiscard]] PeerPool& peers() override { return peers_; }
+  [[nodiscard]] std::unique_ptr<IncomingSetup> release(IncomingSetup& setup) override {
+    return acceptor_.release(setup);
+  }
   void bury(std::unique_ptr<Connection> connection) override;
   // ConnectionOwner: of those without a VI
   void connection_left(Connection&) override {}
@@ -89,10 +96,12 @@ class Provider final : public vi::Transport, private EndpointOwner, private Conn
   NumberSource numbers_{config_.number_seed};
   Services services_;
   WaitBook wait_book_;
-  Acceptor acceptor_{services_};
+  PeerPool peers_{wait_book_};
+  Acceptor acceptor_{services_, peers_};
   std::map<const vi::Vi*, std::unique_ptr<Endpoint>> endpoints_;
   std::list<std::unique_ptr<Connection>> orphans_;
   std::list<std::unique_ptr<ActiveSetup>> dead_setups_;
+  std::list<std::unique_ptr<PeerRequest>> dead_requests_;
   std::list<std::unique_ptr<Connection>> dead_connections_;
   runtime::Timer<Provider, &Provider::bury_all> burial_{*this};
 };

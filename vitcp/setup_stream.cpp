@@ -96,7 +96,7 @@ void SetupStream::judge() {
   const auto segment = wire::vitcp::Segment::parse(octets, false);
   if (segment) return user_.segment_received(*segment);
   services_.counters.refuse(segment.error());
-  user_.segment_refused(segment.error());
+  user_.segment_refused(octets);
 }
 
 }  // namespace vitcp

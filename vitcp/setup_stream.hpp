@@ -17,8 +17,8 @@ class SetupStreamUser {
   virtual void stream_refused(streams::Reason) {}
   /// The segment that was expected, whole.
   virtual void segment_received(const wire::vitcp::Segment& segment) = 0;
-  /// What came is none.
-  virtual void segment_refused(const wire::ParseError& error) = 0;
+  /// What came, `octets` from the first on, is none.
+  virtual void segment_refused(wire::Bytes octets) = 0;
   /// Octets came where none were expected.
   virtual void octets_unexpected() = 0;
   /// The other end sends no more, or the stream broke.
@@ -36,7 +36,10 @@ class SetupStream final : private streams::StreamUser {
   void adopt(std::unique_ptr<streams::Stream> stream);
   void close() { stream_.reset(), clear(); }
   [[nodiscard]] bool is_open() const { return stream_ != nullptr; }
-  [[nodiscard]] streams::Stream& stream() { return *stream_; }
+  /// Of our end, if there is one.
+  [[nodiscard]] std::optional<streams::Address> local() const {
+    return stream_ == nullptr ? std::nullopt : std::optional(stream_->local());
+  }
 
   void send(const wire::vitcp::Segment& segment);
   /// segment_received(), segment_refused() or stream_ended() follows.

@@ -191,7 +191,6 @@ class Meeting::PassiveContext final : public Complaining<vitcp_passive::Context>
   void connected() override { meeting.host(meeting.acceptor(stream_)).connected_on = stream_; }
   void complete_accept(vitcp_passive::AcceptOutcome) override {}
   void complete_reject() override {}
-  [[nodiscard]] bool room_for_incoming() const override { return true; }
   [[nodiscard]] bool levels_match() const override { return true; }
 
  private:

@@ -7,7 +7,7 @@ namespace {
 
 class Recorded final : public fsm::testing::Recorder<Context> {
  public:
-  enum Knob : unsigned { NoRoomForIncomingKnob, LevelsDifferKnob };
+  enum Knob : unsigned { LevelsDifferKnob };
   void start_request_timer() override { note("start_request_timer"); }
   void stop_request_timer() override { note("stop_request_timer"); }
   void match() override { note("match"); }
@@ -21,14 +21,13 @@ class Recorded final : public fsm::testing::Recorder<Context> {
   void connected() override { note("connected"); }
   void complete_accept(AcceptOutcome value) override { note("complete_accept", value); }
   void complete_reject() override { note("complete_reject"); }
-  [[nodiscard]] bool room_for_incoming() const override { return !knob(NoRoomForIncomingKnob); }
   [[nodiscard]] bool levels_match() const override { return !knob(LevelsDifferKnob); }
 };
 
 struct Input {
   using Def = vitcp_passive::Def;
   using Recorded = vitcp_passive::Recorded;
-  static constexpr unsigned knob_count = 2;
+  static constexpr unsigned knob_count = 1;
 
   template <class Event>
   static fsm::testing::Samples<Event> samples(std::type_identity<Event>) {
@@ -62,10 +61,8 @@ TEST(VitcpPassive, Listening_undisturbed_setup) {
 }
 
 // Too many connections wait for their ConnectRequest already.
-TEST(VitcpPassive, Listening_too_many_half_open) {
-  Rig rig;
-  rig.set(Recorded::NoRoomForIncomingKnob);
-  EXPECT_EQ(rig.after(StreamAccepted{}), "Disconnected: drop_stream");
+TEST(VitcpPassive, Incoming_place_needed) {
+  EXPECT_EQ(incoming().after(PlaceNeeded{}), "Disconnected: stop_request_timer, drop_stream");
 }
 
 // VI-TCP 3.3, rulings V-8, V-9, V-16, V-23: a request that cannot be is rejected.

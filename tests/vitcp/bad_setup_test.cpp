@@ -142,6 +142,45 @@ TEST_F(VitcpBadSetup, streams_beyondTheLimitOfHalfOpenOnes_areClosed) {
   EXPECT_EQ(hosts.server->provider.streams_without_vi(), 0u);
 }
 
+// Of half-open streams the one goes that has had most time, of the host that has most of them: who opens many keeps out
+// nobody else.
+TEST_F(VitcpBadSetup, streams_ofOneHost_doNotKeepOutOthers) {
+  peer.connect();
+  std::vector<streams::test::Hearer> hearers(70);
+  for (auto& hearer : hearers) {
+    hearer.stream = hosts.world.client.connect({hosts.server->address, vt::default_port}, {}, hearer);
+    hosts.run(runtime::millisecond);
+    hearer.stream->ask_readable();
+  }
+  hosts.settle();
+  EXPECT_EQ(hosts.server->provider.half_open(), 64u);
+  for (std::size_t i = 0; i != hearers.size(); ++i) EXPECT_EQ(hearers[i].notices() > 1, i < 7) << i;
+  peer.send(RawPeer::request(delivery));
+  EXPECT_EQ(wait.result, Return::Success);
+  for (auto& hearer : hearers) hearer.stream.reset();
+  hosts.settle();
+}
+
+// Streams that others accepted are limited by them: a burst of those costs no other stream its place.
+TEST_F(VitcpBadSetup, streams_givenByOthers_doNotCount) {
+  const wire::IpAddress ip = wire::IpAddress::v4(10, 0, 0, 9);
+  streams::test::Door door;
+  streams::Streams& host = hosts.world.network.add_host({ip});
+  const auto listener = std::move(*host.listen({ip, vt::default_port}, door));
+  std::vector<streams::test::Hearer> hearers(80);
+  peer.connect();
+  for (auto& hearer : hearers) hearer.stream = hosts.world.client.connect({ip, vt::default_port}, {}, hearer);
+  hosts.settle();
+  for (auto& stream : std::exchange(door.streams, {})) hosts.server->provider.take(std::move(stream));
+  EXPECT_EQ(counters().refused(), 0u);
+  hosts.run(5 * runtime::second);
+  EXPECT_FALSE(peer.is_closed());
+  hosts.run(5 * runtime::second);
+  EXPECT_EQ(counters().refused(Refusal::request_timeout), 81u);
+  for (auto& hearer : hearers) hearer.stream.reset();
+  hosts.settle();
+}
+
 // Streams that got their answer, and whose other end does not close them, are no more than the limit.
 TEST_F(VitcpBadSetup, streams_thatAreRefused_areLimited) {
   vt::Segment nobody = RawPeer::request(delivery);

@@ -11,8 +11,8 @@ namespace vt = wire::vitcp;
 /// At a host of its own, which the NICs of TwoHosts can reach.
 class RawPeer final : private streams::StreamUser, private streams::ListenerUser {
  public:
-  explicit RawPeer(TwoHosts& hosts)
-      : hosts_(hosts), address(wire::IpAddress::v4(10, 0, 0, 3)), streams_(hosts.world.network.add_host({address})) {}
+  explicit RawPeer(TwoHosts& hosts, const wire::IpAddress& its_address = wire::IpAddress::v4(10, 0, 0, 3))
+      : hosts_(hosts), address(its_address), streams_(hosts.world.network.add_host({address})) {}
 
   // --- as a client -------------------------------------------------------------------------------------------------
   void connect() {
@@ -71,11 +71,21 @@ class RawPeer final : private streams::StreamUser, private streams::ListenerUser
     segment.write(octets);
     return octets;
   }
-  void send(wire::Bytes octets) {
+  /// Its CRC, if it has one, is right again.
+  void mend(std::vector<std::uint8_t>& octets) const {
+    if (!crc_) return;
+    const std::size_t covered = octets.size() - vt::trailer_bytes;
+    vt::store_crc(octets.data() + covered, vt::crc(wire::Bytes(octets).first(covered)));
+  }
+  void send(wire::Bytes octets) { send(octets, 100 * runtime::millisecond); }
+  /// And then so much time passes.
+  void send(wire::Bytes octets, runtime::TimeNs time) {
     ASSERT_FALSE(is_closed());
     EXPECT_EQ(stream_->write(octets), octets.size());
-    hosts_.settle();
+    hosts_.run(time);
   }
+  /// As many as the stream takes; no time passes.
+  void push(wire::Bytes octets) { static_cast<void>(stream_ == nullptr ? 0 : stream_->write(octets)); }
   void send(const vt::Segment& segment) { send(octets_of(segment)); }
   /// The next segment that came; its payload stays until the next one.
   vt::Segment take() {
@@ -96,12 +106,14 @@ class RawPeer final : private streams::StreamUser, private streams::ListenerUser
   /// The provider closed or reset the stream.
   [[nodiscard]] bool is_closed() const { return ended_ || broken_; }
   void close() { stream_.reset(); }
+  void stop_reading() { reads_ = false; }
   /// For another stream.
   void forget() { received_.clear(), ended_ = broken_ = crc_ = false; }
 
  private:
   void connected() override { stream_->ask_readable(); }
   void readable() override {
+    if (!reads_) return;
     std::array<std::uint8_t, 4096> room;
     const streams::ReadResult result = stream_->read(room);
     received_.insert(received_.end(), room.begin(), room.begin() + static_cast<std::ptrdiff_t>(result.octets));
@@ -126,7 +138,7 @@ class RawPeer final : private streams::StreamUser, private streams::ListenerUser
   std::unique_ptr<streams::Listener> listener_;
   std::unique_ptr<streams::Stream> stream_;
   std::vector<std::uint8_t> received_, present_;
-  bool ended_ = false, broken_ = false, crc_ = false;
+  bool ended_ = false, broken_ = false, crc_ = false, reads_ = true;
   vt::MessageNumber acknowledged_{};  // nothing but the provider's connection segment (ruling V-5)
 };
 

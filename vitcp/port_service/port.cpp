@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "vitcp/port_service/senders.hpp"
+
 namespace vitcp::port_service {
 using wire::vitcp::SegmentType;
 
@@ -17,12 +19,6 @@ struct Port::Entry {
 };
 
 namespace {
-// A site has at least a /64 to itself, and any address of it.
-wire::IpAddress sender_of(wire::IpAddress address) {
-  if (!address.is_v4_mapped()) std::fill(address.bytes.begin() + 8, address.bytes.end(), std::uint8_t{0});
-  return address;
-}
-
 Fate fate_of(Finding finding) {
   switch (finding) {
     case Finding::incomplete:
@@ -88,10 +84,10 @@ void Port::add(ConnectionId stream, const Ends& ends) {
 
 // One that was answered has what it needs.
 void Port::make_room() {
-  std::map<wire::IpAddress, std::size_t> of_sender;
-  for (const auto& [stream, entry] : entries_) ++of_sender[sender_of(entry->view.ends.from)];
+  Senders senders;
+  for (const auto& [stream, entry] : entries_) senders.add(entry->view.ends.from);
   const auto weight = [&](const Entry& entry) {
-    return entry.view.phase == Phase::closing ? entries_.size() + 1 : of_sender[sender_of(entry.view.ends.from)];
+    return entry.view.phase == Phase::closing ? entries_.size() + 1 : senders.count_of(entry.view.ends.from);
   };
   const auto lighter = [&](const auto& left, const auto& right) {
     return weight(*left.second) < weight(*right.second);
