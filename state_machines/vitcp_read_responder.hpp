@@ -1,7 +1,7 @@
 // The Read Responses that one end of a connection over TCP sends (VI-TCP 2.2.2.2.3, 2.2.2.2.6, 3.2): one at a time, in
 // the order of the requests, between the segments of messages.
 //
-// One object per connection; begins as it does. vitcp_receiver accept_read() and refuse_read() fill a queue of the
+// One object per connection; begins as it does. vitcp_receiver accept_read() fills a queue of the
 // owner's that is no longer than our RDMA Read Window. While the machine may_begin(), the owner takes the oldest
 // request, looks whether its memory may be read (enables, handle, tag, range), and feeds ReadGranted or ReadRefused.
 //
@@ -33,7 +33,7 @@ class Context : public fsm::Context {
   // without payload (ruling V-18).
   virtual void send_padding() = 0;
   virtual void finish_response() = 0;  // one less is to be answered: its memory is held no longer
-  // VIP_ERROR_RDMAR_PROT (VI-DG 3.8.1), or a transport error if the request's CRC was wrong. Before finish_response().
+  // VIP_ERROR_RDMAR_PROT (VI-DG 3.8.1). Before finish_response().
   virtual void report_refusal() = 0;
   // vi_endpoint ConnectionLost, where a completion did not end it already, and vitcp_closing ConnectionFailed. Post it:
   // ConnectionEnded comes back.

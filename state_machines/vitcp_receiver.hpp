@@ -6,9 +6,10 @@
 // 1. parses the header. ProtocolViolated: it cannot be parsed; a connection segment; a Message Number other than the
 //    one that is due (ruling V-4; of a NOP: the last one); another type or Data Offset than the open message has; a
 //    Read Response without a request, or beyond its length. But if such a segment has a CRC, and that is wrong:
-//    SegmentCorrupt or, if the type is Send or RdmaWrite, SegmentReceived of whatever is due;
-// 2. on the first segment of a message claims what it needs (receive descriptor, memory). If places() says so it puts
-//    the payload there, and notes if that fails;
+//    SegmentCorrupt or, if the type is Send or RdmaWrite, SegmentReceived of whatever is due. In Resuming it looks for
+//    the next message instead (ruling V-21);
+// 2. on the first segment of a message waits while holds() says so; claims what it needs (receive descriptor, memory).
+//    If places() says so it puts the payload there, and notes if that fails;
 // 3. checks the CRC, if there is one, and feeds SegmentReceived, ReadRequested or SegmentCorrupt;
 // 4. feeds vitcp_sender what Message ACK, Rx Descriptors Posted and Remote Error Code say, if the CRC was right.
 // The Message Number that is due, the Data Offset and what was claimed stay with the owner.
@@ -38,12 +39,17 @@ struct SegmentReceived {          // of Send or RdmaWrite: the first one of the 
   Verdict verdict = Verdict::Good;
   bool last = false;
 };
-struct ReadRequested {     // RdmaReadRequest, whole, its number due
-  bool crc_wrong = false;  // then nothing in it but the number that was due is believed
+struct ReadRequested {};  // RdmaReadRequest, whole, its CRC right, its number due
+// Reliable Reception, fed in Answering: the responses to all RDMA Reads were given to the stream, and no memory is read
+// for them any more.
+struct ReadsAnswered {};
+struct SegmentCorrupt {   // the CRC of a segment is wrong, and it does not count as SegmentReceived
+  bool plausible = true;  // its header could be that of a segment: version, type, length
 };
-struct SegmentCorrupt {  // the CRC of another segment is wrong
-  bool in_turn = false;  // it is a NOP, and nothing else is wrong with it
-};
+// Fed in Resuming: the first segment of a message, from the one that is due on; it is the one that is due now.
+struct MessageFound {};
+// Fed in Resuming: a later segment of a message that nobody was told of; it is the one that is due now.
+struct MessageLost {};
 struct ProtocolViolated {};  // see 1.; the owner counts by reason
 struct ConnectionEnded {};   // vitcp_closing leave_connected()
 
@@ -64,7 +70,6 @@ class Context : public fsm::Context {
   // begun segment is copied now.
   virtual void report_error(Verdict) = 0;
   virtual void accept_read() = 0;          // one more for vitcp_read_responder: ReadGranted or ReadRefused in its turn
-  virtual void refuse_read() = 0;          // the same, to be refused in its turn
   virtual void expect_next_message() = 0;  // the number that is due is one more; Data Offset 0
   virtual void drop_segment() = 0;         // counted
   // vi_endpoint ConnectionLost, where a completion did not end it already, and vitcp_closing ConnectionFailed. Post it:
@@ -78,8 +83,10 @@ class Context : public fsm::Context {
 // --- states
 struct Closed : fsm::State {};      // not connected yet
 struct Expecting : fsm::State {};   // no message is open
+struct Answering : fsm::State {};   // Reliable Reception: the same, but RDMA Reads are to be answered first
 struct Receiving : fsm::State {};   // one is
 struct Discarding : fsm::State {};  // the same, but it has failed, and the connection persists
+struct Resuming : fsm::State {};    // a segment was damaged, and the connection persists: which message comes next?
 struct Ended : fsm::State {};
 
 // --- actions and guards
@@ -93,7 +100,6 @@ FSM_ACTION(Acknowledge, context.acknowledge());
 FSM_ACTION(ReportError, context.report_error(event.verdict));
 FSM_ACTION(ReportCrc, context.report_error(Verdict::CrcWrong));
 FSM_ACTION(AcceptRead, context.accept_read());
-FSM_ACTION(RefuseRead, context.refuse_read());
 FSM_ACTION(ExpectNextMessage, context.expect_next_message());
 FSM_ACTION(DropSegment, context.drop_segment());
 FSM_ACTION(FailByVerdict, context.fail_connection(failure_of(event.verdict)));
@@ -101,8 +107,8 @@ FSM_ACTION(FailTransport, context.fail_connection(Failure::Transport));
 FSM_ACTION(FailProtocol, context.fail_connection(Failure::Protocol));
 FSM_GUARD(Good, event.verdict == Verdict::Good);
 FSM_GUARD(Last, event.last);
-FSM_GUARD(CrcWrong, event.crc_wrong);
-FSM_GUARD(InTurn, event.in_turn);
+FSM_GUARD(Damaged, event.verdict == Verdict::CrcWrong);
+FSM_GUARD(Plausible, event.plausible);
 FSM_GUARD(Reliable, context.reliable());
 FSM_GUARD(Acknowledged, context.acknowledged());
 FSM_GUARD(WindowOpen, context.window_open());
@@ -110,6 +116,7 @@ using fsm::All, fsm::Do, fsm::none, fsm::Not, fsm::On, fsm::to_string;
 using Delivery = All<Reliable, Not<Acknowledged>>;  // Reliable Delivery
 using Reception = All<Reliable, Acknowledged>;      // Reliable Reception
 using Unreliable = Not<Reliable>;
+using Dropped = All<Not<Good>, Not<Damaged>, Unreliable>;  // the segment's end is where it says
 
 struct Def {
   static constexpr std::string_view name = "vitcp_receiver";
@@ -117,52 +124,62 @@ struct Def {
   using initial_state = Closed;
   // clang-format off
   using transition_table = fsm::Table<
-  // clause                                                      source      event                  target      action                                               guard
-  On<"VI-TCP 4.2, 4.3 Connected",                                Closed,     ConnectionEstablished, Expecting,  none,                                                none>,
-  On<"impl: the set-up was the end, too",                        Closed,     ConnectionEnded,       Ended,      none,                                                none>,
-  // ------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"VI-TCP 2.2.2.2.6, ruling V-11",                            Expecting,  ReadRequested,         none,       Do<AcceptRead, ExpectNextMessage>,                   All<Not<CrcWrong>, WindowOpen>>,
-  On<"VI-TCP 2.2.2.2.6 must be limited, ruling V-11",            Expecting,  ReadRequested,         Ended,      FailProtocol,                                        All<Not<CrcWrong>, Not<WindowOpen>>>,
-  On<"VI-TCP 3.6, rulings V-18 V-33",                            Expecting,  ReadRequested,         none,       Do<RefuseRead, ExpectNextMessage>,                   All<CrcWrong, Unreliable, WindowOpen>>,
-  On<"VI-TCP 2.2.2.2.6 must be limited, ruling V-33",            Expecting,  ReadRequested,         none,       Do<DropSegment, ExpectNextMessage>,                  All<CrcWrong, Unreliable, Not<WindowOpen>>>,
-  On<"VI-TCP 3.6 closed at once, ruling V-21",                   Expecting,  ReadRequested,         Ended,      FailTransport,                                       All<CrcWrong, Delivery>>,
-  On<"VI-TCP 3.6 ACK and closed at once, rulings V-21 V-30",     Expecting,  ReadRequested,         Ended,      Do<ReportCrc, FailTransport>,                        All<CrcWrong, Reception>>,
-  On<"VI-TCP 3.6, ruling V-21",                                  Expecting,  SegmentCorrupt,        none,       DropSegment,                                         All<InTurn, Unreliable>>,
-  On<"VI-TCP 3.6, ruling V-21 the next header is not plausible", Expecting,  SegmentCorrupt,        Ended,      FailTransport,                                       All<Not<InTurn>, Unreliable>>,
-  On<"VI-TCP 3.6 closed at once, ruling V-21",                   Expecting,  SegmentCorrupt,        Ended,      FailTransport,                                       Delivery>,
-  On<"VI-TCP 3.6 ACK and closed at once, rulings V-21 V-30",     Expecting,  SegmentCorrupt,        Ended,      Do<ReportCrc, FailTransport>,                        Reception>,
-  On<"VI-TCP 3.2 Message Number, ruling V-4",                    Expecting,  ProtocolViolated,      Ended,      FailProtocol,                                        none>,
-  On<"VI-TCP 2.2.2.2.2, ruling V-17",                            Expecting,  ConnectionEnded,       Ended,      none,                                                none>,
-  On<"VI-ARCH 2.5.1 dropped, the connection persists",           Expecting,  SegmentReceived,       none,       Do<FailReceive, ExpectNextMessage>,                  All<Not<Good>, Last, Unreliable>>,
-  On<"VI-ARCH 2.5.1 dropped, the connection persists",           Expecting,  SegmentReceived,       Discarding, FailReceive,                                         All<Not<Good>, Not<Last>, Unreliable>>,
-  On<"VI-ARCH 2.5.2, VI-TCP 3.6, ruling V-19",                   Expecting,  SegmentReceived,       Ended,      Do<FailReceive, FailByVerdict>,                      All<Not<Good>, Delivery>>,
-  On<"VI-ARCH 2.5.3, VI-TCP 3.2, 3.6, ruling V-19",              Expecting,  SegmentReceived,       Ended,      Do<ReportError, FailReceive, FailByVerdict>,         All<Not<Good>, Reception>>,
-  On<"VI-TCP 2.2.2.2.3 more segments follow",                    Expecting,  SegmentReceived,       Receiving,  none,                                                All<Good, Not<Last>>>,
-  On<"VI-TCP 3.2 Message ACK, VI-ARCH 2.5.3",                    Expecting,  SegmentReceived,       none,       Do<CompleteReceive, Acknowledge, ExpectNextMessage>, All<Good, Last, Acknowledged>>,
-  On<"VI-TCP 2.2.2.2.3",                                         Expecting,  SegmentReceived,       none,       Do<CompleteReceive, ExpectNextMessage>,              All<Good, Last, Not<Acknowledged>>>,  // last in the group: tried first
-  // ------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"VI-TCP 3.6, ruling V-21 a NOP in between",                 Receiving,  SegmentCorrupt,        none,       DropSegment,                                         All<InTurn, Unreliable>>,
-  On<"VI-TCP 3.6, ruling V-21 the next header is not plausible", Receiving,  SegmentCorrupt,        Ended,      Do<FailReceiveCrc, FailTransport>,                   All<Not<InTurn>, Unreliable>>,
-  On<"VI-TCP 3.6 closed at once, ruling V-21",                   Receiving,  SegmentCorrupt,        Ended,      Do<FailReceiveCrc, FailTransport>,                   Delivery>,
-  On<"VI-TCP 3.6 ACK and closed at once, rulings V-21 V-30",     Receiving,  SegmentCorrupt,        Ended,      Do<ReportCrc, FailReceiveCrc, FailTransport>,        Reception>,
-  On<"VI-TCP 2.2.2.2.3 one message at a time",                   Receiving,  ProtocolViolated,      Ended,      FailProtocol,                                        none>,
-  On<"VI-TCP 2.2.2.2.2, ruling V-17",                            Receiving,  ConnectionEnded,       Ended,      none,                                                none>,
-  On<"VI-ARCH 2.5.1 dropped, the connection persists",           Receiving,  SegmentReceived,       Expecting,  Do<FailReceive, ExpectNextMessage>,                  All<Not<Good>, Last, Unreliable>>,
-  On<"VI-ARCH 2.5.1 dropped, the connection persists",           Receiving,  SegmentReceived,       Discarding, FailReceive,                                         All<Not<Good>, Not<Last>, Unreliable>>,
-  On<"VI-ARCH 2.5.2, VI-TCP 3.6, ruling V-19",                   Receiving,  SegmentReceived,       Ended,      Do<FailReceive, FailByVerdict>,                      All<Not<Good>, Delivery>>,
-  On<"VI-ARCH 2.5.3, VI-TCP 3.2, 3.6, ruling V-19",              Receiving,  SegmentReceived,       Ended,      Do<ReportError, FailReceive, FailByVerdict>,         All<Not<Good>, Reception>>,
-  On<"VI-TCP 3.2 Message ACK, VI-ARCH 2.5.3",                    Receiving,  SegmentReceived,       Expecting,  Do<CompleteReceive, Acknowledge, ExpectNextMessage>, All<Good, Last, Acknowledged>>,
-  On<"VI-TCP 2.2.2.2.3",                                         Receiving,  SegmentReceived,       Expecting,  Do<CompleteReceive, ExpectNextMessage>,              All<Good, Last, Not<Acknowledged>>>,
-  On<"VI-TCP 2.2.2.2.3 next segment",                            Receiving,  SegmentReceived,       none,       none,                                                All<Good, Not<Last>>>,  // last in the group: tried first
-  // ------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"VI-ARCH 2.5.1, VI-TCP 3.2 Transmit Error",                 Discarding, SegmentReceived,       none,       none,                                                Not<Last>>,
-  On<"VI-ARCH 2.5.1, VI-TCP 3.2 Transmit Error",                 Discarding, SegmentReceived,       Expecting,  ExpectNextMessage,                                   Last>,
-  On<"VI-TCP 3.6, ruling V-21 a NOP in between",                 Discarding, SegmentCorrupt,        none,       DropSegment,                                         InTurn>,
-  On<"VI-TCP 3.6, ruling V-21 the next header is not plausible", Discarding, SegmentCorrupt,        Ended,      FailTransport,                                       Not<InTurn>>,
-  On<"VI-TCP 2.2.2.2.3 one message at a time",                   Discarding, ProtocolViolated,      Ended,      FailProtocol,                                        none>,
-  On<"VI-TCP 2.2.2.2.2, ruling V-17",                            Discarding, ConnectionEnded,       Ended,      none,                                                none>,
-  // ------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"impl: our own failure comes back",                         Ended,      ConnectionEnded,       none,       none,                                                none>
+  // clause                                                    source      event                  target      action                                               guard
+  On<"VI-TCP 4.2, 4.3 Connected",                              Closed,     ConnectionEstablished, Expecting,  none,                                                none>,
+  On<"impl: the set-up was the end, too",                      Closed,     ConnectionEnded,       Ended,      none,                                                none>,
+  // --------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"VI-TCP 2.2.2.2.6, ruling V-11",                          Expecting,  ReadRequested,         none,       Do<AcceptRead, ExpectNextMessage>,                   All<WindowOpen, Not<Acknowledged>>>,
+  On<"VI-ARCH 6.3.1.1, VI-TCP 2.2.2.2.6, ruling V-11",         Expecting,  ReadRequested,         Answering,  Do<AcceptRead, ExpectNextMessage>,                   All<WindowOpen, Acknowledged>>,
+  On<"VI-TCP 2.2.2.2.6 must be limited, ruling V-11",          Expecting,  ReadRequested,         Ended,      FailProtocol,                                        Not<WindowOpen>>,
+  On<"VI-TCP 3.6, ruling V-21 what comes next is looked at",   Expecting,  SegmentCorrupt,        Resuming,   DropSegment,                                         Unreliable>,
+  On<"VI-TCP 3.6 closed at once, ruling V-21",                 Expecting,  SegmentCorrupt,        Ended,      FailTransport,                                       Delivery>,
+  On<"VI-TCP 3.6 ACK and closed at once, rulings V-21 V-30",   Expecting,  SegmentCorrupt,        Ended,      Do<ReportCrc, FailTransport>,                        Reception>,
+  On<"VI-TCP 3.2 Message Number, ruling V-4",                  Expecting,  ProtocolViolated,      Ended,      FailProtocol,                                        none>,
+  On<"VI-TCP 2.2.2.2.2, ruling V-17",                          Expecting,  ConnectionEnded,       Ended,      none,                                                none>,
+  On<"VI-TCP 3.6 delivered with transport error, ruling V-21", Expecting,  SegmentReceived,       Resuming,   FailReceive,                                         All<Damaged, Unreliable>>,
+  On<"VI-ARCH 2.5.1 dropped, the connection persists",         Expecting,  SegmentReceived,       none,       Do<FailReceive, ExpectNextMessage>,                  All<Dropped, Last>>,
+  On<"VI-ARCH 2.5.1 dropped, the connection persists",         Expecting,  SegmentReceived,       Discarding, FailReceive,                                         All<Dropped, Not<Last>>>,
+  On<"VI-ARCH 2.5.2, VI-TCP 3.6, ruling V-19",                 Expecting,  SegmentReceived,       Ended,      Do<FailReceive, FailByVerdict>,                      All<Not<Good>, Delivery>>,
+  On<"VI-ARCH 2.5.3, VI-TCP 3.2, 3.6, ruling V-19",            Expecting,  SegmentReceived,       Ended,      Do<ReportError, FailReceive, FailByVerdict>,         All<Not<Good>, Reception>>,
+  On<"VI-TCP 2.2.2.2.3 more segments follow",                  Expecting,  SegmentReceived,       Receiving,  none,                                                All<Good, Not<Last>>>,
+  On<"VI-TCP 3.2 Message ACK, VI-ARCH 2.5.3",                  Expecting,  SegmentReceived,       none,       Do<CompleteReceive, Acknowledge, ExpectNextMessage>, All<Good, Last, Acknowledged>>,
+  On<"VI-TCP 2.2.2.2.3",                                       Expecting,  SegmentReceived,       none,       Do<CompleteReceive, ExpectNextMessage>,              All<Good, Last, Not<Acknowledged>>>,  // last in the group: tried first
+  // --------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"VI-TCP 2.2.2.2.6, ruling V-11",                          Answering,  ReadRequested,         none,       Do<AcceptRead, ExpectNextMessage>,                   WindowOpen>,
+  On<"VI-TCP 2.2.2.2.6 must be limited, ruling V-11",          Answering,  ReadRequested,         Ended,      FailProtocol,                                        Not<WindowOpen>>,
+  On<"VI-ARCH 6.3.1.1 the next message may begin",             Answering,  ReadsAnswered,         Expecting,  none,                                                none>,
+  On<"VI-TCP 3.6 ACK and closed at once, rulings V-21 V-30",   Answering,  SegmentCorrupt,        Ended,      Do<ReportCrc, FailTransport>,                        none>,
+  On<"VI-TCP 3.2 Message Number, ruling V-4",                  Answering,  ProtocolViolated,      Ended,      FailProtocol,                                        none>,
+  On<"VI-TCP 2.2.2.2.2, ruling V-17",                          Answering,  ConnectionEnded,       Ended,      none,                                                none>,
+  // --------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"VI-TCP 3.6, ruling V-21 it may be one of its segments",  Receiving,  SegmentCorrupt,        Resuming,   Do<FailReceiveCrc, DropSegment>,                     Unreliable>,
+  On<"VI-TCP 3.6 closed at once, ruling V-21",                 Receiving,  SegmentCorrupt,        Ended,      Do<FailReceiveCrc, FailTransport>,                   Delivery>,
+  On<"VI-TCP 3.6 ACK and closed at once, rulings V-21 V-30",   Receiving,  SegmentCorrupt,        Ended,      Do<ReportCrc, FailReceiveCrc, FailTransport>,        Reception>,
+  On<"VI-TCP 2.2.2.2.3 one message at a time",                 Receiving,  ProtocolViolated,      Ended,      FailProtocol,                                        none>,
+  On<"VI-TCP 2.2.2.2.2, ruling V-17",                          Receiving,  ConnectionEnded,       Ended,      none,                                                none>,
+  On<"VI-TCP 3.6 delivered with transport error, ruling V-21", Receiving,  SegmentReceived,       Resuming,   FailReceive,                                         All<Damaged, Unreliable>>,
+  On<"VI-ARCH 2.5.1 dropped, the connection persists",         Receiving,  SegmentReceived,       Expecting,  Do<FailReceive, ExpectNextMessage>,                  All<Dropped, Last>>,
+  On<"VI-ARCH 2.5.1 dropped, the connection persists",         Receiving,  SegmentReceived,       Discarding, FailReceive,                                         All<Dropped, Not<Last>>>,
+  On<"VI-ARCH 2.5.2, VI-TCP 3.6, ruling V-19",                 Receiving,  SegmentReceived,       Ended,      Do<FailReceive, FailByVerdict>,                      All<Not<Good>, Delivery>>,
+  On<"VI-ARCH 2.5.3, VI-TCP 3.2, 3.6, ruling V-19",            Receiving,  SegmentReceived,       Ended,      Do<ReportError, FailReceive, FailByVerdict>,         All<Not<Good>, Reception>>,
+  On<"VI-TCP 3.2 Message ACK, VI-ARCH 2.5.3",                  Receiving,  SegmentReceived,       Expecting,  Do<CompleteReceive, Acknowledge, ExpectNextMessage>, All<Good, Last, Acknowledged>>,
+  On<"VI-TCP 2.2.2.2.3",                                       Receiving,  SegmentReceived,       Expecting,  Do<CompleteReceive, ExpectNextMessage>,              All<Good, Last, Not<Acknowledged>>>,
+  On<"VI-TCP 2.2.2.2.3 next segment",                          Receiving,  SegmentReceived,       none,       none,                                                All<Good, Not<Last>>>,  // last in the group: tried first
+  // --------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"VI-ARCH 2.5.1, VI-TCP 3.2 Transmit Error",               Discarding, SegmentReceived,       none,       none,                                                Not<Last>>,
+  On<"VI-ARCH 2.5.1, VI-TCP 3.2 Transmit Error",               Discarding, SegmentReceived,       Expecting,  ExpectNextMessage,                                   Last>,
+  On<"VI-TCP 3.6, ruling V-21 what comes next is looked at",   Discarding, SegmentCorrupt,        Resuming,   DropSegment,                                         none>,
+  On<"VI-TCP 2.2.2.2.3 one message at a time",                 Discarding, ProtocolViolated,      Ended,      FailProtocol,                                        none>,
+  On<"VI-TCP 2.2.2.2.2, ruling V-17",                          Discarding, ConnectionEnded,       Ended,      none,                                                none>,
+  // --------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"VI-TCP 3.6 the connection may continue, ruling V-21",    Resuming,   MessageFound,          Expecting,  none,                                                none>,
+  On<"VI-TCP 3.6 delivered with transport error, ruling V-21", Resuming,   MessageLost,           none,       FailReceiveCrc,                                      none>,
+  On<"VI-TCP 3.6, ruling V-21 its header is plausible",        Resuming,   SegmentCorrupt,        none,       DropSegment,                                         Plausible>,
+  On<"VI-TCP 3.6, ruling V-21 the length was what was hit",    Resuming,   SegmentCorrupt,        Ended,      FailTransport,                                       Not<Plausible>>,
+  On<"VI-TCP 3.2 Message Number, ruling V-4",                  Resuming,   ProtocolViolated,      Ended,      FailProtocol,                                        none>,
+  On<"VI-TCP 2.2.2.2.2, ruling V-17",                          Resuming,   ConnectionEnded,       Ended,      none,                                                none>,
+  // --------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  On<"impl: our own failure comes back",                       Ended,      ConnectionEnded,       none,       none,                                                none>
   >;
   // clang-format on
 };
@@ -172,6 +189,10 @@ using Machine = fsm::Machine<Def>;
 // The payload of a segment of Send or RdmaWrite goes to memory; else it is read and dropped.
 [[nodiscard]] inline bool places(const Machine& machine) { return machine.is_any_of<Expecting, Receiving>(); }
 // No message is open: the next segment but for NOPs and Read Responses must be the first of one.
-[[nodiscard]] inline bool between_messages(const Machine& machine) { return machine.is<Expecting>(); }
+[[nodiscard]] inline bool between_messages(const Machine& machine) { return machine.is_any_of<Expecting, Answering>(); }
+// A Send or RDMA Write must not begin: nothing behind its header is looked at until ReadsAnswered.
+[[nodiscard]] inline bool holds(const Machine& machine) { return machine.is<Answering>(); }
+// The next message is looked for.
+[[nodiscard]] inline bool resumes(const Machine& machine) { return machine.is<Resuming>(); }
 
 }  // namespace machines::vitcp_receiver

@@ -64,7 +64,8 @@ class StreamUser {
 /// What read() found.
 struct ReadResult {
   std::size_t octets = 0;
-  bool end = false;  // the other end sends no more, and all of it was read
+  bool end = false;    // the other end sends no more, and all of it was read
+  bool fault = false;  // memory of the next piece cannot be written; nothing of the stream is lost
 };
 
 /// One end of a stream, set up or being set up. Destroying it closes it: the other end still gets all that was written,
@@ -83,7 +84,8 @@ class Stream {
   [[nodiscard]] virtual Address remote() const = 0;
 
   /// Takes as many octets as there is room for, in order, from several pieces; they are copied and can be used again.
-  /// Fewer than were given: ask_writable() tells when to go on. 0 before the stream is there, and when it is broken.
+  /// Fewer than were given, because there was no more room or memory of the next piece cannot be read: ask_writable()
+  /// tells when to go on. 0 before the stream is there, and when it is broken.
   /// Allocates nothing. Not after shut_down().
   virtual std::size_t write(std::span<const wire::Bytes> pieces) = 0;
   /// Fills the pieces in order with what has arrived. Fewer octets than there is room for: no more has arrived now.

@@ -126,6 +126,7 @@ void Connection::wants_to_send() {
 void Connection::turn() {
   if (is_over()) return;
   write();
+  if (!channel_.stopped && receiver_.holds() && !read_responder_.has_work()) answer_reads();
   FCVI_ASSERT_CONSISTENT(*this);
   if (end_) return carry_out_end();
   const bool owes = writer_.is_blocked() || channel_.ack_due;
@@ -148,8 +149,12 @@ void Connection::flush() {
   if (!writer_.is_cut()) sender_.batch_flushed();
 }
 
-/// At Unreliable Delivery, too: the peer must not take what is not there for data.
+/// The peer must not take what is not there for data: its segment never ends.
 void Connection::cut() {
+  if (writer_.cut_type() == SegmentType::rdma_read_response)
+    channel_.vi->report(vi::ErrorCode::RdmaRProt, vi::ResourceCode::Vi, 0, vi::status::op_rdma_read);
+  else
+    sender_.memory_cut();
   failed(Failure::Local);
   end_ = End::cut;
 }
@@ -184,13 +189,25 @@ void Connection::read() {
   SegmentReader::Progress progress{.more = true};
   for (int reads = 0; progress.more && reads != reads_at_once && !channel_.stopped; ++reads)
     progress = reader_.read(closing_.stream());
-  if (!channel_.stopped && progress.end) {
+  if (!channel_.stopped && progress.end && !reader_.waits()) {
     if (!reader_.is_at_boundary()) channel_.services.counters.refuse(Refusal::end_in_segment);
     note(Ended::peer_left);
     return closing_.end_received();
   }
+  read_on();
+}
+
+void Connection::read_on() {
   if (channel_.nop_due()) wants_to_send();
-  if (!channel_.stopped) closing_.stream().ask_readable();
+  if (!channel_.stopped && !reader_.waits()) closing_.stream().ask_readable();
+}
+
+/// All responses are with the stream, or copied: what came behind their requests may be looked at (VI-ARCH 6.3.1.1).
+void Connection::answer_reads() {
+  receiver_.reads_answered();
+  if (!reader_.waits()) return;
+  reader_.go_on();
+  read_on();
 }
 
 void Connection::closed(streams::Reason) {

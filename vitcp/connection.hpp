@@ -63,6 +63,8 @@ class Connection final : private streams::StreamUser, private ChannelListener, p
   void cut();
   void add_nop();
   void read();
+  void read_on();
+  void answer_reads();
   void note(Ended cause);
 
   // streams::StreamUser

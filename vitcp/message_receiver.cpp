@@ -22,6 +22,7 @@ void MessageReceiver::process(const Event& event) {
 }
 
 void MessageReceiver::connection_established() { process(mr::ConnectionEstablished{}); }
+void MessageReceiver::reads_answered() { process(mr::ReadsAnswered{}); }
 void MessageReceiver::connection_ended() { process(mr::ConnectionEnded{}); }
 
 void MessageReceiver::violated(Refusal refusal) {
@@ -29,18 +30,25 @@ void MessageReceiver::violated(Refusal refusal) {
   process(mr::ProtocolViolated{});
 }
 
-void MessageReceiver::refused(const wire::ParseError&) { process(mr::ProtocolViolated{}); }
+void MessageReceiver::refused(const wire::ParseError&) {
+  mr::resumes(machine_) ? process(mr::SegmentCorrupt{.plausible = false}) : process(mr::ProtocolViolated{});
+}
 
 // --- the header ----------------------------------------------------------------------------------------------------
+
+bool MessageReceiver::has_to_wait(const SegmentHeader& header) const {
+  return holds() && (header.type == SegmentType::send || header.type == SegmentType::rdma_write);
+}
 
 void MessageReceiver::segment_begun(const SegmentHeader& header, const wire::vitcp::RdmaHeader& rdma,
                                     std::size_t payload_octets) {
   header_ = header;
-  end_damaged(header);
+  if (mr::resumes(machine_)) resume(header);
   if (const auto refusal = out_of_turn(header, rdma)) return violated(*refusal);
   switch (header.type) {
     case SegmentType::send:
     case SegmentType::rdma_write:
+      if (mr::resumes(machine_)) return lose(header, rdma);
       return mr::between_messages(machine_) ? begin_message(header, rdma, payload_octets) : judge_more(payload_octets);
     case SegmentType::rdma_read_request: message_ = Message{.header = header, .rdma = rdma}; return;
     case SegmentType::rdma_read_response: {
@@ -55,13 +63,40 @@ void MessageReceiver::segment_begun(const SegmentHeader& header, const wire::vit
   }
 }
 
-/// Whether a segment with a wrong CRC was its message's last is not believed: the next message ends it.
-void MessageReceiver::end_damaged(const SegmentHeader& next) {
-  const bool is_message = next.type == SegmentType::send || next.type == SegmentType::rdma_write ||
-                          next.type == SegmentType::rdma_read_request;
-  const bool open = !mr::between_messages(machine_) && message_.is_damaged();
-  if (open && is_message && next.message_number == advance(channel_.due))
-    process(mr::SegmentReceived{Verdict::CrcWrong, true});
+/// Ruling V-21: behind a wrong CRC the first segment of a message goes on, and a NOP tells how far the peer is.
+void MessageReceiver::resume(const SegmentHeader& header) {
+  if (serial_less(header.message_number, channel_.due)) return;
+  switch (header.type) {
+    case SegmentType::nop: return skip_to(advance(header.message_number));
+    case SegmentType::send:
+    case SegmentType::rdma_write:
+    case SegmentType::rdma_read_request:
+      if (header.data_offset != 0) return;
+      skip_to(header.message_number);
+      return process(mr::MessageFound{});
+    default: return;
+  }
+}
+
+/// Messages before this one are lost. The peer counts a receive descriptor for each, and so do we, whether it was there
+/// or not: one that the peer believed to be used for ever would stop it in the end.
+void MessageReceiver::skip_to(wire::vitcp::MessageNumber number) {
+  const std::uint32_t lost = number.value - channel_.due.value;
+  if (lost == 0) return;
+  const std::uint32_t claimed = message_.has_failed && message_.receive ? 1 : 0;
+  channel_.receives_claimed = static_cast<std::uint16_t>(channel_.receives_claimed + lost - claimed);
+  channel_.due = number;
+  message_ = {};
+}
+
+/// Of a message that cannot be whole any more. The consumer is told, once.
+void MessageReceiver::lose(const SegmentHeader& header, const wire::vitcp::RdmaHeader& rdma) {
+  const bool told = message_.has_failed && header.message_number == channel_.due;
+  if (told || serial_less(header.message_number, channel_.due)) return;
+  skip_to(header.message_number);
+  begin_message(header, rdma, 0);
+  message_.note(Verdict::CrcWrong);
+  process(mr::MessageLost{});
 }
 
 /// Why the segment may not come now.
@@ -72,7 +107,7 @@ std::optional<Refusal> MessageReceiver::out_of_turn(const SegmentHeader& header,
     case SegmentType::send:
     case SegmentType::rdma_write: return discontinuous(header, rdma);
     case SegmentType::rdma_read_request:
-      if (!between) return Refusal::message_mixed;
+      if (!between) return mr::resumes(machine_) ? Refusal::message_number : Refusal::message_mixed;
       if (rdma.length_bytes > channel_.terms.mtu_bytes) return Refusal::transfer_size;
       return header.message_number == channel_.due ? std::nullopt : std::optional(Refusal::message_number);
     case SegmentType::rdma_read_response: return std::nullopt;
@@ -89,14 +124,13 @@ std::optional<Refusal> MessageReceiver::out_of_turn(const SegmentHeader& header,
 /// Of a Send or RdmaWrite (VI-TCP 2.2.2.2.3, 3.2).
 std::optional<Refusal> MessageReceiver::discontinuous(const SegmentHeader& header,
                                                       const wire::vitcp::RdmaHeader& rdma) const {
+  if (mr::resumes(machine_)) return header.data_offset == 0 ? std::optional(Refusal::message_number) : std::nullopt;
   if (mr::between_messages(machine_)) {
     if (header.message_number != channel_.due) return Refusal::message_number;
     if (header.type == SegmentType::rdma_write && rdma.length_bytes > channel_.terms.mtu_bytes)
       return Refusal::transfer_size;  // VI-TCP 2.2.1, ruling V-9
     return header.data_offset == 0 ? std::nullopt : std::optional(Refusal::segment_order);
   }
-  if (message_.is_damaged())
-    return header.message_number == channel_.due ? std::nullopt : std::optional(Refusal::message_number);
   const SegmentHeader& first = message_.header;
   if (header.type != first.type) return Refusal::message_mixed;
   if (header.message_number != first.message_number) return Refusal::message_mixed;
@@ -108,7 +142,8 @@ std::optional<Refusal> MessageReceiver::discontinuous(const SegmentHeader& heade
 
 /// That of the last message that was begun (VI-TCP 3.2, Notes on NOP).
 wire::vitcp::MessageNumber MessageReceiver::nop_number() const {
-  return mr::between_messages(machine_) ? wire::vitcp::MessageNumber{channel_.due.value - 1} : channel_.due;
+  const bool begun = !mr::between_messages(machine_) && !mr::resumes(machine_);
+  return begun ? channel_.due : wire::vitcp::MessageNumber{channel_.due.value - 1};
 }
 
 // --- where it goes -------------------------------------------------------------------------------------------------
@@ -198,7 +233,9 @@ void MessageReceiver::segment_ended() {
   const SegmentHeader header = header_;
   switch (header.type) {
     case SegmentType::send:
-    case SegmentType::rdma_write: process(mr::SegmentReceived{message_.verdict, header.end_of_message}); break;
+    case SegmentType::rdma_write:
+      if (!mr::resumes(machine_)) process(mr::SegmentReceived{message_.verdict, header.end_of_message});
+      break;
     case SegmentType::rdma_read_request:
       if (!window_open()) channel_.services.counters.refuse(Refusal::read_window);
       process(mr::ReadRequested{});
@@ -209,27 +246,19 @@ void MessageReceiver::segment_ended() {
   if (!channel_.stopped) parts_.sender.told(header);
 }
 
-/// Ruling V-21: what can be believed of it is its length, as long as what stands behind it looks like a segment.
+/// Ruling V-21: what can be believed of it is its length, as long as what stands behind it looks like a segment. A type
+/// that says so flags its message at once; any other may be what was hit.
 void MessageReceiver::segment_damaged(const SegmentHeader& header) {
   header_ = header;
-  switch (header.type) {
-    case SegmentType::send:
-    case SegmentType::rdma_write:
-      if (mr::between_messages(machine_)) begin_message(header, {}, 0);
-      message_.note(Verdict::CrcWrong);
-      return process(mr::SegmentReceived{Verdict::CrcWrong, false});
-    case SegmentType::rdma_read_request:
-      if (!mr::between_messages(machine_)) return process(mr::SegmentCorrupt{});
-      message_ = Message{.header = header};
-      return process(mr::ReadRequested{.crc_wrong = true});
-    case SegmentType::rdma_read_response: {
-      const auto octets = header.payload_bytes(true);
-      if (parts_.read_requester.response_damaged(header, octets ? *octets : 0)) return;
-      break;
-    }
-    default: break;
+  const bool is_data = header.type == SegmentType::send || header.type == SegmentType::rdma_write;
+  if (header.type == SegmentType::rdma_read_response) {
+    const auto octets = header.payload_bytes(true);
+    if (parts_.read_requester.response_damaged(header, octets ? *octets : 0)) return;
   }
-  process(mr::SegmentCorrupt{header.type == SegmentType::nop && header.message_number == nop_number()});
+  if (!is_data || !mr::places(machine_)) return process(mr::SegmentCorrupt{});
+  if (mr::between_messages(machine_)) begin_message(header, {}, 0);
+  message_.note(Verdict::CrcWrong);
+  process(mr::SegmentReceived{Verdict::CrcWrong, false});
 }
 
 // --- effects -------------------------------------------------------------------------------------------------------
@@ -248,6 +277,7 @@ void MessageReceiver::complete_receive() {
 
 void MessageReceiver::fail_receive(Verdict verdict) {
   ++channel_.services.counters.messages_dropped;
+  message_.has_failed = true;
   if (!message_.receive) return report(verdict);
   std::uint32_t bits = status::transport_error;
   if (verdict == Verdict::TooSmall || verdict == Verdict::Protection)
@@ -286,7 +316,6 @@ void MessageReceiver::report_error(Verdict verdict) {
 }
 
 void MessageReceiver::accept_read() { parts_.read_responder.add(channel_.due, message_.rdma); }
-void MessageReceiver::refuse_read() { parts_.read_responder.add_refused(channel_.due); }
 
 void MessageReceiver::expect_next_message() {
   channel_.due = advance(channel_.due);

@@ -23,10 +23,15 @@ class MessageReceiver final : public SegmentSink, private machines::vitcp_receiv
   MessageReceiver(Channel& channel, Parts parts) : channel_(channel), parts_(parts) {}
 
   void connection_established();
+  /// Reads that were taken were given to the stream: what waits behind them may begin.
+  void reads_answered();
+  /// A message waits, or would, until then (VI-ARCH 6.3.1.1).
+  [[nodiscard]] bool holds() const { return machines::vitcp_receiver::holds(machine_); }
   void connection_ended();
   [[nodiscard]] bool is_consistent() const;
 
   // SegmentSink
+  [[nodiscard]] bool has_to_wait(const wire::vitcp::SegmentHeader& header) const override;
   void segment_begun(const wire::vitcp::SegmentHeader& header, const wire::vitcp::RdmaHeader& rdma,
                      std::size_t payload_octets) override;
   [[nodiscard]] std::size_t payload_room(std::size_t octets, std::span<wire::MutableBytes> pieces) override;
@@ -44,8 +49,7 @@ class MessageReceiver final : public SegmentSink, private machines::vitcp_receiv
     std::optional<vi::ReceiveWork> receive = {};  // from the first segment on, if it takes one and there was one
     std::uint32_t octets = 0;                     // of payload, placed or dropped
     Verdict verdict = Verdict::Good;              // the worst so far
-    /// What its first segment said may be wrong (ruling V-21).
-    [[nodiscard]] bool is_damaged() const { return verdict == Verdict::CrcWrong; }
+    bool has_failed = false;                      // and its consumer was told
     [[nodiscard]] bool is_send() const { return header.type == wire::vitcp::SegmentType::send; }
     [[nodiscard]] bool takes_receive() const { return is_send() || header.immediate_data_valid; }
     void note(Verdict found) { verdict = std::min(verdict, found); }
@@ -54,7 +58,9 @@ class MessageReceiver final : public SegmentSink, private machines::vitcp_receiv
   template <class Event>
   void process(const Event& event);
   void violated(Refusal refusal);
-  void end_damaged(const wire::vitcp::SegmentHeader& next);
+  void resume(const wire::vitcp::SegmentHeader& header);
+  void skip_to(wire::vitcp::MessageNumber number);
+  void lose(const wire::vitcp::SegmentHeader& header, const wire::vitcp::RdmaHeader& rdma);
   [[nodiscard]] std::optional<Refusal> out_of_turn(const wire::vitcp::SegmentHeader& header,
                                                    const wire::vitcp::RdmaHeader& rdma) const;
   [[nodiscard]] std::optional<Refusal> discontinuous(const wire::vitcp::SegmentHeader& header,
@@ -76,7 +82,6 @@ class MessageReceiver final : public SegmentSink, private machines::vitcp_receiv
   void acknowledge() override;
   void report_error(Verdict verdict) override;
   void accept_read() override;
-  void refuse_read() override;
   void expect_next_message() override;
   void drop_segment() override {}  // counted as refused
   void fail_connection(Failure failure) override { channel_.listener.failed(failure); }

@@ -145,6 +145,8 @@ void MessageSender::batch_flushed() {
   if (due_ == Due::flush && !channel_.stopped) process(ms::SegmentSent{.last = true, .read = message_.is_read()});
 }
 
+void MessageSender::memory_cut() { channel_.vi->complete_send(message_.work, status::protection_error); }
+
 // --- what the peer tells -------------------------------------------------------------------------------------------
 
 void MessageSender::told(const wire::vitcp::SegmentHeader& header) {

@@ -24,6 +24,8 @@ class MessageSender final : public ReadWindowUser, private machines::vitcp_sende
   [[nodiscard]] bool add_segment(SegmentWriter& writer);
   /// What was added is flushed: no memory of it is read any more.
   void batch_flushed();
+  /// Memory of the message that is under way went while the stream took it: a protection error. The connection ends.
+  void memory_cut();
   /// A message is under way: some of its segments are sent, and some are not.
   [[nodiscard]] bool is_within_message() const { return message_.octets_sent != 0; }
   /// What every segment of the peer says of ours: Message ACK, Remote Error Code, Rx Descriptors Posted (VI-TCP 3.2).

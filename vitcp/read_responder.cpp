@@ -25,17 +25,9 @@ void ReadResponder::process(const Event& event) {
 
 void ReadResponder::add(wire::vitcp::MessageNumber number, const wire::vitcp::RdmaHeader& rdma) {
   assert(has_room());
-  add(Request{number, rdma});
-}
-
-void ReadResponder::add_refused(wire::vitcp::MessageNumber number) {
-  if (has_room()) add(Request{.number = number, .rdma = {}, .refused = true});
-}
-
-void ReadResponder::add(const Request& request) {
   if (requests_.full())
     requests_.set_capacity(std::min<std::size_t>(channel_.terms.read_window, 2 * requests_.capacity() + 2));
-  requests_.push_back(request);
+  requests_.push_back({number, rdma});
   channel_.listener.wants_to_send();
 }
 
@@ -46,7 +38,6 @@ void ReadResponder::connection_ended() {
 
 /// What is left of it may be read; nullptr: not, or not any more.
 std::byte* ReadResponder::memory_of(const Request& request) const {
-  if (request.refused) return nullptr;
   const wire::vitcp::RdmaHeader& rdma = request.rdma;
   return channel_.vi->remote_memory(rdma.memory_handle, rdma.address + request.octets_sent, request.octets_left(),
                                     vi::Access::RemoteRead);
@@ -117,8 +108,7 @@ void ReadResponder::finish_response() {
 }
 
 void ReadResponder::report_refusal() {
-  const auto code = requests_.front().refused ? vi::ErrorCode::RdmaTransport : vi::ErrorCode::RdmaRProt;
-  channel_.vi->report(code, vi::ResourceCode::Vi, 0, vi::status::op_rdma_read);
+  channel_.vi->report(vi::ErrorCode::RdmaRProt, vi::ResourceCode::Vi, 0, vi::status::op_rdma_read);
 }
 
 void ReadResponder::unexpected(std::string_view, std::string_view, std::string_view) {

@@ -14,9 +14,8 @@ class ReadResponder final : private machines::vitcp_read_responder::Context {
   /// Requests that wait, and the one that is being answered, are fewer than the window that the peer was told (ruling
   /// V-11).
   [[nodiscard]] bool has_room() const { return requests_.size() < channel_.terms.read_window; }
-  /// In order (VI-ARCH 6.3.1.1). Pre: has_room(); of a refused one without, it is dropped.
+  /// In order (VI-ARCH 6.3.1.1). Pre: has_room().
   void add(wire::vitcp::MessageNumber number, const wire::vitcp::RdmaHeader& rdma);
-  void add_refused(wire::vitcp::MessageNumber number);
   [[nodiscard]] bool has_work() const { return !requests_.empty(); }
   /// The next segment of the first answer. False: the batch is full, or there is none.
   [[nodiscard]] bool add_segment(SegmentWriter& writer);
@@ -28,7 +27,6 @@ class ReadResponder final : private machines::vitcp_read_responder::Context {
   struct Request {
     wire::vitcp::MessageNumber number;
     wire::vitcp::RdmaHeader rdma;
-    bool refused = false;
     std::uint32_t octets_sent = 0;
     [[nodiscard]] std::uint32_t octets_left() const { return rdma.length_bytes - octets_sent; }
   };
@@ -36,7 +34,6 @@ class ReadResponder final : private machines::vitcp_read_responder::Context {
 
   template <class Event>
   void process(const Event& event);
-  void add(const Request& request);
   void begin();
   [[nodiscard]] std::byte* memory_of(const Request& request) const;
   void add_data(SegmentWriter& writer, std::size_t room);

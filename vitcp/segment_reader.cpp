@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <utility>
 
 #include "wire/codec.hpp"
 
@@ -23,14 +24,15 @@ SegmentReader::Progress SegmentReader::read(streams::Stream& stream) {
   if (channel_.terms.crc) return read_whole(stream);
   streams::ReadResult result;
   const std::size_t asked = read_payload(stream, result);
-  return {result.octets == asked, result.end};
+  faulted_ = faulted_ || result.fault;
+  return {(result.octets == asked || result.fault) && !waits_, result.end};
 }
 
 /// What is left of a large payload goes to its place, with what follows in one call.
 std::size_t SegmentReader::read_payload(streams::Stream& stream, streams::ReadResult& result) {
   std::array<wire::MutableBytes, vi::DataCursor::Window::max_pieces + 1> pieces;
   std::size_t count = 0, direct = 0;
-  if (stage_ == Stage::payload && payload_left_ >= direct_octets)
+  if (stage_ == Stage::payload && payload_left_ >= direct_octets && !faulted_)
     count = sink_.payload_room(payload_left_, std::span(pieces).first(pieces.size() - 1));
   for (const wire::MutableBytes piece : std::span(pieces).first(count)) direct += piece.size();
   pieces[count++] = channel_.services.workspace.in;
@@ -45,7 +47,16 @@ std::size_t SegmentReader::read_payload(streams::Stream& stream, streams::ReadRe
 }
 
 void SegmentReader::take(wire::Bytes octets) {
-  while (!octets.empty() && !channel_.stopped) octets = octets.subspan(take_some(octets));
+  while (!octets.empty() && !channel_.stopped && !waits_) octets = octets.subspan(take_some(octets));
+  if (waits_) held_.assign(octets.begin(), octets.end());
+}
+
+void SegmentReader::go_on() {
+  if (!std::exchange(waits_, false)) return;
+  if (channel_.terms.crc) return take_collected();
+  const std::vector<std::uint8_t> octets = std::exchange(held_, {});
+  begin_headers();
+  take(octets);
 }
 
 std::size_t SegmentReader::take_some(wire::Bytes octets) {
@@ -83,6 +94,11 @@ void SegmentReader::header_collected() {
   const auto parsed = SegmentHeader::parse(headers_);
   if (!parsed) return refuse(parsed.error());
   header_ = *parsed;
+  waits_ = sink_.has_to_wait(header_);
+  if (!waits_) begin_headers();
+}
+
+void SegmentReader::begin_headers() {
   switch (wire::vitcp::info_of(header_.type).following) {
     case FollowingHeader::none: return headers_collected({});
     case FollowingHeader::rdma: stage_ = Stage::rdma; return;
@@ -112,6 +128,7 @@ void SegmentReader::payload_taken(std::size_t octets) {
 
 void SegmentReader::end_segment() {
   stage_ = Stage::header;
+  faulted_ = false;
   if (!channel_.stopped) sink_.segment_ended();
 }
 
@@ -126,26 +143,42 @@ SegmentReader::Progress SegmentReader::read_whole(streams::Stream& stream) {
   const wire::MutableBytes room = wire::MutableBytes(whole_).subspan(collected_);
   const streams::ReadResult result = stream.read(room);
   collected_ += result.octets;
+  take_collected();
+  return {result.octets == room.size() && !waits_, result.end};
+}
+
+void SegmentReader::take_collected() {
   const wire::Bytes octets = wire::Bytes(whole_).first(collected_);
   std::size_t taken = 0;
-  while (!channel_.stopped) {
+  while (!channel_.stopped && !waits_) {
     const std::size_t here = take_whole(octets.subspan(taken));
     if (here == 0) break;
     taken += here;
   }
   std::memmove(whole_.data(), whole_.data() + taken, collected_ - taken);
   collected_ -= taken;
-  return {result.octets == room.size(), result.end};
+}
+
+/// Ruling V-21: of a segment with a wrong CRC the length may have been what was hit; what stands behind it tells.
+std::optional<wire::ParseError> SegmentReader::implausible(wire::Bytes octets) {
+  const auto header = SegmentHeader::parse(octets);
+  if (!header) return header.error();
+  if (wire::vitcp::info_of(header->type).is_connection) return wire::ParseError{wire::ParseCode::bad_value, "type"};
+  const auto payload = header->payload_bytes(true);
+  return payload ? std::nullopt : std::optional(payload.error());
 }
 
 /// The octets of the segment that begins there; 0: it is not whole yet. Of its header the length alone is looked at.
 std::size_t SegmentReader::take_whole(wire::Bytes octets) {
   if (octets.size() < wire::vitcp::segment_header_bytes) return 0;
+  if (const auto error = damaged_ ? implausible(octets) : std::nullopt) return refuse(*error), 0;
   const auto header = wire::codec::read<SegmentHeader>(octets.data());
   const std::size_t length = header.segment_length;
   if (length < wire::vitcp::segment_header_bytes + wire::vitcp::trailer_bytes)
     return refuse({wire::ParseCode::bad_length, "segment_length"}), 0;
   if (octets.size() < length) return 0;
+  waits_ = sink_.has_to_wait(header);
+  if (waits_) return 0;
   ++channel_.services.counters.segments_received;
   judge(header, octets.first(length));
   return length;
@@ -156,8 +189,10 @@ void SegmentReader::judge(const SegmentHeader& header, wire::Bytes octets) {
   const wire::Bytes covered = octets.first(octets.size() - wire::vitcp::trailer_bytes);
   if (wire::vitcp::crc(covered) != wire::vitcp::load_crc(covered.data() + covered.size())) {
     channel_.services.counters.refuse({wire::ParseCode::bad_crc, "crc"});
+    damaged_ = true;
     return sink_.segment_damaged(header);
   }
+  damaged_ = false;
   const auto segment = wire::vitcp::Segment::parse(octets, true);
   return segment ? give(*segment) : refuse(segment.error());
 }

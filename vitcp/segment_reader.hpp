@@ -15,6 +15,8 @@ namespace vitcp {
 /// Who takes the segments. Any of these may stop the channel (Channel::stopped): then no other is called.
 class SegmentSink {
  public:
+  /// Nothing may be done yet for the segment that has this header, nor for what is behind it.
+  [[nodiscard]] virtual bool has_to_wait(const wire::vitcp::SegmentHeader& header) const = 0;
   /// The headers of a segment with so much payload are whole and right. ConnectRequest and ConnectAccept too.
   virtual void segment_begun(const wire::vitcp::SegmentHeader& header, const wire::vitcp::RdmaHeader& rdma,
                              std::size_t payload_octets) = 0;
@@ -44,6 +46,10 @@ class SegmentReader {
     bool end = false;
   };
   Progress read(streams::Stream& stream);
+  /// What was read last has to wait: nothing is to be read until go_on().
+  [[nodiscard]] bool waits() const { return waits_; }
+  /// It need not wait any more: goes on with it. It may have to wait again afterwards.
+  void go_on();
   /// Between two segments.
   [[nodiscard]] bool is_at_boundary() const { return stage_ == Stage::header && collected_ == 0; }
   [[nodiscard]] bool is_consistent() const;
@@ -57,12 +63,15 @@ class SegmentReader {
   std::size_t take_some(wire::Bytes octets);
   [[nodiscard]] bool collect(wire::Bytes& octets, std::size_t needed);
   void header_collected();
+  void begin_headers();
   void headers_collected(const wire::vitcp::RdmaHeader& rdma);
   void payload_taken(std::size_t octets);
   void end_segment();
   void refuse(const wire::ParseError& error);
 
   Progress read_whole(streams::Stream& stream);
+  void take_collected();
+  [[nodiscard]] static std::optional<wire::ParseError> implausible(wire::Bytes octets);
   [[nodiscard]] std::size_t take_whole(wire::Bytes octets);
   void judge(const wire::vitcp::SegmentHeader& header, wire::Bytes octets);
   void give(const wire::vitcp::Segment& segment);
@@ -74,7 +83,11 @@ class SegmentReader {
   std::size_t collected_ = 0;                                              // octets of it
   wire::vitcp::SegmentHeader header_{};
   std::size_t payload_left_ = 0;
+  bool faulted_ = false;             // memory that it goes to cannot be written by the stream: it is copied
   std::vector<std::uint8_t> whole_;  // with the CRC: segments as they come
+  bool damaged_ = false;             // the last one was
+  bool waits_ = false;
+  std::vector<std::uint8_t> held_;  // without it: what was read behind the header that waits
 };
 
 }  // namespace vitcp

@@ -25,7 +25,7 @@ std::optional<std::size_t> SegmentWriter::payload_room(SegmentType type) const {
   if (!can_lend(vi::DataCursor::Window::max_pieces) || lent_octets_ >= lent_octets_at_once) return std::nullopt;
   const std::size_t here = room().size();
   if (here < around + copied_payload_octets) return std::nullopt;
-  if (!channel_.terms.crc) return most;
+  if (!copies_all()) return most;
   return here - around >= most ? std::optional(most) : std::nullopt;
 }
 
@@ -33,6 +33,7 @@ void SegmentWriter::begin(const wire::vitcp::SegmentHeader& header, const wire::
                           std::size_t payload_octets) {
   segment_begin_ = used_;
   payload_octets_ = payload_octets;
+  type_ = header.type;
   const std::size_t around = wire::vitcp::segment_header_bytes + wire::vitcp::following_bytes(header.type) +
                              (channel_.terms.crc ? wire::vitcp::trailer_bytes : 0);
   wire::vitcp::SegmentHeader whole = header;
@@ -59,7 +60,7 @@ void SegmentWriter::close_piece() {
 
 void SegmentWriter::lend(std::span<const std::byte> memory) {
   close_piece();
-  pieces_[piece_count_++] = {{reinterpret_cast<const std::uint8_t*>(memory.data()), memory.size()}, true};
+  pieces_[piece_count_++] = {{reinterpret_cast<const std::uint8_t*>(memory.data()), memory.size()}, true, type_};
   lent_octets_ += memory.size();
 }
 
@@ -107,7 +108,7 @@ void SegmentWriter::keep(std::size_t taken) {
   for (const Piece& piece : std::span(pieces_).first(piece_count_)) {
     const std::size_t here = std::min(taken, piece.octets.size());
     taken -= here;
-    if (here != piece.octets.size() && !keep_piece(piece, here)) return static_cast<void>(cut_ = true);
+    if (here != piece.octets.size() && !keep_piece(piece, here)) return static_cast<void>(cut_ = piece.type);
   }
 }
 

@@ -24,7 +24,7 @@ class SegmentWriter {
   [[nodiscard]] std::optional<std::size_t> payload_room(wire::vitcp::SegmentType type) const;
   /// Payload of that many octets is copied, not lent.
   [[nodiscard]] bool copies(std::size_t payload_octets) const {
-    return channel_.terms.crc || payload_octets <= copied_payload_octets;
+    return copies_all() || payload_octets <= copied_payload_octets;
   }
 
   // One segment: begin(), its payload in one of three ways, end().
@@ -53,7 +53,9 @@ class SegmentWriter {
   /// Nothing was added since the last flush.
   [[nodiscard]] bool is_empty() const { return piece_count_ == 0 && used_ == 0; }
   /// Memory of a segment that was begun has gone: nothing goes out behind what was taken (ruling V-31).
-  [[nodiscard]] bool is_cut() const { return cut_; }
+  [[nodiscard]] bool is_cut() const { return cut_.has_value(); }
+  /// The type of that segment. Pre: is_cut().
+  [[nodiscard]] wire::vitcp::SegmentType cut_type() const { return *cut_; }
   /// There is nothing to send: memory is given back.
   void rest();
   [[nodiscard]] bool is_consistent() const;
@@ -64,7 +66,11 @@ class SegmentWriter {
   struct Piece {
     wire::Bytes octets;
     bool lent = false;
+    wire::vitcp::SegmentType type{};  // of its segment, if it is lent
   };
+  /// The CRC has to be known before the payload goes out; and at Unreliable Delivery the connection outlives memory
+  /// that goes.
+  [[nodiscard]] bool copies_all() const { return channel_.terms.crc || !channel_.is_reliable(); }
   [[nodiscard]] wire::MutableBytes room() const;
   void close_piece();
   void keep(std::size_t taken);
@@ -75,9 +81,10 @@ class SegmentWriter {
   std::size_t piece_count_ = 0;
   std::size_t used_ = 0, piece_begin_ = 0, segment_begin_ = 0;  // in Workspace::out
   std::size_t payload_octets_ = 0, lent_octets_ = 0;
+  wire::vitcp::SegmentType type_{};  // of the segment that was begun last
   std::vector<std::uint8_t> tail_;
   std::size_t tail_begin_ = 0;
-  bool cut_ = false;
+  std::optional<wire::vitcp::SegmentType> cut_;
 };
 
 }  // namespace vitcp

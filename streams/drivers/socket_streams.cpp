@@ -171,7 +171,7 @@ std::size_t Socket::write(std::span<const wire::Bytes> pieces) {
   while (usable() && !pieces.empty()) {
     const ssize_t count = send(pieces);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0 && errno != EAGAIN) fail(errno);
+    if (count < 0 && errno != EAGAIN && errno != EFAULT) fail(errno);
     if (count > 0) taken += static_cast<std::size_t>(count);
     if (count < 0 || static_cast<std::size_t>(count) < octets_in(pieces)) break;
     pieces = pieces.subspan(std::min(pieces.size(), pieces_at_once));
@@ -192,7 +192,8 @@ ReadResult Socket::read(std::span<const wire::MutableBytes> pieces) {
   while (usable() && octets_in(pieces) > 0) {
     const ssize_t count = receive(pieces);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0 && errno != EAGAIN) fail(errno);
+    result.fault = count < 0 && errno == EFAULT;
+    if (count < 0 && errno != EAGAIN && !result.fault) fail(errno);
     result.end = count == 0;
     if (count > 0) result.octets += static_cast<std::size_t>(count);
     if (count <= 0 || static_cast<std::size_t>(count) < octets_in(pieces)) break;

@@ -13,7 +13,6 @@ class Recorded final : public fsm::testing::Recorder<Context> {
   void acknowledge() override { note("acknowledge"); }
   void report_error(Verdict value) override { note("report_error", value); }
   void accept_read() override { note("accept_read"); }
-  void refuse_read() override { note("refuse_read"); }
   void expect_next_message() override { note("expect_next_message"); }
   void drop_segment() override { note("drop_segment"); }
   void fail_connection(Failure value) override { note("fail_connection", value); }
@@ -42,11 +41,8 @@ struct Input {
     }
     return all;
   }
-  static fsm::testing::Samples<ReadRequested> samples(std::type_identity<ReadRequested>) {
-    return {{"", {}}, {"CrcWrong", {.crc_wrong = true}}};
-  }
   static fsm::testing::Samples<SegmentCorrupt> samples(std::type_identity<SegmentCorrupt>) {
-    return {{"", {}}, {"Nop", {.in_turn = true}}};
+    return {{"Plausible", {}}, {"Implausible", {.plausible = false}}};
   }
 };
 
@@ -76,7 +72,9 @@ Rig connected(Level level, const Events&... events) {
 }
 Rig expecting(Level level) { return connected(level); }
 Rig receiving(Level level) { return connected(level, good); }
-Rig discarding() { return connected(Level::Unreliable, SegmentReceived{Verdict::CrcWrong, false}); }
+Rig discarding() { return connected(Level::Unreliable, SegmentReceived{Verdict::TooSmall, false}); }
+Rig resuming() { return connected(Level::Unreliable, SegmentCorrupt{}); }
+Rig answering() { return connected(Level::Reception, ReadRequested{}); }
 
 // VI-TCP 2.2.2.2.3: a message of one segment, and one of three.
 TEST(VitcpReceiver, Expecting_messages) {
@@ -101,9 +99,11 @@ TEST(VitcpReceiver, Expecting_messages_acknowledged) {
   EXPECT_EQ(rig.after(good_last), "Expecting: complete_receive, acknowledge, expect_next_message");
 }
 
-// VI-ARCH 2.5.1, ruling V-21: at Unreliable Delivery the message is flagged or dropped, and the connection persists.
+constexpr auto every_drop = {Verdict::TransmitError, Verdict::QueueEmpty, Verdict::TooSmall, Verdict::Protection};
+
+// VI-ARCH 2.5.1: at Unreliable Delivery the message is flagged or dropped, and the connection persists.
 TEST(VitcpReceiver, one_segment_fails_unreliable) {
-  for (const Verdict verdict : every_error) {
+  for (const Verdict verdict : every_drop) {
     EXPECT_EQ(expecting(Level::Unreliable).after(SegmentReceived{verdict, true}),
               "Expecting: fail_receive(" + name(verdict) + "), expect_next_message");
     EXPECT_EQ(receiving(Level::Unreliable).after(SegmentReceived{verdict, true}),
@@ -113,7 +113,7 @@ TEST(VitcpReceiver, one_segment_fails_unreliable) {
 
 // VI-TCP 3.2 Transmit Error: the entire message is in error: what follows of it is dropped; the next message counts.
 TEST(VitcpReceiver, first_segments_fail_unreliable) {
-  for (const Verdict verdict : every_error) {
+  for (const Verdict verdict : every_drop) {
     for (const bool begun : {false, true}) {
       Rig rig = begun ? receiving(Level::Unreliable) : expecting(Level::Unreliable);
       EXPECT_EQ(rig.after(SegmentReceived{verdict, false}), "Discarding: fail_receive(" + name(verdict) + ")");
@@ -153,56 +153,73 @@ TEST(VitcpReceiver, segment_fails_reception) {
 
 // VI-TCP 2.2.2.2.6: a request for an RDMA Read that our window holds.
 TEST(VitcpReceiver, Expecting_read) {
-  for (const Level level : every_level)
+  for (const Level level : {Level::Unreliable, Level::Delivery})
     EXPECT_EQ(expecting(level).after(ReadRequested{}), "Expecting: accept_read, expect_next_message");
 }
 
+// VI-ARCH 6.3.1.1: at Reliable Reception nothing passes an RDMA Read: what comes behind it waits until it is answered.
+TEST(VitcpReceiver, Answering_reads) {
+  Rig rig = expecting(Level::Reception);
+  EXPECT_FALSE(holds(rig.machine));
+  EXPECT_EQ(rig.after(ReadRequested{}), "Answering: accept_read, expect_next_message");
+  EXPECT_TRUE(holds(rig.machine) && between_messages(rig.machine) && !places(rig.machine));
+  EXPECT_EQ(rig.after(ReadRequested{}), "Answering: accept_read, expect_next_message");
+  EXPECT_EQ(rig.after(ReadsAnswered{}), "Expecting:");
+  EXPECT_FALSE(holds(rig.machine));
+  EXPECT_EQ(rig.after(good_last), "Expecting: complete_receive, acknowledge, expect_next_message");
+}
+
 // VI-TCP 2.2.2.2.6, ruling V-11: one more than our window said.
-TEST(VitcpReceiver, Expecting_read_beyond_the_window) {
-  for (const Level level : every_level) {
-    Rig rig = expecting(level);
+TEST(VitcpReceiver, read_beyond_the_window) {
+  for (Rig rig : {expecting(Level::Unreliable), expecting(Level::Delivery), expecting(Level::Reception), answering()}) {
     rig.set(Recorded::WindowFullKnob);
     EXPECT_EQ(rig.after(ReadRequested{}), "Ended: fail_connection(Protocol)");
   }
 }
 
-// VI-TCP 3.6, rulings V-18, V-21, V-33: what was to be read cannot be believed.
-TEST(VitcpReceiver, Expecting_read_with_wrong_crc) {
-  for (const bool full : {false, true}) {
-    const auto after = [full](Level level) {
-      Rig rig = expecting(level);
-      rig.set(Recorded::WindowFullKnob, full);
-      return rig.after(ReadRequested{.crc_wrong = true});
-    };
-    EXPECT_EQ(after(Level::Unreliable),
-              full ? "Expecting: drop_segment, expect_next_message" : "Expecting: refuse_read, expect_next_message");
-    EXPECT_EQ(after(Level::Delivery), "Ended: fail_connection(Transport)");
-    EXPECT_EQ(after(Level::Reception), "Ended: report_error(CrcWrong), fail_connection(Transport)");
+// VI-TCP 3.6, ruling V-21: a segment of a message with a wrong CRC at Unreliable Delivery flags its message at once;
+// whether it was the last one is not believed.
+TEST(VitcpReceiver, damaged_segment_unreliable) {
+  for (const bool last : {false, true})
+    for (Rig rig : {expecting(Level::Unreliable), receiving(Level::Unreliable)}) {
+      EXPECT_EQ(rig.after(SegmentReceived{Verdict::CrcWrong, last}), "Resuming: fail_receive(CrcWrong)");
+      EXPECT_TRUE(resumes(rig.machine) && !places(rig.machine) && !between_messages(rig.machine));
+    }
+}
+
+// VI-TCP 3.6, ruling V-21: any other segment with a wrong CRC at Unreliable Delivery: the connection persists. It may
+// be one of the open message's.
+TEST(VitcpReceiver, corrupt_segment_unreliable) {
+  for (const bool plausible : {true, false}) {
+    EXPECT_EQ(expecting(Level::Unreliable).after(SegmentCorrupt{plausible}), "Resuming: drop_segment");
+    EXPECT_EQ(receiving(Level::Unreliable).after(SegmentCorrupt{plausible}),
+              "Resuming: fail_receive(CrcWrong), drop_segment");
+    EXPECT_EQ(discarding().after(SegmentCorrupt{plausible}), "Resuming: drop_segment");
   }
 }
 
-// VI-TCP 3.6, ruling V-21: a NOP with a wrong CRC at Unreliable Delivery: the next header is where its length said.
-TEST(VitcpReceiver, corrupt_nop_unreliable) {
-  EXPECT_EQ(expecting(Level::Unreliable).after(SegmentCorrupt{.in_turn = true}), "Expecting: drop_segment");
-  EXPECT_EQ(receiving(Level::Unreliable).after(SegmentCorrupt{.in_turn = true}), "Receiving: drop_segment");
-  EXPECT_EQ(discarding().after(SegmentCorrupt{.in_turn = true}), "Discarding: drop_segment");
+// VI-TCP 3.6, ruling V-21: the next message goes on; of those before it that are seen to have been there the consumer is told.
+TEST(VitcpReceiver, Resuming_messages) {
+  Rig rig = resuming();
+  EXPECT_EQ(rig.after(MessageLost{}), "Resuming: fail_receive(CrcWrong)");
+  EXPECT_EQ(rig.after(MessageFound{}), "Expecting:");
+  EXPECT_EQ(rig.after(good_last), "Expecting: complete_receive, expect_next_message");
 }
 
-// VI-TCP 3.6, ruling V-21: a header that is not plausible and a wrong CRC: the length may have been hit.
-TEST(VitcpReceiver, corrupt_segment_unreliable) {
-  EXPECT_EQ(expecting(Level::Unreliable).after(SegmentCorrupt{}), "Ended: fail_connection(Transport)");
-  EXPECT_EQ(receiving(Level::Unreliable).after(SegmentCorrupt{}),
-            "Ended: fail_receive(CrcWrong), fail_connection(Transport)");
-  EXPECT_EQ(discarding().after(SegmentCorrupt{}), "Ended: fail_connection(Transport)");
+// Ruling V-21: the stream goes on only while the next header is plausible: the length may have been what was hit.
+TEST(VitcpReceiver, Resuming_corrupt) {
+  EXPECT_EQ(resuming().after(SegmentCorrupt{}), "Resuming: drop_segment");
+  EXPECT_EQ(resuming().after(SegmentCorrupt{.plausible = false}), "Ended: fail_connection(Transport)");
 }
 
 // VI-TCP 3.6: reliable connections are closed immediately, with transport error at both ends.
 TEST(VitcpReceiver, corrupt_segment_reliable) {
-  for (const bool in_turn : {false, true}) {
-    const SegmentCorrupt corrupt{in_turn};
+  for (const bool plausible : {false, true}) {
+    const SegmentCorrupt corrupt{plausible};
     EXPECT_EQ(expecting(Level::Delivery).after(corrupt), "Ended: fail_connection(Transport)");
     EXPECT_EQ(receiving(Level::Delivery).after(corrupt), "Ended: fail_receive(CrcWrong), fail_connection(Transport)");
     EXPECT_EQ(expecting(Level::Reception).after(corrupt), "Ended: report_error(CrcWrong), fail_connection(Transport)");
+    EXPECT_EQ(answering().after(corrupt), "Ended: report_error(CrcWrong), fail_connection(Transport)");
     EXPECT_EQ(receiving(Level::Reception).after(corrupt),
               "Ended: report_error(CrcWrong), fail_receive(CrcWrong), fail_connection(Transport)");
   }
@@ -214,12 +231,13 @@ TEST(VitcpReceiver, protocol_violated) {
     EXPECT_EQ(expecting(level).after(ProtocolViolated{}), "Ended: fail_connection(Protocol)");
     EXPECT_EQ(receiving(level).after(ProtocolViolated{}), "Ended: fail_connection(Protocol)");
   }
-  EXPECT_EQ(discarding().after(ProtocolViolated{}), "Ended: fail_connection(Protocol)");
+  for (Rig rig : {discarding(), resuming(), answering()})
+    EXPECT_EQ(rig.after(ProtocolViolated{}), "Ended: fail_connection(Protocol)");
 }
 
 // Ruling V-17: nothing is received any more. What failed here hears of it, too.
 TEST(VitcpReceiver, connection_ended) {
-  for (Rig rig : {expecting(Level::Delivery), receiving(Level::Delivery), discarding()}) {
+  for (Rig rig : {expecting(Level::Delivery), receiving(Level::Delivery), discarding(), resuming(), answering()}) {
     EXPECT_EQ(rig.after(ConnectionEnded{}), "Ended:");
     EXPECT_EQ(rig.after(ConnectionEnded{}), "Ended:");
     EXPECT_FALSE(places(rig.machine) || between_messages(rig.machine));

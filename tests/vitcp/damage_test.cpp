@@ -1,0 +1,232 @@
+// Unreliable Delivery with the CRC: one damaged segment, wherever it was hit, costs at most its own message (VI-TCP
+// 3.6, rulings V-21, V-36).
+#include "tests/vitcp/raw_peer.hpp"
+
+namespace vitcp::testing {
+namespace {
+using vi::State;
+using vt::SegmentType;
+namespace status = vi::status;
+
+/// What a peer sends, and which message each segment is of: 0 for a NOP.
+struct Part {
+  vt::Segment segment;
+  int message = 0;
+};
+
+const std::array<std::string, 5> texts{"", "one", "two-two", "three", "four"};
+
+wire::Bytes octets_of(std::string_view text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+class VitcpDamage : public ::testing::Test {
+ protected:
+  /// Four messages: a Send, a Send of two segments, an RDMA Write with immediate data, a Send; NOPs between them.
+  static std::vector<Part> parts(const TwoHosts& hosts, const std::byte* target) {
+    vt::Segment first = RawPeer::message(SegmentType::send, 2, octets_of("two-")), second = first;
+    first.header.end_of_message = false;
+    second.payload = octets_of("two");
+    second.header.data_offset = 4;
+    vt::Segment write = RawPeer::message(SegmentType::rdma_write, 3, octets_of("three"));
+    write.rdma = {address_of(target), hosts.server->handle, 5};
+    write.header.immediate_data_valid = true;
+    return {{RawPeer::message(SegmentType::send, 1, octets_of("one")), 1},
+            {RawPeer::message(SegmentType::nop, 1), 0},
+            {first, 2},
+            {second, 2},
+            {RawPeer::message(SegmentType::nop, 2), 0},
+            {write, 3},
+            {RawPeer::message(SegmentType::send, 4, octets_of("four")), 4}};
+  }
+};
+
+// VI-TCP 3.6 item 2, ruling V-21: any bit of any segment, but its length: all other messages arrive, and of the damaged
+// one nothing does; the connection persists.
+TEST_F(VitcpDamage, anyBitOfAnySegment_costsItsMessageOnly) {
+  for (std::size_t hit = 0; hit != 7; ++hit)
+    for (std::size_t at = 0; at != 44; ++at)
+      for (unsigned bit = 0; bit != 8; ++bit) {
+        if (at == 2 || at == 3) continue;  // Segment Length
+        TwoHosts hosts;
+        RawPeer peer(hosts);
+        End end = peer.connect_to(unreliable, true);
+        std::byte* const target = hosts.server->allocate(64);
+        const std::vector<Part> sent = parts(hosts, target);
+        std::vector<std::uint8_t> octets = peer.octets_of(sent[hit].segment);
+        if (at >= octets.size()) {
+          peer.close();
+          break;
+        }
+        SCOPED_TRACE(::testing::Message() << "segment " << hit << " octet " << at << " bit " << bit);
+        for (int i = 0; i != 8; ++i) end.receive(64);
+        octets[at] = static_cast<std::uint8_t>(octets[at] ^ 1U << bit);
+        for (std::size_t i = 0; i != sent.size(); ++i) i == hit ? peer.send(octets) : peer.send(sent[i].segment);
+        const int lost = sent[hit].message;
+        std::vector<std::string> wanted, got;
+        for (int message = 1; message != 5; ++message)
+          if (message != lost) wanted.push_back(texts[static_cast<std::size_t>(message)]);
+        std::size_t told = 0, good = 0;
+        for (std::size_t i = 0; i != 8; ++i) {
+          if (!end.receive_error(i)) continue;
+          if (end.receive_error(i) != 0U) {
+            EXPECT_EQ(end.receive_error(i), status::transport_error);
+            ++told;
+            continue;
+          }
+          ++good;
+          const bool write =
+              (end.received_control(i).status & status::op_remote_rdma_write) == status::op_remote_rdma_write;
+          got.push_back(write ? std::string(reinterpret_cast<const char*>(target), 5) : end.received(i));
+        }
+        EXPECT_EQ(got, wanted);
+        EXPECT_LE(told, 1u);
+        EXPECT_EQ(end.vi.state(), State::Connected);
+        EXPECT_EQ(hosts.server->provider.counters().refused(), 1u);
+        EXPECT_EQ(hosts.server->provider.counters().unexpected_events, 0u);
+        const auto errors = hosts.server->take_errors();  // of what looks like an RDMA Write no descriptor tells
+        EXPECT_TRUE(errors.empty() || errors == std::vector{vi::ErrorCode::RdmaWData});
+        peer.close();
+      }
+}
+
+// The consumer hears of a damaged message at once where its type says what it is, and else as soon as another segment
+// of it comes.
+TEST_F(VitcpDamage, message_whoseFirstSegmentWasHit_isFlagged) {
+  for (const bool type_hit : {false, true}) {
+    TwoHosts hosts;
+    RawPeer peer(hosts);
+    End end = peer.connect_to(unreliable, true);
+    for (int i = 0; i != 2; ++i) end.receive(64);
+    const std::vector<Part> sent = parts(hosts, hosts.server->allocate(8));
+    peer.send(sent[0].segment);
+    std::vector<std::uint8_t> octets = peer.octets_of(sent[2].segment);
+    octets[type_hit ? 1 : 25] ^= 1;                 // Send to RdmaWrite, or payload
+    octets[type_hit ? 1 : 25] ^= type_hit ? 8 : 0;  // to no type at all
+    peer.send(octets);
+    EXPECT_EQ(end.receive_error(1), type_hit ? std::nullopt : std::optional(status::transport_error));
+    peer.send(sent[3].segment);
+    EXPECT_EQ(end.receive_error(1), status::transport_error);
+    peer.close();
+  }
+}
+
+// One message is told of once: of four segments the second is hit, in its type or its payload; and one that had
+// failed before.
+TEST_F(VitcpDamage, message_isFlaggedOnce) {
+  for (const bool too_small : {false, true})
+    for (const std::size_t at : {1, 25}) {
+      TwoHosts hosts;
+      RawPeer peer(hosts);
+      End end = peer.connect_to(unreliable, true);
+      for (int i = 0; i != 3; ++i) end.receive(64);
+      if (too_small) end.receive_segment(0).length_or_reserved = 2;
+      vt::Segment segment = RawPeer::message(SegmentType::send, 1, octets_of("part"));
+      for (std::uint32_t i = 0; i != 4; ++i) {
+        segment.header.data_offset = 4 * i;
+        segment.header.end_of_message = i == 3;
+        auto octets = peer.octets_of(segment);
+        if (i == 1) octets[at] ^= 0x1F;
+        peer.send(octets);
+      }
+      peer.send(RawPeer::message(SegmentType::send, 2, octets_of("next")));
+      EXPECT_EQ(end.receive_error(0), too_small ? status::length_error : status::transport_error);
+      EXPECT_EQ(end.received(1), "next");
+      EXPECT_EQ(end.receive_error(2), std::nullopt);
+      peer.close();
+    }
+}
+
+// Ruling V-21: the length was what was hit: the next header is none, and the connection ends with a transport error.
+TEST_F(VitcpDamage, length_endsTheConnection) {
+  for (const int by : {-2, -1, 1, 5}) {
+    SCOPED_TRACE(by);
+    TwoHosts hosts;
+    RawPeer peer(hosts);
+    End end = peer.connect_to(unreliable, true);
+    for (int i = 0; i != 4; ++i) end.receive(64);
+    const std::vector<Part> sent = parts(hosts, hosts.server->allocate(8));
+    std::vector<std::uint8_t> octets = peer.octets_of(sent[0].segment);
+    octets[3] = static_cast<std::uint8_t>(octets[3] + by);
+    for (std::size_t i = 1; i != 3; ++i) {
+      const auto more = peer.octets_of(sent[i].segment);
+      octets.insert(octets.end(), more.begin(), more.end());
+    }
+    peer.send(octets);
+    hosts.run(runtime::second);
+    EXPECT_EQ(end.vi.state(), State::Error);
+    EXPECT_NE(hosts.server->provider.cause_of_end(end.vi).text, "the peer broke a rule of VI/TCP");
+    EXPECT_EQ(end.receive_error(0), status::transport_error);
+    EXPECT_TRUE(peer.is_closed());
+    peer.close();
+  }
+}
+
+// Ruling V-21: two segments in a row, of one message and of two.
+TEST_F(VitcpDamage, twoSegments_inARow) {
+  for (const std::size_t first : {std::size_t{0}, std::size_t{2}, std::size_t{3}}) {
+    TwoHosts hosts;
+    RawPeer peer(hosts);
+    End end = peer.connect_to(unreliable, true);
+    for (int i = 0; i != 8; ++i) end.receive(64);
+    const std::vector<Part> sent = parts(hosts, hosts.server->allocate(8));
+    for (std::size_t i = 0; i != sent.size(); ++i) {
+      std::vector<std::uint8_t> octets = peer.octets_of(sent[i].segment);
+      if (i == first || i == first + 1) octets.back() ^= 0x40;
+      peer.send(octets);
+    }
+    EXPECT_EQ(end.vi.state(), State::Connected);
+    std::size_t last = 7;
+    while (!end.receive_error(last)) --last;
+    EXPECT_EQ(end.receive_error(last), 0U);
+    EXPECT_EQ(end.received(last), "four");
+    peer.close();
+  }
+}
+
+// VI-TCP 3.2 Message Number: behind a damaged segment numbers go on, and never back.
+TEST_F(VitcpDamage, numberFromBefore_isAViolation) {
+  for (const SegmentType type : {SegmentType::send, SegmentType::rdma_read_request, SegmentType::nop}) {
+    TwoHosts hosts;
+    RawPeer peer(hosts);
+    End end = peer.connect_to(unreliable, true);
+    for (int i = 0; i != 4; ++i) end.receive(64);
+    peer.send(parts(hosts, hosts.server->allocate(8))[0].segment);
+    auto octets = peer.octets_of(RawPeer::message(SegmentType::send, 2, octets_of("x")));
+    octets[24] ^= 1;
+    peer.send(octets);
+    peer.send(RawPeer::message(type, type == SegmentType::nop ? 0 : 1));
+    hosts.run(runtime::second);
+    EXPECT_EQ(end.vi.state(), State::Error);
+    EXPECT_EQ(hosts.server->provider.counters().refused(Refusal::message_number), 1u);
+    peer.close();
+  }
+}
+
+// VI-TCP 3.2 Rx Descriptors Posted, ruling V-36: a message that was lost is counted as the peer counts it: else it
+// would wait for ever in the end.
+TEST_F(VitcpDamage, lostMessages_areCounted) {
+  TwoHosts hosts;
+  RawPeer peer(hosts);
+  End end = peer.connect_to(unreliable, true);
+  end.receive(64);
+  hosts.settle();
+  while (!peer.nothing_came()) peer.take();
+  auto octets = peer.octets_of(RawPeer::message(SegmentType::send, 1, octets_of("lost")));
+  octets[1] ^= 0x10;  // no type
+  peer.send(octets);
+  vt::Segment found = RawPeer::message(SegmentType::send, 2, octets_of("found"));
+  found.header.rx_descriptors_posted = 100;
+  peer.send(found);
+  EXPECT_EQ(end.received(), "found");
+  end.receive(64);
+  end.send("x");
+  hosts.settle();
+  vt::Segment last;
+  while (!peer.nothing_came()) last = peer.take();
+  EXPECT_EQ(last.header.rx_descriptors_posted, 3u);  // two used, as the peer sees it, and one that waits
+  peer.close();
+}
+
+}  // namespace
+}  // namespace vitcp::testing
