@@ -16,11 +16,9 @@ void PeerPool::remove(const PeerRequest& request) {
 
 void PeerPool::waiting_changed(const PeerRequest& request, bool waits) {
   const vi::NetAddress& remote = request.remote();
-  waits_.change({.called = discriminator_of(remote),
-                 .peer_to_peer = true,
-                 .from = remote.host,
-                 .at = request.local().host},
-                waits);
+  waits_.change(
+      {.called = discriminator_of(remote), .peer_to_peer = true, .from = remote.host, .at = request.local().host},
+      waits);
 }
 
 PeerRequest* PeerPool::match(const IncomingSetup& theirs) const {

@@ -198,7 +198,8 @@ TEST(VitcpReceiver, corrupt_segment_unreliable) {
   }
 }
 
-// VI-TCP 3.6, ruling V-21: the next message goes on; of those before it that are seen to have been there the consumer is told.
+// VI-TCP 3.6, ruling V-21: the next message goes on; of those before it that are seen to have been there the consumer
+// is told.
 TEST(VitcpReceiver, Resuming_messages) {
   Rig rig = resuming();
   EXPECT_EQ(rig.after(MessageLost{}), "Resuming: fail_receive(CrcWrong)");
