@@ -6,6 +6,7 @@ usage: consumers_test.py STAGE
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -95,6 +96,24 @@ class Consumers(unittest.TestCase):
         self.assertIn("usage", self.good(examples / "cq_server", "--help", LD_LIBRARY_PATH=self.prefix / "lib"))
         self.assertIn("ok     each_text_is_answered", self.good("make", "-C", examples, "check", f"CC={CC}",
                                                                 PKG_CONFIG_PATH=self.prefix / "lib/pkgconfig"))
+
+    def test_the_port_service_of_a_moved_tree(self):
+        # VI over TCP: the library finds vitcp-portd beside itself, and starts it.
+        viping, portd, last = self.prefix / "bin/viping", self.prefix / "bin/vitcp-portd", os.getpid() % 250 + 1
+        config, own = self.work / "nics.yaml", {name: "" for name in ("LD_LIBRARY_PATH", "FCVI_VITCP_PORTD")}
+        config.write_text(f"nics: [{{name: VITCP0, transport: tcp, addresses: [127.63.{os.getpid() // 250 % 250}.{last}]}}]\n",
+                          encoding="utf-8")
+        own.update(FCVI_CONFIG=str(config), FCVI_RUNTIME_DIR=str(self.work / "run"))
+        server = subprocess.Popen([viping, "--nic", "VITCP0", "--listen"], env={**os.environ, **own},
+                                  stdout=subprocess.DEVNULL)
+        try:
+            self.assertIn("2 received", self.good(viping, "--nic", "VITCP0", "-q", "-i", "0.1", "-c", 2, "localhost", **own))
+            service = re.search(r"process (\d+)", self.good(portd, "status", **own)).group(1)
+            self.assertEqual(Path(f"/proc/{service}/exe").resolve(), portd.resolve())
+        finally:
+            server.terminate()
+            server.wait()
+            run(portd, "stop", **own)
 
     def test_programs_of_a_moved_tree(self):
         for program in sorted((self.prefix / "bin").iterdir()):

@@ -1,30 +1,53 @@
-"""A local fabric of its own for a test: a fresh runtime directory, and programs started under node names."""
+"""A local fabric of its own for a test: a fresh runtime directory, and programs started under node names. With
+FCVI_TEST_TRANSPORT=tcp the nodes are reached over TCP instead, each at an address of its own, by the same NIC name."""
 
+import itertools
 import os
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
 from pathlib import Path
 
-PATIENT_NIC = Path(__file__).parents[1] / "support" / "patient_nic.yaml"
+SUPPORT = Path(__file__).resolve().parents[1] / "support"
+sys.path.insert(0, str(SUPPORT))
+import tcp_hosts  # pylint: disable=wrong-import-position
+
+PATIENT_NIC = SUPPORT / "patient_nic.yaml"
+OVER_TCP = os.environ.get("FCVI_TEST_TRANSPORT") == "tcp"
+NODES = ("left", "right", "alice", "bob", "one")  # all that tests name, but for numbers behind them
+ports = itertools.count(tcp_hosts.PORT)  # the service of an earlier test may still have the last one
 
 
 class LocalFabricTest(unittest.TestCase):
     """Each case has its own fcvi-fabricd, which the programs start themselves."""
 
     TIMEOUT = 120
+    TCP_TIMEOUTS = "{open: 60s}"
 
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory(prefix="fcvi-test-")
         self.addCleanup(self.folder.cleanup)
         self.runtime = os.path.join(self.folder.name, "run")
+        self.configurations = self.configure_tcp() if OVER_TCP else {}
         self.children = []
         self.addCleanup(self.end_children)
 
+    def configure_tcp(self):
+        folder = tempfile.TemporaryDirectory(prefix="fcvi-test-")
+        self.addCleanup(folder.cleanup)
+        hosts = tuple(zip(tcp_hosts.own_addresses(len(NODES)), NODES))
+        port = next(ports)
+        made = {}
+        for address, node in hosts:
+            nic = {"addresses": f"[{address}]", "port": port, "timeouts": self.TCP_TIMEOUTS}
+            made[node] = tcp_hosts.write_configuration(folder.name, node, {"VINIC": nic}, hosts)
+        return made
+
     def environment(self, node, **more):
         ours = {name: value for name, value in os.environ.items() if not name.startswith("FCVI_")}
-        return {**ours, "FCVI_RUNTIME_DIR": self.runtime, "FCVI_NODE": node, "FCVI_CONFIG": str(PATIENT_NIC),
+        return {**ours, "FCVI_RUNTIME_DIR": self.runtime, "FCVI_NODE": node, "FCVI_CONFIG": self.configurations.get(node.rstrip("0123456789"), str(PATIENT_NIC)),
                 "XDG_CONFIG_HOME": self.folder.name, "XDG_CONFIG_DIRS": self.folder.name, **more}
 
     def start(self, node, *words, **more):

@@ -105,6 +105,13 @@ void connect_pair(VIP_VI_HANDLE vi, unsigned far_vi);
 /* Creates both, far VI 0 at the far end, and connects them. Skips the test if the NIC has no such level. */
 VIP_VI_HANDLE make_pair(int level);
 VIP_VI_HANDLE make_pair_with_queues(int level, VIP_CQ_HANDLE send_queue, VIP_CQ_HANDLE receive_queue);
+/* For a test whose VIs, the near one and far VI 0, have unlike MaxTransferSize, and are connected all the same: a
+ * transport may agree on the smaller one (VI-TCP 2.2.1). Both VIs must show it, and the end that was told of the other
+ * must have learned it. Skips the test. */
+_Noreturn void skip_smaller_size_binds(VIP_VI_HANDLE vi, VIP_ULONG smaller, VIP_ULONG learned);
+/* Skips the test where a Send at this level waits until the peer has a receive for it (VI-TCP 2.2.1, 3.3), and then
+ * succeeds: nothing comes without a receive. */
+void need_unheld_sends(int level);
 /* Requests again while nobody waits (VIP_NO_MATCH); the last code. */
 VIP_RETURN request_until_matched(VIP_VI_HANDLE vi, Address* local, Address* remote, VIP_ULONG timeout,
                                  VIP_VI_ATTRIBUTES* attributes);

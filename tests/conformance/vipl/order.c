@@ -95,6 +95,7 @@ static void error_in_the_middle(int level) {
 static void error_in_the_middle_unreliable(int unused) {
   VIP_VI_HANDLE vi = make_pair(VIP_SERVICE_UNRELIABLE);
   (void)unused;
+  for (unsigned slot = 0; slot < 4; ++slot) far_post_receive(0, message(slot, 0, 100));
   for (unsigned slot = 0; slot < 4; ++slot) {
     Message send = message(slot, 0, 100);
     VIP_DESCRIPTOR* descriptor = describe(&near, &send);

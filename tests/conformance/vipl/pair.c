@@ -100,3 +100,30 @@ Answer deliver_posted(VIP_VI_HANDLE vi, int level, Message wanted, unsigned far_
   CHECK(answer.slot == far_slot, "at the far end: expected slot %u, came slot %u", far_slot, answer.slot);
   return answer;
 }
+
+void skip_smaller_size_binds(VIP_VI_HANDLE vi, VIP_ULONG smaller, VIP_ULONG learned) {
+  VIP_VI_STATE state;
+  VIP_VI_ATTRIBUTES attributes;
+  VIP_BOOLEAN send_empty, receive_empty;
+  const VIP_ULONG far_size = FAR_EXPECT(VIP_SUCCESS, far_order(ORDER_QUERY_VI, 0)).attributes.MaxTransferSize;
+  EXPECT(VIP_SUCCESS, VipQueryVi, vi, &state, &attributes, &send_empty, &receive_empty);
+  CHECK(state == VIP_STATE_CONNECTED && attributes.MaxTransferSize == smaller && far_size == smaller &&
+            learned == smaller,
+        "unlike sizes were accepted, and the smaller, %lu, does not bind both: %lu here, %lu at the far end, told %lu",
+        (unsigned long)smaller, (unsigned long)attributes.MaxTransferSize, (unsigned long)far_size,
+        (unsigned long)learned);
+  skip("the NIC agrees on the smaller MaxTransferSize");
+}
+
+void need_unheld_sends(int level) {
+  VIP_VI_HANDLE vi = make_pair(level);
+  VIP_DESCRIPTOR* descriptor;
+  Order receive = far_order(ORDER_POST_RECEIVE, 0);
+  post_send(vi, message(0, 0, 100));
+  const bool waits = CALL(VipSendWait, vi, 500, &descriptor) == VIP_TIMEOUT;
+  receive.message = message(0, 0, 100);
+  if (waits && far_do(receive).code == VIP_SUCCESS && CALL(VipSendWait, vi, VIP_INFINITE, &descriptor) == VIP_SUCCESS) {
+    far_reap_receive(0, 0, 0);
+    skip("the NIC holds a Send until the peer has a receive for it");
+  }
+}

@@ -65,6 +65,7 @@ static void sender_learns(int unused) {
 
 static void sender_learns_empty(int unused) {
   (void)unused;
+  need_unheld_sends(VIP_SERVICE_RELIABLE_RECEPTION);
   VIP_VI_HANDLE vi = make_pair(VIP_SERVICE_RELIABLE_RECEPTION);
   post_send(vi, message(0, 0, 100));
   reap_send(vi, 0, VIP_STATUS_REMOTE_DESC_ERROR, VIP_STATUS_OP_SEND);
@@ -85,6 +86,7 @@ static void delivery_breaks(int unused) {
 
 /* No receive is posted: the reliable connection breaks, and the receiver is told. */
 static void queue_empty(int level) {
+  need_unheld_sends(level);
   VIP_VI_HANDLE vi = make_pair(level);
   far_post_send(0, message(0, 0, 100));
   wait_for_error(&near, vi, VIP_ERROR_RECVQ_EMPTY);
@@ -95,6 +97,7 @@ static void queue_empty(int level) {
 /* On Unreliable Delivery the message is dropped, and the next one is received. */
 static void queue_empty_unreliable(int unused) {
   (void)unused;
+  need_unheld_sends(VIP_SERVICE_UNRELIABLE);
   VIP_VI_HANDLE vi = make_pair(VIP_SERVICE_UNRELIABLE);
   for (unsigned slot = 20; slot < 30; ++slot) {
     far_post_send(0, message(slot, 0, 100));

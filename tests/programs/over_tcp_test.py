@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+"""VI over TCP between processes, as users run them: processes that are killed, or exit at once, the port service killed, a
+port that others have, many connections, idle processes, and a program with NICs of two transports.
+
+usage: over_tcp_test.py FOLDER [--rounds N] [--seed N]      FOLDER has vicp, viping, fcvi-perf, idiom_relay, ...
+"""
+
+import json
+import os
+import random
+import re
+import resource
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+import unittest
+from pathlib import Path
+
+from local_fabric import NODES, LocalFabricTest, tcp_hosts
+
+FOLDER = Path(sys.argv.pop(1)).resolve()
+PORTD, PERF, VIPING, VICP = (str(FOLDER / name) for name in ("vitcp-portd", "fcvi-perf", "viping", "vicp"))
+NUMBERED, RELAY = (str(FOLDER / f"idiom_{name}") for name in ("numbered", "relay"))
+BYTES = 64
+
+
+def option(name, default):
+    if name not in sys.argv:
+        return default
+    at = sys.argv.index(name)
+    value = int(sys.argv[at + 1])
+    del sys.argv[at:at + 2]
+    return value
+
+
+ROUNDS = option("--rounds", 12)
+SEED = option("--seed", 1)
+
+
+def ticks(process):
+    """CPU time of a process, in clock ticks."""
+    words = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()
+    return int(words[11]) + int(words[12])
+
+
+class OverTcp(LocalFabricTest):
+    TCP_TIMEOUTS = "{open: 60s, close: 3600s}"  # whoever waits for that does not end in time
+
+    def portds(self):
+        """Of this test's runtime directory."""
+        status, out, _ = self.run_to_end("left", PORTD, "status")
+        return [int(number) for number in re.findall(r"vitcp-portd at .*: process (\d+)", out)] if status == 0 else []
+
+    def say(self, child, word):
+        self.assertEqual(child.stdout.readline(), word + "\n", child.poll())
+
+    def pair(self, count, size, level, pause_ms=0):
+        """A sink on the right and a source on the left, connected; the files of each."""
+        arrived, complete = (os.path.join(self.folder.name, name) for name in ("arrived", "complete"))
+        for path in (arrived, complete):
+            if os.path.exists(path):
+                os.remove(path)
+        sink = self.start("right", NUMBERED, "sink", "VINIC", "numbers", level, count, size, arrived, pause_ms)
+        source = self.start("left", NUMBERED, "source", "VINIC", "right:numbers", level, count, size, complete)
+        self.say(sink, "connected")
+        self.say(source, "connected")
+        return sink, source, arrived, complete
+
+    def expect_arrived(self, arrived, complete, size):
+        """Each message that was acknowledged is where it belongs. How many they are."""
+        (count,) = struct.unpack("=Q", Path(complete).read_bytes())
+        with open(arrived, "rb") as file:
+            data = file.read(count * size)
+        numbers = memoryview(data).cast("Q")
+        words = size // 8
+        for number in range(count):
+            self.assertEqual((numbers[number * words], numbers[(number + 1) * words - 1]), (number + 1, number + 1))
+        return count
+
+    # --- processes that end
+
+    def one_dies(self, chance):
+        sink, source, arrived, complete = self.pair(1 << 20, BYTES, "reception")
+        time.sleep(chance.uniform(0, 0.3))
+        if chance.random() < 0.3:
+            for service in self.portds():  # connections do not notice, and another takes over
+                os.kill(service, signal.SIGKILL)
+            time.sleep(0.05)
+            self.assertEqual((sink.poll(), source.poll()), (None, None))
+        victim, other = chance.sample([sink, source], 2)
+        victim.kill()
+        victim.wait()  # its memory may be large: until here it has not ended
+        ended = time.monotonic()
+        self.say(other, "lost")
+        late = time.monotonic() - ended
+        self.finish(other)
+        return late, self.expect_arrived(arrived, complete, BYTES)
+
+    # Time-outs are an hour: who is told, is told by the connection.
+    def test_killed_processes(self):
+        latest, most = 0, 0
+        for number in range(ROUNDS):
+            with self.subTest(round=number, seed=SEED):
+                try:
+                    late, count = self.one_dies(random.Random(SEED * 1_000_003 + number))
+                    latest, most = max(latest, late), max(most, count)
+                finally:
+                    self.end_children()
+                    self.children.clear()
+        print(f"{ROUNDS} rounds: the other end knew after {latest:.3f} s at the latest; up to {most} messages acknowledged")
+        self.assertGreater(most, 0)
+
+    # What was reported as sent arrives, though the process is gone before the other end takes it.
+    def test_exit_right_after_the_last_completion(self):
+        for level in ("delivery", "reception"):
+            sink, source, arrived, complete = self.pair(60, 65536, level, 300)
+            self.say(source, "all")
+            self.assertEqual(self.finish(source)[0], 0)
+            self.say(sink, "all")
+            self.finish(sink)
+            self.assertEqual(self.expect_arrived(arrived, complete, 65536), 60)
+
+    def test_killed_port_service_is_replaced(self):
+        server = self.start("right", VIPING, "--listen")
+        self.wait_for(lambda: self.portds(), "no service was started")
+        before = self.portds()
+        for service in before:
+            os.kill(service, signal.SIGKILL)
+        status, out, err = self.run_to_end("left", VIPING, "-q", "-i", "0.01", "-c", 5, "right")
+        self.assertEqual((status, err), (0, ""))
+        self.assertIn("5 received", out)
+        self.assertIsNone(server.poll())
+        self.assertFalse(set(before) & set(self.portds()))
+
+    # --- the port
+
+    def configuration_at(self, port, **more):
+        nic = {"addresses": f"[{tcp_hosts.own_addresses(1)[0]}]", "port": port, "timeouts": "{open: 1s}", **more}
+        return tcp_hosts.write_configuration(self.folder.name, "own", {"VINIC": nic})
+
+    def refused(self, config):
+        status, _, err = self.run_to_end("left", VIPING, "--listen", FCVI_CONFIG=config)
+        self.assertEqual(status, 1)
+        return err
+
+    def test_port_of_another_program(self):
+        address = tcp_hosts.own_addresses(1)[0]
+        with socket.create_server((address, 0)) as other:
+            port = other.getsockname()[1]
+            err = self.refused(self.configuration_at(port))
+            self.assertIn(f"cannot listen at {address}:{port}: the port is in use by another program of yours", err)
+            self.assertIn("give this NIC another port", err)
+            err = self.refused(self.configuration_at(port, listen="own"))
+            self.assertIn(f"cannot listen at {address}:{port}: address in use; another process has the port", err)
+            # Whoever only connects needs none.
+            status, _, err = self.run_to_end("left", VIPING, "-t", "0.2", "-c", "1", address,
+                                             FCVI_CONFIG=self.configuration_at(port, listen="none"))
+            self.assertEqual((status, "cannot listen" in err), (1, False))
+
+    @unittest.skipIf(os.geteuid() != 0, "only the superuser can start a program of another user")
+    def test_port_of_another_user(self):
+        address = tcp_hosts.own_addresses(1)[0]
+        listen = ("import os, socket, sys; os.setuid(65534); one = socket.create_server((sys.argv[1], 0)); "
+                  "print(one.getsockname()[1], flush=True); sys.stdin.read()")
+        with subprocess.Popen([sys.executable, "-c", listen, address], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              text=True) as other:
+            port = int(other.stdout.readline())
+            err = self.refused(self.configuration_at(port))
+            other.stdin.close()
+        self.assertIn(f"cannot listen at {address}:{port}: the port is in use by a program of user 65534", err)
+
+    # --- many
+
+    def test_thousand_connections_in_one_process(self):
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = 2500
+        if soft < wanted and hard != resource.RLIM_INFINITY and hard < wanted:
+            self.skipTest(f"a process may have {hard} open files only")
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
+        try:
+            status, out, err = self.run_to_end("left", PERF, "send_lat", "--threads", "-q", 1000, "-n", 4000, "-e",
+                                               "--check", "--json", "--timeout", 100)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        self.assertEqual((status, err), (0, ""))
+        self.assertEqual(json.loads(out)["results"][0]["errors"], 0)
+
+    # Pollers and waiters, eight processes on one core.
+    def test_more_processes_than_cores(self):
+        core = min(os.sched_getaffinity(0))
+        clients = []
+        for node in NODES[1:]:
+            options = ["-e"] if node in ("right", "bob") else []
+            clients.append(self.start(node, "taskset", "-c", core, PERF, "send_lat", "-n", 300, "--check", "--json", *options))
+        for client in clients:
+            status, out, err = self.finish(client)
+            self.assertEqual((status, err), (0, ""))
+            self.assertEqual(json.loads(out)["results"][0]["errors"], 0)
+
+    def test_idle_processes_use_no_cpu(self):
+        sink, source, _, _ = self.pair(1, BYTES, "delivery", 4000)
+        self.say(source, "all")
+        waiting = self.start("alice", VIPING, "--listen")
+        self.wait_for(lambda: len(self.portds()) >= 2, "no service was started")
+        processes = [sink.pid, waiting.pid, *self.portds()]
+        time.sleep(0.5)
+        before = [ticks(process) for process in processes]
+        time.sleep(1)
+        used = [ticks(process) - one for process, one in zip(processes, before)]
+        self.assertLessEqual(max(used), os.sysconf("SC_CLK_TCK") // 20, used)  # a poller would have them all
+
+    # --- two transports
+
+    def test_file_from_the_fabric_to_tcp(self):
+        fabric = {"FCVI_CONFIG": os.path.join(self.folder.name, "fabric.yaml")}
+        Path(fabric["FCVI_CONFIG"]).write_text("nics: [{name: VINIC, transport: local, timeouts: {open: 60s}}]\n", encoding="utf-8")
+        both = os.path.join(self.folder.name, "both.yaml")
+        tcp = Path(self.configurations["one"]).read_text(encoding="utf-8").replace("VINIC", "VITCP0")
+        Path(both).write_text(tcp.replace("hosts: ", "hosts: " + os.path.dirname(self.configurations["one"]) + "/") +
+                              "  - {name: VINIC, transport: local, timeouts: {open: 60s}}\n", encoding="utf-8")
+        source, target = Path(self.folder.name, "in"), Path(self.folder.name, "out")
+        for level in ("delivery", "reception"):
+            source.write_bytes(random.Random(7).randbytes(5_000_001))
+            target.unlink(missing_ok=True)
+            receiver = self.start("right", VICP, "-q", "--listen", target)
+            relay = self.start("one", RELAY, "VINIC", "vicp", "VITCP0", "right", "vicp", FCVI_CONFIG=both)
+            self.assertEqual(self.run_to_end("left", VICP, "-q", "-l", level, "-t", 60, source, "one:", **fabric), (0, "", ""))
+            self.assertEqual(self.finish(receiver), (0, "", ""))
+            self.assertEqual(self.finish(relay), (0, "", ""))
+            self.assertTrue(target.read_bytes() == source.read_bytes(), level)
+
+
+if __name__ == "__main__":
+    unittest.main()
