@@ -84,7 +84,7 @@ class Stream {
   [[nodiscard]] virtual Address remote() const = 0;
 
   /// Takes as many octets as there is room for, in order, from several pieces; they are copied and can be used again.
-  /// Fewer than were given, because there was no more room or memory of the next piece cannot be read: ask_writable()
+  /// Fewer than were given, because there was no more room or memory of one of them cannot be read: ask_writable()
   /// tells when to go on. 0 before the stream is there, and when it is broken.
   /// Allocates nothing. Not after shut_down().
   virtual std::size_t write(std::span<const wire::Bytes> pieces) = 0;

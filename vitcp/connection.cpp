@@ -97,7 +97,6 @@ void Connection::carry_out_end() {
   switch (*std::exchange(end_, std::nullopt)) {
     case End::disconnect: return closing_.disconnect();
     case End::fail: return closing_.fail();
-    case End::cut: return closing_.stream_broken();
   }
 }
 
@@ -128,8 +127,11 @@ void Connection::turn() {
   write();
   if (!channel_.stopped && receiver_.holds() && !read_responder_.has_work()) answer_reads();
   FCVI_ASSERT_CONSISTENT(*this);
-  if (end_) return carry_out_end();
-  const bool owes = writer_.is_blocked() || channel_.ack_due;
+  if (end_) {
+    wants_to_send();  // what was owed may be sent already
+    return carry_out_end();
+  }
+  const bool owes = writer_.is_blocked() || (channel_.ack_due && !writer_.is_cut());
   if (closing_.is_finishing() && !owes) closing_.output_finished();
 }
 
@@ -138,7 +140,7 @@ void Connection::write() {
   if (writer_.is_blocked()) writer_.write_kept(stream);
   for (int batches = 0; !writer_.is_blocked() && fill_batch(); ++batches) {
     flush();
-    if (writer_.is_cut()) return cut();
+    if (writer_.is_cut()) cut();
     if (batches == batches_at_once) return wants_to_send();
   }
   writer_.is_blocked() ? stream.ask_writable() : writer_.rest();
@@ -149,18 +151,19 @@ void Connection::flush() {
   if (!writer_.is_cut()) sender_.batch_flushed();
 }
 
-/// The peer must not take what is not there for data: its segment never ends.
+/// The peer must not take what is not there for data: its segment never ends, and nothing goes out behind it. What
+/// stood before it does.
 void Connection::cut() {
   if (writer_.cut_type() == SegmentType::rdma_read_response)
     channel_.vi->report(vi::ErrorCode::RdmaRProt, vi::ResourceCode::Vi, 0, vi::status::op_rdma_read);
   else
     sender_.memory_cut();
   failed(Failure::Local);
-  end_ = End::cut;
 }
 
 /// Read Responses and messages in turn (VI-TCP 2.2.2.2.3). False: there was nothing.
 bool Connection::fill_batch() {
+  if (writer_.is_cut()) return false;
   for (bool more = closing_.is_open(); more;) {
     more = read_responder_.add_segment(writer_);
     more = sender_.add_segment(writer_) || more;

@@ -53,7 +53,7 @@ class Connection final : private streams::StreamUser, private ChannelListener, p
   [[nodiscard]] bool is_consistent() const;
 
  private:
-  enum class End : std::uint8_t { disconnect, fail, cut };  // `cut`: at once, within a segment
+  enum class End : std::uint8_t { disconnect, fail };
 
   void turn();
   void carry_out_end();

@@ -118,9 +118,10 @@ bool SegmentWriter::keep_piece(const Piece& piece, std::size_t from) {
   const std::size_t at = tail_.size();
   tail_.resize(at + rest.size());
   const wire::MutableBytes to = wire::MutableBytes(tail_).subspan(at);
-  if (piece.lent) return channel_.vi->nic().memory().read(to, reinterpret_cast<const std::byte*>(rest.data()));
-  std::copy(rest.begin(), rest.end(), to.begin());
-  return true;
+  if (!piece.lent) return std::copy(rest.begin(), rest.end(), to.begin()), true;
+  const bool there = channel_.vi->nic().memory().read(to, reinterpret_cast<const std::byte*>(rest.data()));
+  if (!there) tail_.resize(at);
+  return there;
 }
 
 void SegmentWriter::write_kept(streams::Stream& stream) {

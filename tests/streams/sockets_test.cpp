@@ -1,4 +1,5 @@
 // Addresses as text, and sockets that come from elsewhere.
+#include <sys/mman.h>
 #include <sys/socket.h>
 
 #include "streams/drivers/listening_socket.hpp"
@@ -62,6 +63,45 @@ TEST(AdoptTest, stream_is_as_an_accepted_one) {
     EXPECT_EQ(server.stream->read(wire::MutableBytes(room)).octets, 3U);
     EXPECT_TRUE(server.stream->read(wire::MutableBytes(room)).end);
   });
+}
+
+/// A page that the kernel may access so, and no other way.
+class Page {
+ public:
+  static constexpr std::size_t bytes = 4096;
+  explicit Page(int protection) : memory_(::mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {}
+  ~Page() { ::munmap(memory_, bytes); }
+  Page(const Page&) = delete;
+  Page& operator=(const Page&) = delete;
+  [[nodiscard]] wire::MutableBytes octets() const { return {static_cast<std::uint8_t*>(memory_), bytes}; }
+
+ private:
+  void* memory_;
+};
+
+// Memory that cannot be accessed (EFAULT) costs no octet, and is not the end of the stream, either way.
+TEST(FaultTest, memory_thatIsNotThere_isTold) {
+  Meeting<SocketWorld<false>> meeting;
+  meeting.meet();
+  const Page read_only(PROT_READ), nothing(PROT_NONE);
+  const std::vector<std::uint8_t> sent = pattern(100);
+  meeting.world.inside([&] {
+    EXPECT_EQ(meeting.client.stream->write(wire::Bytes(nothing.octets())), 0U);
+    const std::array<wire::Bytes, 2> pieces{wire::Bytes(sent), wire::Bytes(nothing.octets())};
+    const std::size_t taken = meeting.client.stream->write(pieces);  // none, or those before
+    EXPECT_LE(taken, sent.size());
+    EXPECT_EQ(meeting.client.stream->write(wire::Bytes(sent).subspan(taken)), sent.size() - taken);
+    meeting.server.stream->ask_readable();
+  });
+  ASSERT_TRUE(meeting.world.run_until([&] { return meeting.server.reads == 1; }));
+  meeting.world.inside([&] {
+    const ReadResult faulty = meeting.server.stream->read(read_only.octets());
+    EXPECT_EQ(faulty.octets, 0U);
+    EXPECT_TRUE(faulty.fault);
+    EXPECT_FALSE(faulty.end);
+  });
+  EXPECT_EQ(meeting.read(meeting.server, sent.size()), sent);
+  EXPECT_TRUE(meeting.client.ends.empty() && meeting.server.ends.empty());
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ class VitcpBadSetup : public ::testing::Test {
   PlainCall call;
   ConnectCall request;
   TwoHosts hosts;
-  RawPeer peer{hosts};
+  RawPeer peer{hosts}, lower{hosts, wire::IpAddress::v4(9, 0, 0, 1)};
 };
 
 // VI-TCP 3.3, rulings V-8, V-9, V-16, V-23: a ConnectRequest that cannot be is rejected, the stream closed.
@@ -210,6 +210,57 @@ TEST_F(VitcpBadSetup, octets_beforeTheAnswer_areRejected) {
   EXPECT_EQ(counters().refused(Refusal::before_accept), 1u);
   hosts.server->provider.connect_accept(wait.token, hosts.server->create(delivery), call);
   EXPECT_EQ(call.result, Return::Timeout);
+}
+
+// VI-TCP 3.2, 3.3: an answer with a wrong octet, to a client and to a peer: the request ends, and says so.
+TEST_F(VitcpBadSetup, answer_withAWrongField_endsTheRequest) {
+  struct Octet {
+    std::size_t at;
+    std::uint8_t value;
+    ParseError error;
+  };
+  const std::size_t ce = 24;
+  const ParseError level{ParseCode::bad_value, "reliability_level"}, type{ParseCode::bad_value, "type"};
+  const std::vector<Octet> all{{0, 0, {ParseCode::bad_value, "version"}},
+                               {0, 2, {ParseCode::bad_value, "version"}},
+                               {1, 0x89, type},
+                               {1, 0x9F, type},
+                               {3, 23, {ParseCode::bad_length, "segment_length"}},
+                               {ce + 1, 0x40, level},
+                               {ce + 1, 0x47, level},
+                               {ce + 3, 65, {ParseCode::bad_length, "calling_discriminator_length"}},
+                               {ce + 75, 65, {ParseCode::bad_length, "called_discriminator_length"}},
+                               {ce + 5, 0x00, {ParseCode::bad_value, "mtu_size"}},  // of 00100000h
+                               {ce + 143, 3, {ParseCode::bad_length, "option_length"}}};
+  lower.listen();
+  for (const bool between_peers : {false, true})
+    for (const Octet& one : all) {
+      SCOPED_TRACE(one.error.field);
+      ConnectCall asked;
+      PlainCall disconnected;
+      vi::Vi& vi = hosts.server->create(delivery);
+      const auto remote = vi::NetAddress::make(lower.address, {});
+      Provider& provider = hosts.server->provider;
+      if (between_peers)
+        static_cast<void>(provider.connect_peer_request(vi, hosts.server->at("y"), remote, runtime::never, asked));
+      else
+        provider.connect_request(vi, hosts.server->at("y"), remote, runtime::never, asked);
+      hosts.settle();
+      vt::Segment answer = lower.take();
+      answer.header.type = SegmentType::connect_accept;
+      answer.ce.options.other = {0x77, 0x77, 0, 4};
+      auto octets = lower.octets_of(answer);
+      octets[one.at] = one.value;
+      const std::uint64_t before = counters().refused(one.error);
+      lower.send(octets);
+      EXPECT_EQ(asked.result, Return::NotReachable);
+      EXPECT_EQ(counters().refused(one.error), before + 1);
+      EXPECT_TRUE(lower.is_closed());
+      lower.close();
+      lower.forget();
+      hosts.server->provider.disconnect(vi, disconnected);
+      EXPECT_EQ(vi.state(), State::Idle);
+    }
 }
 
 // Rulings V-9, V-10, VI-TCP 3.3, 3.6: a ConnectAccept that does not fit the request, or another segment in its place.
