@@ -33,6 +33,8 @@ class IncomingSetup final : private SetupStreamUser, private machines::vitcp_pas
       : services_(services), owner_(owner), counted_(counted), stream_(services, *this) {}
 
   void start(std::unique_ptr<streams::Stream> stream);
+  /// A client that has given up, whose notice has not come yet: the offer is withdrawn.
+  void look_for_end() { stream_.look(); }
   /// VipConnectAccept by this VI, which is Idle. Success: `established` is what it goes on with.
   /// InvalidReliabilityLevel: the request stays.
   [[nodiscard]] vi::Return accept(const vi::Vi& vi, Established& established);

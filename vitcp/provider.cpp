@@ -102,6 +102,8 @@ vi::Return Provider::accept(vi::ConnectionToken token, vi::Vi& vi) {
   IncomingSetup* const setup = acceptor_.offers().find(token);
   if (setup == nullptr) return acceptor_.offers().refusal_of(token);
   if (vi.state() != vi::State::Idle) return vi::Return::InvalidState;
+  setup->look_for_end();
+  if (acceptor_.offers().find(token) == nullptr) return acceptor_.offers().refusal_of(token);
   Established established;
   const vi::Return refusal = setup->accept(vi, established);
   if (refusal == vi::Return::Success) of(vi).accepted(acceptor_.release(*setup), std::move(established));

@@ -46,6 +46,8 @@ class SetupStream final : private streams::StreamUser {
   void expect_segment();
   /// stream_ended() or octets_unexpected() follows, if anything comes.
   void expect_nothing();
+  /// Reads what is there now, as if readable() had come: what was expected follows, from within.
+  void look() { readable(); }
   /// For who goes on with it; `unsent`: octets of the last segment that it has not taken yet.
   [[nodiscard]] std::unique_ptr<streams::Stream> release(std::vector<std::uint8_t>& unsent);
 

@@ -16,8 +16,9 @@ import sys
 import time
 import unittest
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 
-from local_fabric import LocalFabricTest
+from local_fabric import OVER_TCP, LocalFabricTest
 
 PERF = sys.argv.pop(1)
 PATIENT = ("--timeout", "60")
@@ -177,7 +178,10 @@ class FcviPerf(LocalFabricTest):
     def test_what_the_server_refuses(self):
         config = os.path.join(self.folder.name, "small.yaml")
         with open(config, "w", encoding="utf-8") as file:
-            file.write("nics: [{name: VINIC, transport: local, limits: {max_descriptors_per_queue: 64}, timeouts: {open: 60s}}]\n")
+            usual = "fabric_idle_time: 1s\nnics:\n  - {name: VINIC, transport: local, timeouts: {open: 60s}}\n"
+            if OVER_TCP:
+                usual = Path(self.configurations["bob"]).read_text(encoding="utf-8")
+            file.write(usual.replace("timeouts", "limits: {max_descriptors_per_queue: 64}, timeouts"))
         server = self.start("bob", PERF, "--server", FCVI_CONFIG=config)
         server.stdout.readline()
         status, _, err = self.run_to_end("alice", PERF, "send_bw", "-t", "100", "bob", *PATIENT)

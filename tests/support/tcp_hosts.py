@@ -28,7 +28,7 @@ def write_configuration(folder, name, nics, hosts=()):
     with open(path, "w", encoding="utf-8") as file:
         file.write("fabric_idle_time: 1s\n")
         if hosts:
-            file.write(f"hosts: {name}.hosts\n")
+            file.write(f"hosts: {os.path.abspath(folder)}/{name}.hosts\n")
         file.write("nics:\n")
         for nic, keys in nics.items():
             more = "".join(f", {key}: {value}" for key, value in keys.items())

@@ -116,6 +116,27 @@ TYPED_TEST(VitcpSockets, messages_ofEachKind_arrive) {
     }
 }
 
+// VI-DG 6.7, ruling V-16: a client that gave up just now did so before it is accepted.
+TYPED_TEST(VitcpSockets, accept_afterTheClientGaveUp_isTimeout) {
+  typename TypeParam::Hosts hosts;
+  ConnectCall request;
+  WaitCall wait;
+  PlainCall disconnected, accepted;
+  vi::Vi* client = nullptr;
+  hosts.inside([&] {
+    client = &hosts.client->create(delivery);
+    hosts.server->provider.connect_wait(hosts.server->at("x"), runtime::never, wait);
+    hosts.client->provider.connect_request(*client, hosts.client->at("y"), hosts.server->at("x"), runtime::never,
+                                           request);
+  });
+  ASSERT_TRUE(hosts.run_until([&] { return wait.result.has_value(); }));
+  hosts.inside([&] {
+    hosts.client->provider.disconnect(*client, disconnected);
+    hosts.server->provider.connect_accept(wait.token, hosts.server->create(delivery), accepted);
+  });
+  EXPECT_EQ(accepted.result, Return::Timeout);
+}
+
 // Ruling V-17: what was completed arrives, though the sender disconnects at once and the kernel's buffers are full.
 TYPED_TEST(VitcpSockets, disconnect_afterCompletion_losesNothing) {
   typename TypeParam::Hosts hosts;

@@ -1,10 +1,11 @@
-/* A stream of numbered messages, for tests in which one end dies: what arrived, and what was acknowledged, stand in files
- * that outlive it.
+/* A stream of numbered messages, for tests in which one end dies: what arrived, and what was acknowledged, stand in
+ * files that outlive it.
  *
  * usage: numbered sink NIC NAME LEVEL COUNT BYTES FILE PAUSE_MS
  *        numbered source NIC HOST:NAME LEVEL COUNT BYTES FILE
- * The sink receives message n into the n-th BYTES of FILE; it begins to take them after PAUSE_MS. The source writes into FILE
- * how many messages are complete; it exits without VipDisconnect. Both print "connected", then "all", or "lost". */
+ * The sink receives message n into the n-th BYTES of FILE; it begins to take them after PAUSE_MS. The source writes
+ * into FILE how many messages are complete; it exits without VipDisconnect. Both print "connected", then "all", or
+ * "lost". */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* Two NICs of unlike transports in one process: takes a connection on one, connects on the other, and passes each message
- * on, both ways, from the memory where it was received.
+/* Two NICs of unlike transports in one process: takes a connection on one, connects on the other, and passes each
+ * message on, both ways, from the memory where it was received.
  *
  * usage: relay NIC DISCRIMINATOR OTHER_NIC HOST OTHER_DISCRIMINATOR */
 #define _POSIX_C_SOURCE 200809L
