@@ -74,10 +74,10 @@ TEST(VitcpCrc, generator_is_that_of_ethernet_reversed) {
   EXPECT_EQ(reversed, std::uint64_t{1} << 32 | vitcp_generator);
 }
 
-// Every length around the sixteen octets that go in at once.
+// Every length around the sixteen octets that go in at once, and around blocks of 64 of which there are none to four.
 TEST(VitcpCrc, any_length_is_as_divided) {
   Noise noise(7);
-  for (std::size_t length = 4; length <= 100; ++length) {
+  for (std::size_t length = 4; length <= 300; ++length) {
     const auto octets = noise.bytes(length);
     ASSERT_EQ(stored(vitcp::crc(octets)), crc_field(octets, vitcp_generator)) << length;
   }
@@ -93,6 +93,18 @@ TEST(VitcpCrc, pieces_give_the_crc_of_the_whole) {
   const std::uint32_t whole = vitcp::crc(octets);
   for (std::size_t cut = 0; cut <= octets.size(); ++cut)
     ASSERT_EQ(vitcp::crc(Bytes(octets).subspan(cut), vitcp::crc(Bytes(octets).first(cut))), whole) << cut;
+}
+
+// Blocks that are folded, at any address, against pieces that are too short to be.
+TEST(VitcpCrc, long_pieces_are_as_short_ones) {
+  const auto octets = Noise(10).bytes(1'000);
+  for (std::size_t from = 0; from < 17; ++from) {
+    const Bytes whole = Bytes(octets).subspan(from);
+    std::uint32_t pieced = 0;
+    for (std::size_t at = 0; at < whole.size(); at += 63)
+      pieced = vitcp::crc(whole.subspan(at, std::min<std::size_t>(63, whole.size() - at)), pieced);
+    ASSERT_EQ(vitcp::crc(whole), pieced) << from;
+  }
 }
 
 TEST(VitcpCrc, every_bit_counts) {
