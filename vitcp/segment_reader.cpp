@@ -35,15 +35,22 @@ std::size_t SegmentReader::read_payload(streams::Stream& stream, streams::ReadRe
   if (stage_ == Stage::payload && payload_left_ >= direct_octets && !faulted_)
     count = sink_.payload_room(payload_left_, std::span(pieces).first(pieces.size() - 1));
   for (const wire::MutableBytes piece : std::span(pieces).first(count)) direct += piece.size();
-  pieces[count++] = channel_.services.workspace.in;
+  const wire::MutableBytes behind = pieces[count++] = room_behind(direct);
   result = stream.read(std::span<const wire::MutableBytes>(pieces).first(count));
   const std::size_t placed = std::min(direct, result.octets);
   if (placed != 0) {
     sink_.payload_placed(placed);
     payload_taken(placed);
   }
-  take(wire::Bytes(channel_.services.workspace.in).first(result.octets - placed));
-  return direct + Workspace::in_octets;
+  take(behind.first(result.octets - placed));
+  return direct + behind.size();
+}
+
+/// For what comes behind so many octets of the payload.
+wire::MutableBytes SegmentReader::room_behind(std::size_t direct) const {
+  const wire::MutableBytes all = channel_.services.workspace.in;
+  if (large_lately_ == 0) return all;
+  return all.first(std::min(all.size(), payload_left_ - direct + ahead_octets));
 }
 
 void SegmentReader::take(wire::Bytes octets) {
@@ -115,6 +122,10 @@ void SegmentReader::headers_collected(const wire::vitcp::RdmaHeader& rdma) {
     if (const auto error = rdma.extent_error(header_, *payload)) return refuse(*error);
   stage_ = Stage::payload;
   payload_left_ = *payload;
+  if (payload_left_ >= direct_octets)
+    large_lately_ = short_run;
+  else if (large_lately_ != 0)
+    --large_lately_;
   ++channel_.services.counters.segments_received;
   sink_.segment_begun(header_, rdma, *payload);
   if (payload_left_ == 0) end_segment();

@@ -57,8 +57,14 @@ class SegmentReader {
  private:
   enum class Stage : std::uint8_t { header, rdma, payload };
   static constexpr std::size_t direct_octets = 4096;  // less is read with what follows it, and copied
+  /// Read behind a large payload: the headers of the next segment, or a short segment and those. More would be payload
+  /// of the next large one, and copied.
+  static constexpr std::size_t ahead_octets = 512;
+  /// So many short segments in a row are no ends of large messages: now more are read at once.
+  static constexpr std::uint8_t short_run = 4;
 
   std::size_t read_payload(streams::Stream& stream, streams::ReadResult& result);
+  [[nodiscard]] wire::MutableBytes room_behind(std::size_t direct) const;
   void take(wire::Bytes octets);
   std::size_t take_some(wire::Bytes octets);
   [[nodiscard]] bool collect(wire::Bytes& octets, std::size_t needed);
@@ -84,6 +90,7 @@ class SegmentReader {
   wire::vitcp::SegmentHeader header_{};
   std::size_t payload_left_ = 0;
   bool faulted_ = false;             // memory that it goes to cannot be written by the stream: it is copied
+  std::uint8_t large_lately_ = 0;    // counts down with each short segment behind a large one
   std::vector<std::uint8_t> whole_;  // with the CRC: segments as they come
   bool damaged_ = false;             // the last one was
   bool waits_ = false;
