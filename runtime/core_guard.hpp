@@ -10,6 +10,8 @@ class Input {
   /// Inside the core: reads what is there, with one system call that does not block, and processes it. May destroy
   /// itself, and so be removed. False: nothing was there.
   virtual bool read_now() = 0;
+  /// Inside the core: nobody will call read_now() for a while. Who was about to sleep says so.
+  virtual void wait_for_input() {}
   /// Where to look: at what others told of, or at all, also at what one of them misled this process about.
   enum class Look : bool { Told, Everywhere };
   /// Inside the core, of memory: read_now() would find something.

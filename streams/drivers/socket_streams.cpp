@@ -1,24 +1,27 @@
 #include "streams/drivers/socket_streams.hpp"
 
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include <array>
-#include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <cassert>
 #include <cerrno>
 
 #include "runtime/drivers/link_descriptor.hpp"
-#include "streams/drivers/handler_memory.hpp"
 #include "streams/drivers/listening_socket.hpp"
+#include "streams/drivers/socket_set.hpp"
 
 namespace streams::drivers {
 namespace {
 
 using Tcp = boost::asio::ip::tcp;
 using Error = boost::system::error_code;
+using runtime::drivers::Descriptor;
 constexpr std::size_t pieces_at_once = 64;  // of one system call; what is left goes with the next
+constexpr int accepts_at_once = 16;         // then others have their turn
 constexpr runtime::TimeNs accept_pause = 100 * runtime::millisecond;
 
 Reason reason_of(int error) {
@@ -43,8 +46,6 @@ Reason reason_of(int error) {
   }
 }
 
-void stay_with_this_program(int descriptor) { ::fcntl(descriptor, F_SETFD, FD_CLOEXEC); }
-
 /// The spans of one system call; iovec has no constant bases.
 template <class Piece>
 std::size_t fill(std::array<iovec, pieces_at_once>& vectors, std::span<const Piece> pieces) {
@@ -61,115 +62,151 @@ std::size_t octets_in(std::span<const Piece> pieces) {
   return octets;
 }
 
-/// The socket, shared with the handlers that wait for it.
-class Socket : public std::enable_shared_from_this<Socket> {
- public:
-  Socket(Tcp::socket socket, runtime::CoreGuard& guard, runtime::Scheduler& scheduler)
-      : socket_(std::move(socket)), guard_(guard), scheduler_(scheduler) {}
-
-  void set_user(StreamUser& user) { user_ = &user; }
-  [[nodiscard]] Address local() const { return local_; }
-  [[nodiscard]] Address remote() const { return remote_; }
-  void begin(const Address& to, const Address& from);
-  void accepted();
-  std::size_t write(std::span<const wire::Bytes> pieces);
-  ReadResult read(std::span<const wire::MutableBytes> pieces);
-  void ask_readable();
-  void ask_writable();
-  void shut_down();
-  void close(bool with_reset);
-
- private:
-  [[nodiscard]] bool usable() const { return up_ && !failed_; }
-  void prepare();
-  void open(const Tcp::endpoint& to, const Address& from, Error& error);
-  void connected(const Error& error);
-  void learn_addresses();
-  ssize_t send(std::span<const wire::Bytes> pieces);
-  ssize_t receive(std::span<const wire::MutableBytes> pieces);
-  /// Later: nobody may be told where it was noticed.
-  void fail(int error);
-  void tell_failure();
-
-  Tcp::socket socket_;
-  runtime::CoreGuard& guard_;
-  runtime::Scheduler& scheduler_;
-  StreamUser* user_ = nullptr;
-  std::optional<runtime::drivers::LinkDescriptor> known_;  // while it is open
-  Address local_{}, remote_{};
-  bool up_ = false, shut_ = false, reads_wait_ = false, writes_wait_ = false;
-  std::optional<Reason> failed_;
-  HandlerMemory read_memory_, write_memory_;
-  runtime::Timer<Socket, &Socket::tell_failure> failure_event_{*this};
-};
-
-void Socket::prepare() {
-  known_.emplace(socket_.native_handle());
-  stay_with_this_program(socket_.native_handle());
-  Error ignored;
-  socket_.non_blocking(true, ignored);
-  socket_.set_option(Tcp::no_delay(true), ignored);
-  socket_.set_option(boost::asio::detail::socket_option::boolean<SOL_SOCKET, SO_OOBINLINE>(true), ignored);
-}
-
-void Socket::open(const Tcp::endpoint& to, const Address& from, Error& error) {
-  socket_.open(to.protocol(), error);
-  if (error) return;
-  prepare();
-  if (from == Address{}) return;
-  Tcp::endpoint own = endpoint_of(from);
-  if (from.ip.is_unspecified()) own = {to.protocol(), from.port};
-  socket_.bind(own, error);
-}
-
-void Socket::begin(const Address& to, const Address& from) {
-  remote_ = to;
-  local_ = from;
-  const Tcp::endpoint endpoint = endpoint_of(to);
-  Error error;
-  open(endpoint, from, error);
-  if (error) return fail(error.value());
-  socket_.async_connect(endpoint, [self = shared_from_this()](const Error& failure) {
-    if (!self->socket_.is_open()) return;  // given up
-    const runtime::CoreSection section(self->guard_);
-    self->connected(failure);
-  });
-}
-
-void Socket::connected(const Error& error) {
-  if (!socket_.is_open()) return;  // given up while this waited for the core
-  if (error) return fail(error.value());
-  up_ = true;
-  learn_addresses();
-  if (user_ != nullptr) user_->connected();
-}
-
-void Socket::accepted() {
-  prepare();
-  up_ = true;
-  learn_addresses();
-}
-
-void Socket::learn_addresses() {
-  Error error;
-  if (const Tcp::endpoint own = socket_.local_endpoint(error); !error) local_ = address_of(own);
-  if (const Tcp::endpoint other = socket_.remote_endpoint(error); !error) remote_ = address_of(other);
-}
-
-ssize_t Socket::send(std::span<const wire::Bytes> pieces) {
+ssize_t send(int socket, std::span<const wire::Bytes> pieces) {
+  constexpr int flags = MSG_NOSIGNAL | MSG_DONTWAIT;
+  if (pieces.size() == 1) return ::send(socket, pieces.front().data(), pieces.front().size(), flags);
   std::array<iovec, pieces_at_once> vectors;
   msghdr message{};
   message.msg_iovlen = fill(vectors, pieces);
   message.msg_iov = vectors.data();
-  return ::sendmsg(socket_.native_handle(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  return ::sendmsg(socket, &message, flags);
+}
+
+ssize_t receive(int socket, std::span<const wire::MutableBytes> pieces) {
+  if (pieces.size() == 1) return ::recv(socket, pieces.front().data(), pieces.front().size(), MSG_DONTWAIT);
+  std::array<iovec, pieces_at_once> vectors;
+  msghdr message{};
+  message.msg_iovlen = fill(vectors, pieces);
+  message.msg_iov = vectors.data();
+  return ::recvmsg(socket, &message, MSG_DONTWAIT);
+}
+
+template <class Value>
+void set(int socket, int level, int option, const Value& value) {
+  ::setsockopt(socket, level, option, &value, sizeof value);
+}
+
+void prepare_stream(int socket) {
+  set(socket, IPPROTO_TCP, TCP_NODELAY, 1);
+  set(socket, SOL_SOCKET, SO_OOBINLINE, 1);
+}
+
+/// Not at bind(), where one port would serve one stream to anywhere.
+void let_connect_choose_port(int socket) { set(socket, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1); }
+
+void end_with_reset(int socket) { set(socket, SOL_SOCKET, SO_LINGER, linger{1, 0}); }
+
+int pending_error(int socket) {
+  int error = 0;
+  socklen_t size = sizeof error;
+  return ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
+}
+
+class SocketStream final : public Stream, private SetMember {
+ public:
+  SocketStream(std::shared_ptr<SocketSet> set, runtime::Scheduler& scheduler)
+      : SetMember(std::move(set)), scheduler_(scheduler) {}
+  ~SocketStream() override { leave_and_close(); }
+  /// Once, one of these.
+  void begin(const Address& to, const Address& from, StreamUser& user);
+  void take(Descriptor accepted, const Address& remote);
+
+  void set_user(StreamUser& user) override { user_ = &user; }
+  [[nodiscard]] Address local() const override;
+  [[nodiscard]] Address remote() const override { return remote_; }
+  std::size_t write(std::span<const wire::Bytes> pieces) override;
+  ReadResult read(std::span<const wire::MutableBytes> pieces) override;
+  void ask_readable() override;
+  void ask_writable() override;
+  bool mark_urgent() override { return false; }
+  void shut_down() override;
+  void reset() override;
+
+ private:
+  [[nodiscard]] bool usable() const { return up_ && !failed_; }
+  [[nodiscard]] int open(const Tcp::endpoint& to, const Address& from);
+  [[nodiscard]] int connect();
+  void ready(For what) override;
+  void connected();
+  void own(Descriptor socket);
+  void leave_and_close();
+  /// Later: nobody may be told where it was noticed.
+  void fail(int error);
+  void tell_failure();
+
+  runtime::Scheduler& scheduler_;
+  Descriptor socket_;
+  StreamUser* user_ = nullptr;
+  std::optional<runtime::drivers::LinkDescriptor> known_;  // while it is open
+  Address asked_local_{}, remote_{};
+  mutable std::optional<Address> local_;  // once somebody asked
+  bool up_ = false, shut_ = false;
+  std::optional<Reason> failed_;
+  runtime::Timer<SocketStream, &SocketStream::connected> connected_event_{*this};
+  runtime::Timer<SocketStream, &SocketStream::tell_failure> failure_event_{*this};
+};
+
+void SocketStream::own(Descriptor socket) {
+  socket_ = std::move(socket);
+  known_.emplace(socket_.number());
+}
+
+int SocketStream::open(const Tcp::endpoint& to, const Address& from) {
+  own(Descriptor(::socket(to.protocol().family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP)));
+  if (!socket_) return errno;
+  prepare_stream(socket_.number());
+  if (from == Address{}) return 0;
+  if (from.port == 0) let_connect_choose_port(socket_.number());
+  Tcp::endpoint own = endpoint_of(from);
+  if (from.ip.is_unspecified()) own = {to.protocol(), from.port};
+  return ::bind(socket_.number(), own.data(), static_cast<socklen_t>(own.size())) == 0 ? 0 : errno;
+}
+
+int SocketStream::connect() {
+  const Tcp::endpoint to = endpoint_of(remote_);
+  return ::connect(socket_.number(), to.data(), static_cast<socklen_t>(to.size())) == 0 ? 0 : errno;
+}
+
+// Within a host the other end's kernel has answered by the time that the second call asks.
+void SocketStream::begin(const Address& to, const Address& from, StreamUser& user) {
+  user_ = &user;
+  remote_ = to;
+  asked_local_ = from;
+  int error = open(endpoint_of(to), from);
+  if (error == 0) error = connect();
+  if (error == EINPROGRESS) error = connect();
+  const bool under_way = error == EALREADY || error == EINPROGRESS;
+  if (error != 0 && !under_way) return fail(error);
+  if (!join(socket_.number(), under_way ? For::writing : For::reading)) return fail(errno);
+  under_way ? ask(For::writing) : scheduler_.schedule(connected_event_, scheduler_.now());
+}
+
+void SocketStream::connected() {
+  if (const int error = pending_error(socket_.number()); error != 0) return fail(error);
+  up_ = true;
+  if (remote_.ip.is_unspecified()) remote_ = remote_address_of(socket_.number()).value_or(remote_);
+  if (user_ != nullptr) user_->connected();
+}
+
+void SocketStream::take(Descriptor accepted, const Address& remote) {
+  own(std::move(accepted));
+  remote_ = remote;
+  if (!join(socket_.number(), For::reading)) return fail(errno);
+  up_ = true;
+}
+
+Address SocketStream::local() const {
+  if (!up_) return asked_local_;
+  if (!local_) local_ = local_address_of(socket_.number()).value_or(asked_local_);
+  return *local_;
 }
 
 // A call that took less than all of its pieces says that there is no more room.
-std::size_t Socket::write(std::span<const wire::Bytes> pieces) {
+std::size_t SocketStream::write(std::span<const wire::Bytes> pieces) {
   assert(!shut_ && "nothing is written after shut_down()");
   std::size_t taken = 0;
   while (usable() && !pieces.empty()) {
-    const ssize_t count = send(pieces);
+    const ssize_t count = send(socket_.number(), pieces);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno != EAGAIN && errno != EFAULT) fail(errno);
     if (count > 0) taken += static_cast<std::size_t>(count);
@@ -179,18 +216,10 @@ std::size_t Socket::write(std::span<const wire::Bytes> pieces) {
   return taken;
 }
 
-ssize_t Socket::receive(std::span<const wire::MutableBytes> pieces) {
-  std::array<iovec, pieces_at_once> vectors;
-  msghdr message{};
-  message.msg_iovlen = fill(vectors, pieces);
-  message.msg_iov = vectors.data();
-  return ::recvmsg(socket_.native_handle(), &message, MSG_DONTWAIT);
-}
-
-ReadResult Socket::read(std::span<const wire::MutableBytes> pieces) {
+ReadResult SocketStream::read(std::span<const wire::MutableBytes> pieces) {
   ReadResult result;
   while (usable() && octets_in(pieces) > 0) {
-    const ssize_t count = receive(pieces);
+    const ssize_t count = receive(socket_.number(), pieces);
     if (count < 0 && errno == EINTR) continue;
     result.fault = count < 0 && errno == EFAULT;
     if (count < 0 && errno != EAGAIN && !result.fault) fail(errno);
@@ -202,91 +231,72 @@ ReadResult Socket::read(std::span<const wire::MutableBytes> pieces) {
   return result;
 }
 
-void Socket::ask_readable() {
-  if (!usable() || std::exchange(reads_wait_, true)) return;
-  auto handler = [self = shared_from_this()](const Error& error) {
-    if (error) return;  // closed
-    const runtime::CoreSection section(self->guard_);
-    self->reads_wait_ = false;
-    if (self->user_ != nullptr && !self->failed_) self->user_->readable();
-  };
-  socket_.async_wait(Tcp::socket::wait_read,
-                     boost::asio::bind_allocator(HandlerAllocator<>(read_memory_), std::move(handler)));
+void SocketStream::ask_readable() {
+  if (usable()) ask(For::reading);
 }
 
-void Socket::ask_writable() {
-  if (!usable() || std::exchange(writes_wait_, true)) return;
-  auto handler = [self = shared_from_this()](const Error& error) {
-    if (error) return;  // closed
-    const runtime::CoreSection section(self->guard_);
-    self->writes_wait_ = false;
-    if (self->user_ != nullptr && !self->failed_) self->user_->writable();
-  };
-  socket_.async_wait(Tcp::socket::wait_write,
-                     boost::asio::bind_allocator(HandlerAllocator<>(write_memory_), std::move(handler)));
+void SocketStream::ask_writable() {
+  if (usable()) ask(For::writing);
 }
 
-void Socket::shut_down() {
+void SocketStream::ready(For what) {
+  if (!up_ && !failed_) return connected();
+  if (user_ == nullptr || failed_) return;
+  what == For::reading ? user_->readable() : user_->writable();
+}
+
+void SocketStream::shut_down() {
   if (!usable() || std::exchange(shut_, true)) return;
-  ::shutdown(socket_.native_handle(), SHUT_WR);
+  ::shutdown(socket_.number(), SHUT_WR);
 }
 
-void Socket::close(bool with_reset) {
+void SocketStream::reset() {
+  if (socket_) end_with_reset(socket_.number());
+  leave_and_close();
+}
+
+void SocketStream::leave_and_close() {
   user_ = nullptr;
+  up_ = false;
+  failed_ = Reason::failed;
+  scheduler_.cancel(connected_event_);
   scheduler_.cancel(failure_event_);
+  leave();
   known_.reset();
-  Error ignored;
-  if (with_reset && socket_.is_open()) socket_.set_option(boost::asio::socket_base::linger(true, 0), ignored);
-  socket_.close(ignored);
+  Descriptor closed;
+  std::swap(closed, socket_);
 }
 
-void Socket::fail(int error) {
+void SocketStream::fail(int error) {
   if (failed_) return;
   failed_ = reason_of(error);
   scheduler_.schedule(failure_event_, scheduler_.now());
 }
 
-void Socket::tell_failure() {
-  const auto self = shared_from_this();  // the user may let go
+void SocketStream::tell_failure() {
   if (user_ != nullptr) user_->closed(*failed_);
 }
 
-class SocketStream final : public Stream {
+/// A listening socket, kept until no accept() of it is under way.
+class Acceptor : public std::enable_shared_from_this<Acceptor>, private SetMember {
  public:
-  explicit SocketStream(std::shared_ptr<Socket> socket) : socket_(std::move(socket)) {}
-  ~SocketStream() override { socket_->close(false); }
-  void set_user(StreamUser& user) override { socket_->set_user(user); }
-  [[nodiscard]] Address local() const override { return socket_->local(); }
-  [[nodiscard]] Address remote() const override { return socket_->remote(); }
-  std::size_t write(std::span<const wire::Bytes> pieces) override { return socket_->write(pieces); }
-  ReadResult read(std::span<const wire::MutableBytes> pieces) override { return socket_->read(pieces); }
-  void ask_readable() override { socket_->ask_readable(); }
-  void ask_writable() override { socket_->ask_writable(); }
-  bool mark_urgent() override { return false; }
-  void shut_down() override { socket_->shut_down(); }
-  void reset() override { socket_->close(true); }
-
- private:
-  std::shared_ptr<Socket> socket_;
-};
-
-class Acceptor : public std::enable_shared_from_this<Acceptor> {
- public:
-  Acceptor(boost::asio::io_context& io, runtime::CoreGuard& guard, runtime::Scheduler& scheduler, ListenerUser& user)
-      : acceptor_(io), guard_(guard), scheduler_(scheduler), user_(&user) {}
-  Error open(const Address& at);
-  void wait();
+  Acceptor(std::shared_ptr<SocketSet> set, runtime::Scheduler& scheduler, ListenerUser& user)
+      : SetMember(set), set_(std::move(set)), scheduler_(scheduler), user_(&user) {}
+  ~Acceptor() override { close(); }
+  [[nodiscard]] Error open(const Address& at);
   void close();
   [[nodiscard]] Address address() const { return address_; }
 
  private:
-  void accept();
-  void took(Tcp::socket socket);
+  void ready(For) override;
+  /// False: none is left, or the user wants none any more.
+  [[nodiscard]] bool accept();
+  void wait() { ask(For::reading); }
 
-  Tcp::acceptor acceptor_;
-  runtime::CoreGuard& guard_;
+  std::shared_ptr<SocketSet> set_;
   runtime::Scheduler& scheduler_;
   ListenerUser* user_;
+  Descriptor socket_;
   Address address_{};
   std::optional<runtime::drivers::LinkDescriptor> known_;
   runtime::Timer<Acceptor, &Acceptor::wait> again_{*this};
@@ -295,50 +305,46 @@ class Acceptor : public std::enable_shared_from_this<Acceptor> {
 Error Acceptor::open(const Address& at) {
   auto socket = listening_socket(at);
   if (!socket) return socket.error();
-  Error error;
-  acceptor_.assign(endpoint_of(at).protocol(), socket->number(), error);
-  if (error) return error;
-  known_.emplace(socket->release());
-  acceptor_.non_blocking(true, error);
-  address_ = address_of(acceptor_.local_endpoint(error));
-  return error;
-}
-
-void Acceptor::wait() {
-  acceptor_.async_wait(Tcp::acceptor::wait_read, [self = shared_from_this()](const Error& error) {
-    if (error) return;  // closed
-    const runtime::CoreSection section(self->guard_);
-    self->accept();
-  });
-}
-
-void Acceptor::accept() {
-  if (user_ == nullptr) return;
-  Error error;
-  Tcp::socket socket(acceptor_.get_executor());
-  acceptor_.accept(socket, error);
-  const auto self = shared_from_this();  // the user may let go
-  if (!error)
-    took(std::move(socket));
-  else if (error != boost::asio::error::would_block && error != boost::asio::error::connection_aborted)
-    user_->accept_failed(reason_of(error.value()));
-  if (user_ == nullptr) return;
-  if (reason_of(error.value()) == Reason::no_resources && error) return scheduler_.schedule_after(again_, accept_pause);
+  socket_ = std::move(*socket);
+  known_.emplace(socket_.number());
+  address_ = local_address_of(socket_.number()).value_or(at);
+  if (!join(socket_.number(), For::reading)) return {errno, boost::system::system_category()};
   wait();
+  return {};
 }
 
-void Acceptor::took(Tcp::socket socket) {
-  auto shared = std::make_shared<Socket>(std::move(socket), guard_, scheduler_);
-  shared->accepted();
-  user_->accepted(std::make_unique<SocketStream>(std::move(shared)));
+void Acceptor::ready(For) {
+  const auto self = shared_from_this();  // the user may let go
+  for (int accepted = 0; accepted < accepts_at_once && accept(); ++accepted) {}
+  if (user_ != nullptr && !again_.pending()) wait();
+}
+
+bool Acceptor::accept() {
+  Tcp::endpoint remote;
+  auto size = static_cast<socklen_t>(remote.capacity());
+  Descriptor accepted(::accept4(socket_.number(), remote.data(), &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  if (!accepted) {
+    const int error = errno;
+    if (error == EAGAIN || error == ECONNABORTED || error == EINTR) return error != EAGAIN;
+    const Reason reason = reason_of(error);
+    if (reason == Reason::no_resources) scheduler_.schedule_after(again_, accept_pause);
+    user_->accept_failed(reason);
+    return false;
+  }
+  remote.resize(size);
+  auto stream = std::make_unique<SocketStream>(set_, scheduler_);
+  stream->take(std::move(accepted), address_of(remote));
+  user_->accepted(std::move(stream));
+  return user_ != nullptr;
 }
 
 void Acceptor::close() {
   user_ = nullptr;
   scheduler_.cancel(again_);
+  leave();
   known_.reset();
-  Error ignored;
-  acceptor_.close(ignored);
+  Descriptor closed;
+  std::swap(closed, socket_);
 }
 
 class SocketListener final : public Listener {
@@ -353,32 +359,31 @@ class SocketListener final : public Listener {
 
 }  // namespace
 
+SocketStreams::SocketStreams(boost::asio::io_context& io, runtime::CoreGuard& guard, runtime::Scheduler& scheduler)
+    : set_(std::make_shared<SocketSet>(io, guard)), scheduler_(scheduler) {}
+
+SocketStreams::~SocketStreams() { set_->close(); }
+
 std::unique_ptr<Stream> SocketStreams::adopt(runtime::drivers::Descriptor accepted) {
-  const auto local = local_address_of(accepted.number());
-  Tcp::socket socket(io_);
-  Error error;
-  if (local) socket.assign(endpoint_of(*local).protocol(), accepted.number(), error);
-  if (!local || error) return nullptr;
-  static_cast<void>(accepted.release());
-  auto shared = std::make_shared<Socket>(std::move(socket), guard_, scheduler_);
-  shared->accepted();
-  return std::make_unique<SocketStream>(std::move(shared));
+  const auto remote = remote_address_of(accepted.number());
+  if (!remote) return nullptr;
+  prepare_stream(accepted.number());
+  ::fcntl(accepted.number(), F_SETFD, FD_CLOEXEC);
+  ::fcntl(accepted.number(), F_SETFL, O_NONBLOCK);
+  auto stream = std::make_unique<SocketStream>(set_, scheduler_);
+  stream->take(std::move(accepted), *remote);
+  return stream;
 }
 
 std::unique_ptr<Stream> SocketStreams::connect(const Address& to, const Address& from, StreamUser& user) {
-  auto socket = std::make_shared<Socket>(Tcp::socket(io_), guard_, scheduler_);
-  socket->set_user(user);
-  socket->begin(to, from);
-  return std::make_unique<SocketStream>(std::move(socket));
+  auto stream = std::make_unique<SocketStream>(set_, scheduler_);
+  stream->begin(to, from, user);
+  return stream;
 }
 
 boost::system::result<std::unique_ptr<Listener>, Reason> SocketStreams::listen(const Address& at, ListenerUser& user) {
-  auto acceptor = std::make_shared<Acceptor>(io_, guard_, scheduler_, user);
-  if (const Error error = acceptor->open(at)) {
-    acceptor->close();
-    return reason_of(error.value());
-  }
-  acceptor->wait();
+  auto acceptor = std::make_shared<Acceptor>(set_, scheduler_, user);
+  if (const Error error = acceptor->open(at)) return reason_of(error.value());
   return std::unique_ptr<Listener>(std::make_unique<SocketListener>(std::move(acceptor)));
 }
 

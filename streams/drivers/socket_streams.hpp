@@ -8,17 +8,20 @@
 #include "streams/stream.hpp"
 
 namespace streams::drivers {
+class SocketSet;
 
 /// The host's own. Sockets have TCP_NODELAY and SO_OOBINLINE (a peer's urgent mark would else remove an octet),
 /// listeners SO_REUSEADDR; a listener at the unspecified address takes IPv4 and IPv6. Reading and writing are one
-/// system call each, in the caller's thread; the io_context's thread only waits, and enters the core to tell. No other
-/// end sees a child of fork() hold a stream open. mark_urgent() is always false: Linux points one octet too far,
+/// system call each, in the caller's thread. Who polls the core's inputs (CoreGuard::add_input) is told in its own
+/// thread, of all streams with one system call; else the io_context's thread waits, and enters the core to tell. No
+/// other end sees a child of fork() hold a stream open. mark_urgent() is always false: Linux points one octet too far,
 /// whatever tcp_stdurg says (VI-TCP 3.7, ruling V-22).
 class SocketStreams final : public Streams {
  public:
   /// All of them outlive it and its streams; the io_context has been stopped, or polled out, before `guard` goes.
-  SocketStreams(boost::asio::io_context& io, runtime::CoreGuard& guard, runtime::Scheduler& scheduler)
-      : io_(io), guard_(guard), scheduler_(scheduler) {}
+  /// Throws boost::system::system_error: the process has too many open files.
+  SocketStreams(boost::asio::io_context& io, runtime::CoreGuard& guard, runtime::Scheduler& scheduler);
+  ~SocketStreams();
   SocketStreams(const SocketStreams&) = delete;
   SocketStreams& operator=(const SocketStreams&) = delete;
 
@@ -28,8 +31,7 @@ class SocketStreams final : public Streams {
   std::unique_ptr<Stream> adopt(runtime::drivers::Descriptor accepted);
 
  private:
-  boost::asio::io_context& io_;
-  runtime::CoreGuard& guard_;
+  std::shared_ptr<SocketSet> set_;
   runtime::Scheduler& scheduler_;
 };
 

@@ -74,7 +74,8 @@ struct Socket final : runtime::Input {
     if (on_read) on_read();
     return std::exchange(frames, 0) != 0;
   }
-  int frames = 0, reads = 0;
+  void wait_for_input() override { ++sleeps; }
+  int frames = 0, reads = 0, sleeps = 0;
   std::function<void()> on_read;
 };
 
@@ -271,6 +272,39 @@ TEST_F(Polling, poll_in_a_row_naps_and_takes_what_comes_meanwhile) {
   EXPECT_EQ(poll_once(engine, &engine, take), Taken::Success);
   EXPECT_EQ(runtime.naps, 1);
   EXPECT_FALSE(engine.completions().has_waiters());
+}
+
+// While calls poll, the service thread is not woken by each octet; who sleeps says that it has to be.
+TEST_F(Polling, caller_that_sleeps_has_the_service_thread_woken) {
+  Socket socket;
+  add(socket);
+  const auto take = [] { return Taken::NotDone; };
+  EXPECT_EQ(poll_once(engine, &engine, take), Taken::NotDone);
+  EXPECT_EQ(socket.sleeps, 0);
+  runtime.time += us;
+  EXPECT_EQ(poll_once(engine, &engine, take), Taken::NotDone);
+  EXPECT_EQ(runtime.naps, 1);
+  EXPECT_EQ(socket.sleeps, 1);
+  EventCount arrivals;
+  runtime.time += us;
+  const int reads = socket.reads;
+  EXPECT_EQ(wait_while_not_done(engine, arrivals, runtime::never, take), Taken::NotDone);
+  EXPECT_EQ(socket.sleeps, 2);
+  EXPECT_EQ(socket.reads, reads + 1) << "it looks once before it sleeps";
+}
+
+// A wake-up costs more than what another process of this host takes to answer.
+TEST_F(Polling, wait_reads_sockets_while_it_spins) {
+  runtime.spins = true;
+  Socket socket;
+  bool found = false;
+  const TimeNs comes = runtime.time + 20 * us;
+  socket.on_read = [&] { found = (runtime.time += us) >= comes; };
+  add(socket);
+  const auto take = [&] { return found ? Taken::Success : Taken::NotDone; };
+  EXPECT_EQ(spin_before_sleep(engine, runtime::never, take), Taken::Success);
+  EXPECT_LE(runtime.time, comes + 2 * us);
+  EXPECT_EQ(socket.sleeps, 0);
 }
 
 // In virtual time nobody shares a core.

@@ -143,6 +143,16 @@ bool Engine::poll(TimeNs now) {
   return found;
 }
 
+// Where another thread has the lock, the input finds it out by itself a little later (runtime::Input).
+void Engine::wait_for_input() {
+  if (inputs_due_.load(std::memory_order_relaxed) == runtime::never) return;
+  if (control_calls_.load() != 0 || !try_begin()) return;
+  for (runtime::Input* const input : inputs_) input->wait_for_input();
+  const bool more = more_;
+  end();
+  after_unlock(more);
+}
+
 // Due events first, so that input is processed at the right time.
 bool Engine::poll_inside(TimeNs now) {
   settle(now);

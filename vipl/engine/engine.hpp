@@ -72,6 +72,12 @@ class Engine final : public runtime::CoreGuard {
   /// The same for a caller that polls at `now` and found nothing: it also reads the links' sockets, at most once
   /// in a microsecond.
   bool poll(TimeNs now);
+  /// For a caller that polled in vain and will sleep: from now on links' sockets wake the service thread.
+  void wait_for_input();
+  /// There are inputs that a call can read by itself: what others send is found sooner by looking than by sleeping.
+  [[nodiscard]] bool has_inputs() const {
+    return has_memory_inputs() || inputs_due_.load(std::memory_order_relaxed) != runtime::never;
+  }
   /// Notified whenever a poll might find something.
   EventCount& completions() { return completions_; }
   /// Inside.

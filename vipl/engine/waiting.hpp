@@ -13,12 +13,12 @@ namespace vipl {
 template <class Take>
 Taken spin_before_sleep(Engine& engine, TimeNs deadline, Take take) {
   Runtime& runtime = engine.runtime();
-  WaitSpin* const spin = engine.has_memory_inputs() ? runtime.wait_spin() : nullptr;
+  WaitSpin* const spin = engine.has_inputs() ? runtime.wait_spin() : nullptr;
   if (spin == nullptr || !spin->may_begin(runtime.place(runtime.now()))) return Taken::NotDone;
   const TimeNs end = std::min(deadline, runtime.now() + spin->longest);
   Taken taken = Taken::NotDone;
   for (TimeNs now = runtime.now(), before = now; now < end && now - before <= Patience::others_ran;) {
-    engine.help(now);
+    engine.poll(now);
     taken = take();
     if (taken != Taken::NotDone) {
       spin->found();
@@ -40,11 +40,12 @@ Taken wait_while_not_done(Engine& engine, EventCount& arrivals, TimeNs deadline,
     if (taken != Taken::NotDone) return taken;
     const TimeNs now = runtime.now();
     if (now >= deadline) return taken;
-    if (engine.help(now)) continue;
+    if (engine.poll(now)) continue;
     if (!std::exchange(spun, true)) {
       taken = spin_before_sleep(engine, deadline, take);
       if (taken != Taken::NotDone) return taken;
     }
+    engine.wait_for_input();
     const std::uint32_t key = arrivals.prepare();
     taken = take();
     const bool woken = taken != Taken::NotDone || runtime.wait(arrivals, key, deadline);
@@ -58,6 +59,7 @@ Taken wait_while_not_done(Engine& engine, EventCount& arrivals, TimeNs deadline,
 template <class Take>
 Taken rest_after_empty_poll(Engine& engine, Patience& patience, TimeNs now, bool elsewhere, Take take) {
   if (!patience.poll_was_empty(now, engine.runtime()) || elsewhere) return Taken::NotDone;
+  engine.wait_for_input();
   EventCount& completions = engine.completions();
   const std::uint32_t key = completions.prepare();
   engine.expect_completion();
@@ -77,7 +79,7 @@ Taken poll_once(Engine& engine, const void* queue, Take take) {
   Patience* const patience = engine.runtime().patience();
   if (taken == Taken::NotDone) {
     const TimeNs now = engine.runtime().now();
-    const TimeNs spin = patience != nullptr && engine.has_memory_inputs() ? engine.runtime().poll_spin() : 0;
+    const TimeNs spin = patience != nullptr && engine.has_inputs() ? engine.runtime().poll_spin() : 0;
     if (patience != nullptr) patience->set_memory_spin(spin);
     const bool reads = patience == nullptr || patience->reads_input(now);
     const bool worked = reads ? engine.poll(now) : engine.help(now);
