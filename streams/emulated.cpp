@@ -2,6 +2,7 @@
 
 #include <boost/circular_buffer.hpp>
 #include <cassert>
+#include <utility>
 
 #include "streams/octet_ring.hpp"
 
@@ -87,8 +88,12 @@ class Flow {
   [[nodiscard]] bool has_unread() const { return arrived_ > read_; }
   [[nodiscard]] bool at_end() const { return end_arrived_ && read_ == arrived_; }
   [[nodiscard]] bool ends() const { return finished_; }
-  [[nodiscard]] bool quiet() const { return flights_.empty() && !pump_.pending() && !give_up_.pending(); }
+  [[nodiscard]] bool quiet() const {
+    return flights_.empty() && !pump_.pending() && !again_.pending() && !give_up_.pending();
+  }
   [[nodiscard]] TimeNs delay() const { return way_.delay; }
+  /// What the receiver says of it: see SegmentSeen.
+  void describe(SegmentSeen& segment) const;
   /// Takes what there is room for; pump() sends.
   std::size_t put(wire::Bytes octets);
   std::size_t get(wire::MutableBytes room);
@@ -106,14 +111,17 @@ class Flow {
     std::uint64_t end;
     bool fin;
   };
+  void ask_gate();
   bool send_segment();
   void send_fin();
+  void send_cut();
   void fly(bool fin, std::size_t octets);
   void arrive();
   void sever();
   void give_up();
   [[nodiscard]] std::size_t next_segment_bytes();
   void saw(Kind kind, std::size_t octets);
+  void acknowledge();
 
   Pair& pair_;
   EmulatedNetwork& network_;
@@ -122,11 +130,15 @@ class Flow {
   Side& to_;
   Way way_;
   OctetRing ring_;
-  std::uint64_t read_ = 0, arrived_ = 0, sent_ = 0, written_ = 0, urgent_ = 0;  // read <= arrived <= sent <= written
+  // read <= arrived <= sent <= passed <= written
+  std::uint64_t read_ = 0, arrived_ = 0, sent_ = 0, passed_ = 0, written_ = 0, urgent_ = 0;
   bool has_urgent_ = false, finished_ = false, fin_sent_ = false, end_arrived_ = false, severed_ = false;
+  Cut cut_due_ = Cut::none;  // the gate's, behind what passed
+  bool cut_sent_ = false;
   TimeNs line_free_ = 0;
   boost::circular_buffer<Flight> flights_{16};
   runtime::Timer<Flow, &Flow::pump> pump_{*this};
+  runtime::Timer<Flow, &Flow::pump> again_{*this};  // of the gate
   runtime::Timer<Flow, &Flow::arrive> arrival_{*this};
   runtime::Timer<Flow, &Flow::give_up> give_up_{*this};
 };
@@ -289,16 +301,38 @@ void Flow::finish() {
 
 void Flow::pump() {
   if (severed_) return;
+  ask_gate();
   for (bool sent = true; sent;) {
     if (line_free_ > scheduler_.now()) return scheduler_.schedule(pump_, line_free_);
     sent = send_segment();
   }
+  if (cut_due_ != Cut::none) return sent_ == passed_ ? send_cut() : void();
   if (finished_ && !fin_sent_ && sent_ == written_) send_fin();
+}
+
+void Flow::ask_gate() {
+  if (way_.gate == nullptr) passed_ = written_;
+  if (passed_ == written_ || cut_due_ != Cut::none) return;
+  const auto [first, rest] = ring_.pieces(passed_, static_cast<std::size_t>(written_ - passed_));
+  const Passage passage = way_.gate->pass(scheduler_.now(), passed_, first, rest);
+  passed_ += passage.octets;
+  cut_due_ = passage.cut;
+  if (passage.again != runtime::never) scheduler_.schedule(again_, passage.again);
+}
+
+/// What passed arrives; its end takes the way of a segment, so that it comes even if nothing passed.
+void Flow::send_cut() {
+  if (std::exchange(cut_sent_, true)) return;
+  way_.cut = cut_due_;
+  way_.cut_after = passed_;
+  if (way_.cut == Cut::reset) saw(Kind::rst, 0);
+  if (way_.cut == Cut::end) saw(Kind::fin, 0);
+  fly(false, 0);
 }
 
 std::size_t Flow::next_segment_bytes() {
   const auto window = way_.receive_buffer_bytes - static_cast<std::size_t>(sent_ - read_);
-  const std::size_t available = std::min(static_cast<std::size_t>(written_ - sent_), window);
+  const std::size_t available = std::min(static_cast<std::size_t>(passed_ - sent_), window);
   if (available == 0 || !way_.segmentation) return std::min(available, usual_segment_bytes);
   const std::size_t chosen = way_.segmentation(sent_, available);
   return chosen == 0 ? available : std::min(chosen, available);
@@ -322,7 +356,22 @@ void Flow::send_fin() {
 void Flow::saw(Kind kind, std::size_t octets) {
   const auto [first, rest] = ring_.pieces(sent_, octets);
   const bool urgent = has_urgent_ && urgent_ >= sent_ && urgent_ < sent_ + octets;
-  network_.saw({kind, from_.address, to_.address, sent_, first, rest, urgent, urgent_});
+  SegmentSeen segment{kind, from_.address, to_.address, sent_, first, rest, urgent, urgent_};
+  pair_.into(from_).describe(segment);
+  network_.saw(segment);
+}
+
+void Flow::describe(SegmentSeen& segment) const {
+  segment.acknowledged = arrived_;
+  segment.end_acknowledged = end_arrived_;
+  segment.window_bytes = way_.receive_buffer_bytes - static_cast<std::size_t>(arrived_ - read_);
+}
+
+/// Of what arrived here, by who got it.
+void Flow::acknowledge() {
+  SegmentSeen segment{Kind::data, to_.address, from_.address, pair_.out_of(to_).sent_};
+  describe(segment);
+  network_.saw_acknowledgment(segment);
 }
 
 void Flow::fly(bool fin, std::size_t octets) {
@@ -343,6 +392,7 @@ void Flow::arrive() {
   const bool has_octets = flight.end > arrived_;
   arrived_ = flight.end;
   end_arrived_ = flight.fin;
+  if (to_.owned || !has_octets) acknowledge();
   if (!to_.owned && has_octets) pair_.break_side(to_, Reason::reset), pair_.out_of(to_).send_reset();
   from_.look();
   to_.look();
@@ -357,14 +407,16 @@ void Flow::sever() {
   if (way_.cut == Cut::end) end_arrived_ = true;
   to_.look();
   if (way_.cut != Cut::reset) return network_.sweep_soon();
+  if (way_.gate != nullptr && !to_.broken) pair_.out_of(to_).saw(Kind::rst, 0);
   pair_.break_side(to_, Reason::reset);
   pair_.break_side(from_, Reason::reset);
 }
 
 void Flow::drop() {
-  written_ = sent_;
-  finished_ = fin_sent_ = true;
+  written_ = passed_ = sent_;
+  finished_ = fin_sent_ = cut_sent_ = true;
   scheduler_.cancel(pump_);
+  scheduler_.cancel(again_);
 }
 
 void Flow::send_reset() {
@@ -402,7 +454,10 @@ void Pair::request_arrives() {
   scheduler_.schedule_after(answer_, backward.delay());
   ListenerOf* const found = listener();
   const bool unreachable = reception_ == Reception::unreachable || network_.host_of(acceptor.address.ip) == nullptr;
-  if (found == nullptr) return refusal_ = unreachable ? Reason::unreachable : Reason::refused, void();
+  if (found == nullptr) {
+    if (!unreachable) network_.saw({.kind = Kind::rst, .from = acceptor.address, .to = connector.address});
+    return refusal_ = unreachable ? Reason::unreachable : Reason::refused, void();
+  }
   acceptor.up = true;
   network_.saw({Kind::syn_ack, acceptor.address, connector.address});
   found->user().accepted(std::make_unique<StreamOf>(*this, acceptor));
@@ -535,6 +590,10 @@ emulated::Host* EmulatedNetwork::host_of(const wire::IpAddress& ip) {
   for (const auto& host : hosts_)
     if (host->has(ip)) return host.get();
   return nullptr;
+}
+
+void EmulatedNetwork::ask_gates() {
+  for (const auto& pair : pairs_) pair->forward.pump(), pair->backward.pump();
 }
 
 void EmulatedNetwork::sweep() {

@@ -3,6 +3,7 @@
 #include <functional>
 #include <list>
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "runtime/scheduler.hpp"
@@ -25,6 +26,28 @@ enum class Cut : std::uint8_t {
 };
 [[nodiscard]] std::string_view to_string(Cut cut);
 
+/// What a Gate says of the octets that wait in front of it.
+struct Passage {
+  std::size_t octets = 0;                  // so many go on now
+  Cut cut = Cut::none;                     // behind these the direction ends early
+  runtime::TimeNs again = runtime::never;  // it is asked again then, and whenever more was written
+};
+
+/// Stands between who writes and the network, in one direction of one stream.
+class Gate {
+ public:
+  virtual ~Gate() = default;
+  Gate(const Gate&) = delete;
+  Gate& operator=(const Gate&) = delete;
+  /// All that was written and did not pass yet, the first octet number `at`, in two pieces where the buffer wraps. It
+  /// may change them, but for their number. It can wait for more octets as long as they fit in the send buffer. It
+  /// calls nobody back.
+  virtual Passage pass(runtime::TimeNs now, std::uint64_t at, wire::MutableBytes first, wire::MutableBytes rest) = 0;
+
+ protected:
+  Gate() = default;
+};
+
 /// One direction of a stream.
 struct Way {
   runtime::TimeNs delay = 50 * runtime::microsecond;
@@ -33,7 +56,8 @@ struct Way {
   std::size_t receive_buffer_bytes = 65'536;  // sent and not read: back-pressure; at least 1
   Segmentation segmentation;                  // empty: at most 1460 octets
   Cut cut = Cut::none;
-  std::uint64_t cut_after = 0;  // octets that still arrive
+  std::uint64_t cut_after = 0;           // octets that still arrive
+  std::shared_ptr<Gate> gate = nullptr;  // nullptr: all passes
 };
 
 /// What becomes of an attempt to connect.
@@ -59,10 +83,16 @@ struct SegmentSeen {
   wire::Bytes first{}, rest{};  // the octets, in two pieces where the buffer wraps
   bool urgent = false;          // the urgent pointer is there
   std::uint64_t urgent_at = 0;  // number of the octet that it points to
+  // What its sender knows of the other direction: octets that arrived there, whether the end did, and room for more.
+  std::uint64_t acknowledged = 0;
+  bool end_acknowledged = false;
+  std::size_t window_bytes = 0;
 };
 class SegmentTap {
  public:
   virtual void segment_sent(runtime::TimeNs now, const SegmentSeen& segment) = 0;
+  /// Octets, or the end, arrived: who got them, `segment.from`, says so at once, with a segment of no octets.
+  virtual void acknowledged(runtime::TimeNs /*now*/, const SegmentSeen& /*segment*/) {}
 
  protected:
   ~SegmentTap() = default;
@@ -91,6 +121,8 @@ class EmulatedNetwork {
   }
   /// nullptr: none.
   void set_tap(SegmentTap* tap) { tap_ = tap; }
+  /// All gates are asked again, soon.
+  void ask_gates();
   /// Streams that are not gone yet at both ends.
   [[nodiscard]] std::size_t stream_count() const { return pairs_.size(); }
 
@@ -100,6 +132,9 @@ class EmulatedNetwork {
   friend class emulated::Host;
   void saw(const SegmentSeen& segment) {
     if (tap_ != nullptr) tap_->segment_sent(scheduler_.now(), segment);
+  }
+  void saw_acknowledgment(const SegmentSeen& segment) {
+    if (tap_ != nullptr) tap_->acknowledged(scheduler_.now(), segment);
   }
   [[nodiscard]] emulated::Host* host_of(const wire::IpAddress& ip);
   /// An event of its own: pairs are never destroyed within one of theirs.
