@@ -47,6 +47,10 @@ void Provider::detach(vi::Vi& vi) {
   FCVI_ASSERT_CONSISTENT(*this);
 }
 
+void Provider::detach_all() {
+  while (!endpoints_.empty()) detach(endpoints_.begin()->second->vi());
+}
+
 bool Provider::is_own(const wire::IpAddress& host) const {
   return std::find(config_.addresses.begin(), config_.addresses.end(), host) != config_.addresses.end();
 }

@@ -38,6 +38,9 @@ class Provider final : public vi::Transport, private EndpointOwner, private Conn
   void say_goodbye();
   /// Connections without a VI that are ending.
   [[nodiscard]] std::size_t ending() const { return orphans_.size(); }
+  /// The host goes: all VIs are detached at once, as detach() does it, and every call that is under way for them
+  /// returns. They stay, and nothing may be called for them but detach().
+  void detach_all();
   /// Of all state machines here; nullptr: nobody.
   void set_row_listener(fsm::RowListener* listener) { services_.row_listener = listener; }
 
