@@ -60,7 +60,7 @@ ROOMS = {
     "tools/fcvi_sim/picture": ({"scenario"}, {"runtime", "wire", "settings"}),
     "tools/fcvi_sim/capture": ({"scenario", "picture"}, {"runtime", "wire", "settings"}),
     "tools/fcvi_sim/run": ({"scenario", "parts", "host", "network", "picture"},
-                           {"runtime", "wire", "vi", "settings", "fc2_fabric/frame", "fc2_fabric/link"}),
+                           {"runtime", "wire", "streams", "vi", "settings", "fc2_fabric/frame", "fc2_fabric/link"}),
     "tools/fcvi_sim/report": ({"scenario", "picture", "capture", "run"}, {"runtime", "wire", "settings"}),
     "tools/fcvi_sim/explore": ({"ranks", "share", "scenario", "host", "network", "picture", "run"},
                                {"runtime", "wire", "vi", "settings", "fc2_fabric/frame", "fc2_fabric/link"}),
@@ -71,7 +71,7 @@ ROOMS = {
 }
 # Of these rooms and folders others may include only the headers that are named: of the second, the first may.
 DOORS = {
-    "tools/fcvi_sim/network": {"network.hpp", "boundary.hpp"},
+    "tools/fcvi_sim/network": {"network.hpp", "boundary.hpp", "segment_watch.hpp"},
 }
 ONLY_OF = {
     ("runtime", "wire"): set(),

@@ -236,7 +236,12 @@ class WithSchema(unittest.TestCase):
     def places(self):
         for table in self.tables():
             action = table[len("fault_"):] if table.startswith("fault_") else ""
-            yield table, PLACES[table] if not action else BASE + "faults: [{action: " + action + ", %s}]\n"
+            yield table, PLACES[table] if not action else base_of(action) + "faults: [{action: " + action + ", %s}]\n"
+
+
+def base_of(action):
+    """Of a fault: these are of hosts on TCP alone."""
+    return ("topology: {kind: tcp}\n" if action in ("reset", "close", "stall", "bad_crc") else "") + BASE
 
 
 def with_entry(place, key, value):

@@ -24,14 +24,17 @@ int refuse(const std::string& message) {
 volatile std::sig_atomic_t interrupted = 0;
 void note_interrupt(int) { interrupted = 1; }
 
-std::string read_faults(const std::vector<std::string>& texts, FaultList& faults) {
+std::string read_faults(const Scenario& scenario, const std::vector<std::string>& texts, FaultList& faults) {
   for (const std::string& text : texts) {
     const auto fault = parse_fault(text);
     if (!fault)
       return "--fault " + text +
              ": expected lose:FRAME, duplicate:FRAME[+TIME], delay:FRAME+TIME or reorder:FRAME+COUNT, or "
              "of a block of frames delay:FRAMExCOUNT+TIME, alternate:FRAMExCOUNT+TIME, reverse:FRAMExCOUNT or "
-             "shuffle:FRAMExCOUNT";
+             "shuffle:FRAMExCOUNT; over TCP reset:OCTET, close:OCTET, silence:OCTET, invert:OCTET or delay:OCTET+TIME";
+    if (scenario.topology == TopologyKind::Tcp ? !is_of_octets(fault->kind) && fault->kind != Fault::Kind::Delay
+                                               : is_of_octets(fault->kind))
+      return "--fault " + text + ": the scenario's topology has no such fault";
     if (!faults.empty() && faults.back().frame >= fault->frame)
       return "--fault " + text + ": expected a later frame than before";
     faults.push_back(*fault);
@@ -60,9 +63,10 @@ int replay(const Scenario& scenario, const CommandOptions& options, const FaultL
 }
 
 /// What an exploration cannot do.
-std::string unsuitable(const Scenario& scenario) {
+std::string unsuitable(const Scenario& scenario, bool disorder) {
   constexpr std::uint64_t most_bytes = 1u << 20;
   if (scenario.workloads.empty()) return "has no workload to explore";
+  if (scenario.topology == TopologyKind::Tcp && disorder) return "is over TCP: expected without --disorder";
   if (scenario.switches.size() > 1) return "has several switches: expected one";
   for (const WorkloadSpec& workload : scenario.workloads) {
     std::uint64_t bytes = 0, messages = 0;
@@ -88,7 +92,8 @@ Explored read(const CommandOptions& options) {
   if (!file) return {.wrong = file.error().message};
   auto scenario = file->only_run();
   if (!scenario) return {.wrong = scenario.error().message};
-  if (const std::string why = unsuitable(*scenario); !why.empty()) return {.wrong = options.scenario + ": " + why};
+  if (const std::string why = unsuitable(*scenario, options.disorder); !why.empty())
+    return {.wrong = options.scenario + ": " + why};
   Explored explored{.scenario = std::move(*scenario), .files = file->included()};
   explored.files.push_back(options.scenario);
   return explored;
@@ -120,7 +125,8 @@ int lead(const CommandOptions& options, std::unique_ptr<share::Company> company)
   const Explored explored = read(options);
   if (!explored.wrong.empty()) return refuse(explored.wrong);
   FaultList faults;
-  if (const std::string error = read_faults(options.faults, faults); !error.empty()) return refuse(error);
+  if (const std::string error = read_faults(*explored.scenario, options.faults, faults); !error.empty())
+    return refuse(error);
   if (!options.ladder.empty() && options.faults.empty() && options.most_faults != 0)
     return refuse("--ladder: expected with --fault");
   if (!faults.empty() || options.most_faults == 0) return replay(*explored.scenario, options, faults);

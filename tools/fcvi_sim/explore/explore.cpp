@@ -168,6 +168,19 @@ std::vector<Fault> faults_of_frame(const Scenario& scenario) {
   return kinds;
 }
 
+// TCP has a checksum of its own: what changes an octet and is not found by the CRC is no fault of the protocol.
+std::vector<Fault> faults_of_octet(const Scenario& scenario) {
+  using Kind = Fault::Kind;
+  std::vector<Fault> kinds{{.kind = Kind::Reset}, {.kind = Kind::Close}, {.kind = Kind::Silence}};
+  const auto asks = [](const PortSpec& port) { return port.tcp.asks_for_crc && port.tcp.grants_crc; };
+  if (std::ranges::all_of(scenario.ports, asks)) kinds.push_back({.kind = Kind::Invert});
+  std::set<runtime::TimeNs> timers{runtime::millisecond};
+  for (const PortSpec& port : scenario.ports) timers.insert({port.tcp.request_timeout, port.tcp.close_timeout});
+  for (const WorkloadSpec& workload : scenario.workloads) timers.insert(workload.connect_timeout);
+  for (const runtime::TimeNs timer : timers) kinds.push_back({.kind = Kind::Delay, .delay = timer + past});
+  return kinds;
+}
+
 // Below R_A_TOV in sum, when a request and its answer are hit (8.4.1); hundreds of frames are more than any window
 // holds at once.
 std::vector<Fault> disorder_of_frames() {
@@ -195,8 +208,9 @@ std::vector<std::uint32_t> positions_among(std::uint32_t frames, std::size_t pos
 }
 
 Exploration::Exploration(const Scenario& scenario, const Options& options)
-    : scenario_(scenario), options_(options),
-      kinds_(options.disorder ? disorder_of_frames() : faults_of_frame(scenario)) {}
+    : scenario_(scenario), options_(options), kinds_(scenario.topology == TopologyKind::Tcp ? faults_of_octet(scenario)
+                                                     : options.disorder                     ? disorder_of_frames()
+                                                                        : faults_of_frame(scenario)) {}
 
 std::uint64_t Exploration::pieces(const Findings& first) const {
   // A run that failed gets no fault on top.

@@ -30,6 +30,10 @@ std::vector<Fault> faults_of_frame(const Scenario& scenario);
 /// frame late. And those of a single frame: seconds late, overtaken by hundreds, or lost. `frame` is 0 in each.
 std::vector<Fault> disorder_of_frames();
 
+/// Over TCP, of one octet: each way to end the stream in front of it, and to hold it back past each timer of the
+/// scenario; and, where both connection segments have the CRC, to change it. `frame` is 0 in each.
+std::vector<Fault> faults_of_octet(const Scenario& scenario);
+
 /// The positions among so many frames, ascending.
 std::vector<std::uint32_t> positions_among(std::uint32_t frames, std::size_t positions);
 

@@ -15,13 +15,17 @@ struct KindName {
   Fault::Kind kind;
   std::string_view name;
 };
-constexpr std::array<KindName, 7> kind_names{{{Fault::Kind::Lose, "lose"},
-                                              {Fault::Kind::Duplicate, "duplicate"},
-                                              {Fault::Kind::Delay, "delay"},
-                                              {Fault::Kind::Reorder, "reorder"},
-                                              {Fault::Kind::Reverse, "reverse"},
-                                              {Fault::Kind::Shuffle, "shuffle"},
-                                              {Fault::Kind::Alternate, "alternate"}}};
+constexpr std::array<KindName, 11> kind_names{{{Fault::Kind::Lose, "lose"},
+                                               {Fault::Kind::Duplicate, "duplicate"},
+                                               {Fault::Kind::Delay, "delay"},
+                                               {Fault::Kind::Reorder, "reorder"},
+                                               {Fault::Kind::Reverse, "reverse"},
+                                               {Fault::Kind::Shuffle, "shuffle"},
+                                               {Fault::Kind::Alternate, "alternate"},
+                                               {Fault::Kind::Reset, "reset"},
+                                               {Fault::Kind::Close, "close"},
+                                               {Fault::Kind::Silence, "silence"},
+                                               {Fault::Kind::Invert, "invert"}}};
 
 std::string_view name_of(Fault::Kind kind) {
   for (const KindName& known : kind_names)
@@ -46,7 +50,11 @@ bool is_mixed(Fault::Kind kind) { return kind == Fault::Kind::Reverse || kind ==
 runtime::TimeNs delay_of(const Fault& fault, std::uint32_t place) {
   switch (fault.kind) {
     case Fault::Kind::Lose:
-    case Fault::Kind::Duplicate: return 0;
+    case Fault::Kind::Duplicate:
+    case Fault::Kind::Reset:
+    case Fault::Kind::Close:
+    case Fault::Kind::Silence:
+    case Fault::Kind::Invert: return 0;
     case Fault::Kind::Delay: return fault.delay;
     case Fault::Kind::Reorder: return longest_hold;
     case Fault::Kind::Reverse: return (fault.count - 1 - place) * step;
@@ -67,7 +75,11 @@ void come_late(const fc2::FaultAction& action, fc2::FaultyDirection& /*direction
 /// What befalls frame `place` of its block.
 fc2::FaultAction action_of(const Fault& fault, std::uint32_t place) {
   switch (fault.kind) {
-    case Fault::Kind::Lose: return {.apply = fc2::fault::drop};
+    case Fault::Kind::Lose:
+    case Fault::Kind::Reset:
+    case Fault::Kind::Close:
+    case Fault::Kind::Silence:
+    case Fault::Kind::Invert: return {.apply = fc2::fault::drop};
     case Fault::Kind::Duplicate: return {.apply = fc2::fault::duplicate, .delay = fault.delay};
     case Fault::Kind::Reorder:
       return {.apply = fc2::fault::reorder, .frames = fault.overtaken, .longest_hold = longest_hold};
@@ -93,7 +105,8 @@ bool read_frames(std::string_view text, Fault& fault) {
   if (!frame || *frame == 0 || *frame > 0xFFFFFFFF || !count || *count == 0 || *count > most_frames) return false;
   fault.frame = static_cast<std::uint32_t>(*frame);
   fault.count = static_cast<std::uint32_t>(*count);
-  return *count > 1 || (!is_mixed(fault.kind) && fault.kind != Fault::Kind::Alternate);
+  if (*count > 1) return !is_of_octets(fault.kind);
+  return !is_mixed(fault.kind) && fault.kind != Fault::Kind::Alternate;
 }
 
 bool read_amount(std::string_view text, Fault& fault) {
@@ -104,10 +117,15 @@ bool read_amount(std::string_view text, Fault& fault) {
   }
   const auto time = settings::parse_duration(text);
   fault.delay = time.value_or(0);
-  return time && *time > 0 && fault.kind != Fault::Kind::Lose && !is_mixed(fault.kind);
+  return time && *time > 0 && fault.kind != Fault::Kind::Lose && !is_mixed(fault.kind) && !is_of_octets(fault.kind);
 }
 
 }  // namespace
+
+bool is_of_octets(Fault::Kind kind) {
+  return kind == Fault::Kind::Reset || kind == Fault::Kind::Close || kind == Fault::Kind::Silence ||
+         kind == Fault::Kind::Invert;
+}
 
 std::string to_string(const Fault& fault) {
   std::string text(name_of(fault.kind));

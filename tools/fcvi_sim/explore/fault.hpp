@@ -24,9 +24,14 @@ struct Fault {
     Reverse,    // the last one of the block comes first, a millisecond before the one in front of it
     Shuffle,    // in an order of its own, which `frame` decides
     Alternate,  // every other one, from the first on, is late
+    // Over TCP, in front of an octet (and Delay: what follows waits there):
+    Reset,    // the connection
+    Close,    // its receiver reads the end
+    Silence,  // nothing comes any more, and nobody is told
+    Invert,   // the octet: all of its bits
   };
   Kind kind = Kind::Lose;
-  std::uint32_t frame = 0;      // its number
+  std::uint32_t frame = 0;      // its number; over TCP that of an octet
   runtime::TimeNs delay = 0;    // Delay, Alternate: how much later; Duplicate: when the second one comes, 0 at once
   std::uint32_t overtaken = 0;  // Reorder: how many later frames of the same link come before it
   std::uint32_t count = 1;      // so many frames from `frame` on, of all links
@@ -41,6 +46,8 @@ inline constexpr runtime::TimeNs longest_hold = 100 * runtime::millisecond;
 std::string to_string(const Fault& fault);
 std::string to_string(const FaultList& faults);
 std::optional<Fault> parse_fault(std::string_view text);
+/// Hosts on TCP have it; elsewhere all others, and Delay.
+bool is_of_octets(Fault::Kind kind);
 
 /// A frame as it was sent, for diagrams and digests.
 using FrameWitness = std::function<void(std::uint32_t number, const fc2::Frame& frame, const Fault* fault)>;

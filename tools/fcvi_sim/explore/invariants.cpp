@@ -91,6 +91,14 @@ class Judge {
   void one_loss_costs_one_message();
   [[nodiscard]] bool hit(wire::fcvi::Opcode opcode) const;
   [[nodiscard]] bool lost_only(std::initializer_list<wire::fcvi::Opcode> opcodes) const;
+  /// An octet of a stream is another one: TCP does not mend that, and what is wrong ends the connection (ruling V-19).
+  [[nodiscard]] bool is_damaged() const {
+    return std::ranges::any_of(record_.faults, [](const Fault& fault) { return fault.kind == Fault::Kind::Invert; });
+  }
+  /// Over TCP nothing comes any more: no timer of the draft finds that, but the patience of who waits does.
+  [[nodiscard]] bool is_silenced() const {
+    return std::ranges::any_of(record_.faults, [](const Fault& fault) { return fault.kind == Fault::Kind::Silence; });
+  }
   [[nodiscard]] bool cut_short(int side, const Descriptor& send) const;
   void descriptors_succeed(std::string_view invariant, int side, runtime::TimeNs until);
   void calls_succeed(std::string_view invariant, int side, runtime::TimeNs until);
@@ -338,8 +346,8 @@ void Judge::one_fault_costs_little(int side) {
         call.name == peer_request_call && hit(wire::fcvi::Opcode::connect_resp2);  // T2 ends it (8.5.3 d)
     const bool connects = call.name == request_call || call.name == peer_request_call;
     const bool has_time = connects && call.limit > 3 * record_.ulp_timeout;
-    const bool unreachable =
-        !record_.faults.empty() && !accepts && call.result == vi::Return::NotReachable && !logged_out();
+    const bool unreachable = !record_.faults.empty() && !accepts && !is_damaged() &&
+                             call.result == vi::Return::NotReachable && !logged_out();
     if (call.returns != 0 && (unreachable || (retried && has_time && call.result != vi::Return::Success)))
       fail(cost, side, "one fault, and " + std::string(call.name) + " returns " + std::string(to_string(call.result)));
   }
@@ -394,6 +402,7 @@ void Judge::descriptors_succeed(std::string_view invariant, int side, runtime::T
 /// the peer's program has lost its patience.
 bool Judge::may_not_tell(int side, runtime::TimeNs since, runtime::TimeNs until) const {
   const runtime::TimeNs limit = longest_disagreement(record_.ulp_timeout, record_.r_a_tov);
+  if (is_silenced() && until - since <= 4 * limit + connection_.holds) return true;
   for (const Logout& logout : record_.logouts)
     if (logout.at >= connection_.began && logout.at <= until && logout.port == end(side).port &&
         logout.peer == end(1 - side).port && until - logout.at <= 4 * limit + connection_.holds)

@@ -76,7 +76,8 @@ std::string to_text(const Ladder& ladder, runtime::TimeNs start) {
 }
 
 std::string report(const Scenario& scenario, const std::string& path, const Findings& findings) {
-  std::string text = scenario.name + ": " + format_count(findings.frames) + " frames without a fault, at most " +
+  const std::string what = scenario.topology == TopologyKind::Tcp ? " octets" : " frames";
+  std::string text = scenario.name + ": " + format_count(findings.frames) + what + " without a fault, at most " +
                      format_count(findings.most_frames) + " with\n";
   text += format_count(findings.runs) + " runs, each with another list of faults (";
   for (std::size_t k = 0; k < findings.runs_by_depth.size(); ++k)

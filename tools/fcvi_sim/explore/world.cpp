@@ -28,13 +28,14 @@ std::uint32_t hash_of(std::span<const std::uint8_t> bytes) {
 
 /// One message of one frame, confirmed by the far side's memory, then the client disconnects. The programs wait longer
 /// than every timer that a fault may have left running: a question to the name server is asked again after 2 * R_A_TOV.
-WorkloadSpec new_connection(const WorkloadSpec& old, runtime::TimeNs timeout, ConnectionRecord::Phase phase) {
+WorkloadSpec new_connection(const WorkloadSpec& old, std::size_t longest_discriminator, runtime::TimeNs timeout,
+                            ConnectionRecord::Phase phase) {
   using Phase = ConnectionRecord::Phase;
   const std::string what = phase == Phase::Faults ? "again" : phase == Phase::Meanwhile ? "meanwhile" : "anew";
   WorkloadSpec workload{.name = old.name + ", " + what, .client = old.client, .server = old.server};
   workload.client_address = old.client_address;
   workload.server_address = old.server_address;
-  workload.discriminator = what + " " + old.discriminator.substr(0, vi::NetAddress::max_discriminator_bytes - 10);
+  workload.discriminator = what + " " + old.discriminator.substr(0, longest_discriminator - 10);
   workload.attributes = old.attributes;
   workload.attributes.reliability = vi::ReliabilityLevel::ReliableReception;
   workload.connect_timeout = timeout;
@@ -60,6 +61,7 @@ World::World(const Scenario& scenario, const FaultList& faults, fc2::FramePool& 
     network_->attach(i);
     network_->watch(i, nullptr, injector_.add_link());
   }
+  if (octets_) network_->watch_segments(&*octets_, nullptr);
 }
 
 World::World(const Scenario& scenario, fc2::FramePool& pool, fc2::Capture* capture)
@@ -89,6 +91,7 @@ World::World(const Scenario& scenario, const FaultList& faults, fc2::FramePool& 
       injector_(scheduler_, faults,
                 [this](std::size_t link, wire::FcId address) { return network_->has_address(link, address); }) {
   record_.faults = faults;
+  if (scenario.topology == TopologyKind::Tcp) octets_.emplace(faults);
   record_.in_order = scenario.in_order || scenario.topology != TopologyKind::Fabric;
   const bool class_2 =
       std::any_of(scenario.ports.begin(), scenario.ports.end(), [](const PortSpec& port) { return port.class_2; });
@@ -182,6 +185,10 @@ void World::begin_faults() {
       [this](std::uint32_t number, const fc2::Frame& frame, const Fault* fault) { witness(number, frame, fault); });
   injector_.set_tampering(sabotage_.frame);
   injector_.begin();
+  if (!octets_) return;
+  octets_->set_witness(
+      [this](std::uint32_t number, const SegmentMet& met, const Fault* fault) { witness(number, met, fault); });
+  octets_->begin();
 }
 
 void World::end_faults() {
@@ -194,12 +201,19 @@ void World::end_faults() {
   injector_.end();
   record_.frames = injector_.frames();
   record_.faults_applied = injector_.applied();
+  if (!octets_) return;
+  octets_->end();
+  record_.frames = octets_->octets();
+  record_.faults_applied = octets_->applied();
 }
 
 // What up to two faults do to frames is over at once: explorations show it.
 bool World::needs_recovery() const { return own_faults_ && (record_.port_befallen || record_.faults.size() > 2); }
 
-runtime::TimeNs World::last_arrival() const { return own_faults_ ? last_own_arrival_ : injector_.last_arrival(); }
+runtime::TimeNs World::last_arrival() const {
+  if (octets_) return octets_->last_arrival();
+  return own_faults_ ? last_own_arrival_ : injector_.last_arrival();
+}
 
 // --- a run -------------------------------------------------------------------------------------------------------
 
@@ -279,7 +293,8 @@ void World::connect_anew(ConnectionRecord::Phase phase) {
   auto salt = static_cast<std::uint32_t>(1000 + pairs_.size());
   std::vector<Pair*> made;
   for (const WorkloadSpec& workload : scenario_.workloads) {
-    const WorkloadSpec& again = new_workloads_.emplace_back(new_connection(workload, timeout, phase));
+    const WorkloadSpec& again = new_workloads_.emplace_back(new_connection(
+        workload, nodes_[workload.server]->transport().capabilities().max_discriminator_bytes, timeout, phase));
     made.push_back(&make_pair(again, salt++));
     made.back()->record->phase = phase;
     spawn(*made.back());
@@ -423,6 +438,23 @@ void World::witness(std::uint32_t number, const fc2::Frame& frame, const Fault* 
     ladder_->state(scheduler_.now(), port, "fault", "frame " + std::to_string(number), to_string(*fault));
   const bool first = frame.sof == wire::Sof::i3 || frame.sof == wire::Sof::i2;
   ladder_->frame({scheduler_.now(), port, outbound, first, frame.eof != wire::Eof::n}, header, data_field);
+}
+
+void World::witness(std::uint32_t number, const SegmentMet& met, const Fault* fault) {
+  note(hash_of(met.octets));
+  if (ladder_ == nullptr) return;
+  if (fault != nullptr)
+    ladder_->state(scheduler_.now(), met.from, "fault", "octet " + std::to_string(fault->frame), to_string(*fault));
+  const std::string text = "octets " + std::to_string(number) + " to " +
+                           std::to_string(number + met.octets.size() - 1) + ": " + met.segment.header.to_string();
+  (void)ladder_->arrow({.row_kind = RowKind::Data,
+                        .at = met.at,
+                        .from = met.from,
+                        .to = met.to,
+                        .text = text,
+                        .frames = 1,
+                        .bytes = met.segment.payload.size()},
+                       text, to_string(met.segment.header.type));
 }
 
 }  // namespace sim::explore

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "tools/fcvi_sim/explore/octet_faults.hpp"
 #include "tools/fcvi_sim/explore/probe.hpp"
 #include "tools/fcvi_sim/picture/ladder.hpp"
 #include "tools/fcvi_sim/network/network.hpp"
@@ -116,6 +117,7 @@ class World final : private PeerListener, private PortControl {
   void observe();
   void note_hit(const fc2::Frame& frame, const Fault& fault);
   void witness(std::uint32_t number, const fc2::Frame& frame, const Fault* fault);
+  void witness(std::uint32_t number, const SegmentMet& met, const Fault* fault);
   void note(std::uint64_t value) { record_.digest = (record_.digest ^ value) * 0x100000001B3; }
 
   const Scenario& scenario_;
@@ -128,6 +130,7 @@ class World final : private PeerListener, private PortControl {
   std::unique_ptr<Network> network_;
   std::vector<std::unique_ptr<Node>> nodes_;  // on its hosts
   FaultInjector injector_;
+  std::optional<OctetFaults> octets_;             // over TCP, instead
   std::optional<sim::FaultInjector> own_faults_;  // the scenario's, instead
   std::deque<Watch> watches_;                     // by port; then
   std::vector<BackgroundResult> background_results_;

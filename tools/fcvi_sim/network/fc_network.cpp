@@ -92,9 +92,4 @@ void FcNetwork::visit_switches(const TallyVisitor& visit) const {
       [&](const std::string& name, const fc2::Counters& counters) { visit(name, tally_of(counters)); });
 }
 
-std::unique_ptr<Network> make_network(runtime::Scheduler& scheduler, fc2::FramePool& pool, const Scenario& scenario,
-                                      fc2::CaptureInterfaces* capture, const Share* share) {
-  return std::make_unique<FcNetwork>(scheduler, pool, scenario, capture, share);
-}
-
 }  // namespace sim

@@ -291,6 +291,7 @@ std::unique_ptr<FcTopology> FcTopology::make(runtime::Scheduler& scheduler, fc2:
     case TopologyKind::Fabric:
       return std::make_unique<FabricTopology>(scheduler, pool, scenario, hosts, capture, share);
     case TopologyKind::PointToPoint: return std::make_unique<PointToPointTopology>(scheduler, scenario, hosts);
+    case TopologyKind::Tcp: break;  // another network
     case TopologyKind::PrivateLoop: return std::make_unique<LoopTopology>(scheduler, pool, scenario, hosts);
   }
   return nullptr;

@@ -10,7 +10,9 @@
 #include "fc2_fabric/frame/capture.hpp"
 #include "fc2_fabric/link/channel.hpp"
 #include "tools/fcvi_sim/host/host_transport.hpp"
+#include "streams/emulated.hpp"
 #include "tools/fcvi_sim/network/boundary.hpp"
+#include "tools/fcvi_sim/network/segment_watch.hpp"
 #include "tools/fcvi_sim/parts/share.hpp"
 #include "tools/fcvi_sim/scenario/scenario.hpp"
 
@@ -53,6 +55,15 @@ class Network {
   /// At the host's end of its link, until it goes; instead of what stood there before. nullptr: nobody watches, no
   /// fault. Nothing happens while it is not attached. Point-to-point, what befalls a frame is its sender's.
   virtual void watch(std::size_t host, fc2::FrameTap* tap, LinkFaults faults) = 0;
+  /// The same where hosts are on TCP, of all of them at once: VI segments before they are sent, TCP segments when they
+  /// are. nullptr: nobody. Nothing happens elsewhere.
+  virtual void watch_segments(SegmentWatch* /*watch*/, streams::SegmentTap* /*tap*/) {}
+  /// No segment is held back any more.
+  virtual void release_segments() {}
+  /// The host that has that IP address, where hosts are on TCP.
+  [[nodiscard]] virtual std::optional<std::size_t> host_at(const wire::IpAddress& /*address*/) const {
+    return std::nullopt;
+  }
   /// All at once, for good: no host is attached any more. Hosts stay, and hear that their links went down.
   virtual void unplug() = 0;
 

@@ -170,6 +170,21 @@ void Ladder::message(runtime::TimeNs at, wire::FcId from, wire::FcId to, std::st
   add(std::move(row), "FIP");
 }
 
+std::size_t Ladder::arrow(LadderRow row, const std::string& signature, std::string_view name) {
+  if (hides(row, signature)) row.shape = LadderRow::Shape::Gap;
+  const std::uint64_t frames = row.frames, bytes = row.bytes;
+  row.frames = row.bytes = 0;
+  const std::size_t index = add(std::move(row), name);
+  rows_[index].frames += frames;
+  rows_[index].bytes += bytes;
+  return index;
+}
+
+void Ladder::note(std::size_t row, std::string_view note) {
+  std::string& text = rows_[row].note;
+  if (text.find(note) == std::string::npos) text.append(text.empty() ? "" : ", ").append(note);
+}
+
 void Ladder::fault(const wire::FcHeader& header, std::string_view note, bool lost) {
   const auto found = recent_.find(sequence_key(header));
   if (found == recent_.end()) return;

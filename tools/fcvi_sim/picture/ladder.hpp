@@ -59,6 +59,11 @@ class Ladder {
   void frame(const SeenFrame& seen, const wire::FcHeader& header, wire::Bytes data_field);
   /// A message that is no Fibre Channel frame, as FIP has them.
   void message(runtime::TimeNs at, wire::FcId from, wire::FcId to, std::string text);
+  /// A message between two lanes that is no Fibre Channel frame: `row` with its text, kind, frames and bytes. Those of
+  /// one signature are alike. Returns its row, which may be the gap that it goes into.
+  std::size_t arrow(LadderRow row, const std::string& signature, std::string_view name);
+  /// What a fault did to the message of that row.
+  void note(std::size_t row, std::string_view note);
   /// A fault hit the frame with that header, which was seen before.
   void fault(const wire::FcHeader& header, std::string_view note, bool lost);
   /// The endpoint of workload `connection` at `port` changed its state.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "tools/fcvi_sim/run/segment_check.hpp"
 #include "tools/fcvi_sim/run/statistics.hpp"
 #include "tools/fcvi_sim/scenario/status_text.hpp"
 #include "tools/fcvi_sim/run/wire_check.hpp"
@@ -309,9 +310,10 @@ void Checker::survivors(const WorkloadGroup& group) {
 
 void Checker::wire() {
   if (!scenario_.expectations.wire) return;
-  const auto difference = compare_wire(scenario_, result_.wire);
+  const bool tcp = scenario_.topology == TopologyKind::Tcp;
+  const auto difference = tcp ? compare_segments(scenario_, result_.segments) : compare_wire(scenario_, result_.wire);
   const std::size_t count = scenario_.expectations.wire->size();
-  const std::string all = std::to_string(count) + " IUs in order";
+  const std::string all = std::to_string(count) + (tcp ? " segments in order" : " IUs in order");
   if (difference)
     expect(false, difference->what, difference->expected, difference->got);
   else
@@ -338,13 +340,15 @@ void Checker::discards() {
   const Expectations& expected = scenario_.expectations;
   const bool other_fc4s = !scenario_.background.empty() && !expected.discards_given;
   const std::uint64_t discards = result_.discards - (other_fc4s ? result_.background_discards : 0);
-  if (!expected.discard_list) return bound("discarded frames", expected.discards, discards);
+  const std::string what =
+      scenario_.topology == TopologyKind::Tcp ? "refused segments and streams" : "discarded frames";
+  if (!expected.discard_list) return bound(what, expected.discards, discards);
   std::vector<std::string> wanted, got = result_.discard_reasons;
   for (const DiscardExpectation& discard : *expected.discard_list)
     wanted.push_back(discard_text(scenario_.ports[discard.port].name, discard.reason, discard.times));
   std::sort(wanted.begin(), wanted.end());
   std::sort(got.begin(), got.end());
-  expect(wanted == got, "discarded frames", joined(wanted), joined(got));
+  expect(wanted == got, what, joined(wanted), joined(got));
 }
 
 void Checker::kept() {
@@ -376,7 +380,8 @@ Verdicts Checker::check() {
   const Expectations& expected = scenario_.expectations;
   for (const auto& [name, expected_bound] : expected.ius) {
     const auto found = result_.ius.find(name);
-    bound("IUs " + name, expected_bound, found == result_.ius.end() ? 0 : found->second);
+    bound((scenario_.topology == TopologyKind::Tcp ? "segments " : "IUs ") + name, expected_bound,
+          found == result_.ius.end() ? 0 : found->second);
   }
   discards();
   kept();

@@ -28,7 +28,8 @@ FaultInjector::FaultInjector(runtime::Scheduler& scheduler, const Scenario& scen
           std::move(port_of),
           [this](const faults::FrameFacts& facts, const fc2::Frame& frame) {
             return connections_.of(facts.header, frame.content().subspan(wire::FcHeader::size()));
-          }) {
+          }),
+      segment_rules_(scenario, [this] { return static_cast<double>(random_.next() >> 11) * 0x1p-53; }) {
   rules_.set_listener([this](std::size_t rule, std::size_t link, fc2::LinkDirection direction,
                              const fc2::Frame& frame) { happened(rule, link, direction, frame); });
   for (std::size_t port = 0; port < scenario.ports.size(); ++port) links_.emplace_back(scheduler, rules_, port);
@@ -38,12 +39,14 @@ FaultInjector::FaultInjector(runtime::Scheduler& scheduler, const Scenario& scen
 
 void FaultInjector::start_clock() {
   rules_.start_clock(scheduler_.now());
+  segment_rules_.start_clock(scheduler_.now());
   for (std::size_t i = 0; i < port_faults_.size(); ++i)
     if (port_faults_[i] != nullptr && scenario_.faults[i].at) port_faults_[i]->trigger(*scenario_.faults[i].at);
 }
 
 void FaultInjector::heal() {
   rules_.heal();
+  segment_rules_.heal();
   for (const auto& fault : port_faults_)
     if (fault != nullptr) fault->heal();
 }
@@ -51,23 +54,33 @@ void FaultInjector::heal() {
 std::vector<std::uint64_t> FaultInjector::times() const {
   std::vector<std::uint64_t> times;
   for (std::size_t i = 0; i < port_faults_.size(); ++i)
-    times.push_back(port_faults_[i] != nullptr ? port_faults_[i]->times() : rules_.fired(i));
+    times.push_back(port_faults_[i] != nullptr ? port_faults_[i]->times() : fired(i));
   return times;
 }
 
+SegmentFate FaultInjector::befall(const SegmentMet& met, std::optional<std::size_t> workload, const FaultSpec*& fault) {
+  const SegmentRules::Verdict verdict = segment_rules_.judge(met, workload);
+  for (const std::size_t event : verdict.events) port_faults_[event]->trigger(0);
+  if (!verdict.fault) return {};
+  note(scheduler_.now());
+  fault = &scenario_.faults[*verdict.fault];
+  return sim::befall(*fault->segment, met);
+}
+
 std::vector<std::string> FaultInjector::misses() const {
+  const std::string what = on_tcp() ? " segment" : " frame";
   std::vector<std::string> misses;
   for (std::size_t i = 0; i < port_faults_.size(); ++i) {
     std::string& why = misses.emplace_back();
-    if (scenario_.faults[i].at || rules_.fired(i) != 0) continue;
-    const faults::RuleSet::NearMiss near = rules_.near_miss(i);
-    if (rules_.matched(i) != 0)
-      why = rules_.matched(i) == 1 ? "1 frame matched, not at its turn"
-                                   : settings::format_count(rules_.matched(i)) + " frames matched, none at its turn";
+    if (scenario_.faults[i].at || fired(i) != 0) continue;
+    const faults::RuleSet::NearMiss near = on_tcp() ? segment_rules_.near_miss(i) : rules_.near_miss(i);
+    if (matched(i) != 0)
+      why = matched(i) == 1 ? "1" + what + " matched, not at its turn"
+                            : settings::format_count(matched(i)) + what + "s matched, none at its turn";
     else if (near.frames == 0)
-      why = "no frame passed";
+      why = "no" + what + " passed";
     else
-      why = "no frame matched; " + settings::format_count(near.frames) + " came nearest, and failed at " +
+      why = "no" + what + " matched; " + settings::format_count(near.frames) + " came nearest, and failed at " +
             std::string(near.key);
   }
   return misses;

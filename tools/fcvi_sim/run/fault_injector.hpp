@@ -8,6 +8,7 @@
 
 #include "fc2_fabric/link/faults.hpp"
 #include "tools/fcvi_sim/network/network.hpp"
+#include "tools/fcvi_sim/run/segment_rules.hpp"
 #include "tools/fcvi_sim/scenario/random.hpp"
 #include "tools/fcvi_sim/scenario/scenario.hpp"
 #include "tools/faults/connections.hpp"
@@ -32,6 +33,8 @@ class FaultInjector {
     if (scenario_.faults.empty()) return {};
     return {&links_[port].sent, &links_[port].received};
   }
+  /// Over TCP: what befalls this segment, of that workload's connection; `fault` is left as it is where nothing does.
+  SegmentFate befall(const SegmentMet& met, std::optional<std::size_t> workload, const FaultSpec*& fault);
   /// The times of the scenario count from now.
   void start_clock();
   /// The run is over: no more faults; links that are down come up.
@@ -41,7 +44,9 @@ class FaultInjector {
   /// When they happened, of frames and ports: each time once, in ascending order. Beyond `most_moments` the last only.
   [[nodiscard]] const std::vector<runtime::TimeNs>& moments() const { return moments_; }
   /// So many frames matched that fault's rule until now.
-  [[nodiscard]] std::uint64_t matched(std::size_t fault) const { return rules_.matched(fault); }
+  [[nodiscard]] std::uint64_t matched(std::size_t fault) const {
+    return on_tcp() ? segment_rules_.matched(fault) : rules_.matched(fault);
+  }
   /// As times(): why none happened, where none did: "no frame matched; 12 came nearest, and failed at message".
   /// Empty: it did.
   [[nodiscard]] std::vector<std::string> misses() const;
@@ -63,6 +68,10 @@ class FaultInjector {
     bool down_ = false;
     std::uint64_t times_ = 0;
   };
+  [[nodiscard]] bool on_tcp() const { return scenario_.topology == TopologyKind::Tcp; }
+  [[nodiscard]] std::uint64_t fired(std::size_t fault) const {
+    return on_tcp() ? segment_rules_.fired(fault) : rules_.fired(fault);
+  }
   static constexpr std::size_t most_moments = 1'000'000;
   void note(runtime::TimeNs now);
   void happened(std::size_t rule, std::size_t link, fc2::LinkDirection direction, const fc2::Frame& frame);
@@ -74,6 +83,7 @@ class FaultInjector {
   Random random_;
   faults::Connections connections_;  // by position among the workloads; as the rules see the frames
   faults::RuleSet rules_;
+  SegmentRules segment_rules_;
   std::deque<fc2::FaultyLink> links_;                    // by port
   std::vector<std::unique_ptr<PortFault>> port_faults_;  // by fault; null: one of frames
   std::vector<runtime::TimeNs> moments_;

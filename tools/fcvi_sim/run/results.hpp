@@ -24,6 +24,16 @@ struct WireIu {
   bool lost = false;                     // one of its frames at least
 };
 
+/// A VI segment, as its sender wrote it or a fault changed it.
+struct SeenSegment {
+  runtime::TimeNs at = 0;        // after all ports were ready; negative before
+  std::size_t stream = 0;        // TCP connection, from 1
+  std::size_t from = 0, to = 0;  // ports
+  std::string_view name;
+  std::vector<std::uint8_t> octets = {};  // as far as its headers go
+  std::uint64_t payload_bytes = 0;
+};
+
 struct SeenError {
   runtime::TimeNs at = 0;  // after all ports were ready
   std::size_t port = 0;
@@ -40,7 +50,9 @@ struct BackgroundResult {
 struct RunResult {
   std::vector<WorkloadResult> workloads;
   std::map<std::string_view, std::uint64_t> ius;  // by name
-  std::uint64_t iu_count = 0, frame_count = 0, byte_count = 0;
+  std::uint64_t iu_count = 0, frame_count = 0,
+                byte_count = 0;  // over TCP: VI segments, TCP segments, octets of the first
+  std::size_t stream_count = 0;  // TCP connections that were begun
   std::uint64_t discards = 0, asynchronous_errors = 0, unexpected_events = 0;
   std::vector<std::string> discard_reasons;  // as discard_text()
   std::vector<std::size_t> discard_places;   // of each: position of the port, or behind the ports that of the switch
@@ -48,7 +60,8 @@ struct RunResult {
   std::vector<std::uint64_t> pool_refusals;  // by port: frames that found no room in it
   runtime::TimeNs duration = 0;              // simulated
   Driver::Outcome outcome = Driver::Outcome::Finished;
-  std::vector<WireIu> wire;  // where it is expected to be something
+  std::vector<WireIu> wire;           // where it is expected to be something
+  std::vector<SeenSegment> segments;  // the same over TCP
   std::vector<SeenError> errors;
   std::vector<std::uint64_t> faults;           // how often each happened
   std::vector<runtime::TimeNs> fault_moments;  // after all ports were ready: when one happened; ascending

@@ -46,6 +46,10 @@ Simulation::Simulation(const Scenario& scenario, const ContentStore& contents, O
   for (std::size_t i = 0; i < scenario.ports.size(); ++i)
     nodes_.push_back(is_here(i) ? std::make_unique<Node>(driver_, network_->host(i), i) : nullptr);
   if (outputs.record != nullptr) record_rows();  // before their first: links come up
+  if (scenario.topology == TopologyKind::Tcp) {
+    streams_.emplace(result_, scenario, *network_, faults_, outputs.ladder, outputs.capture);
+    network_->watch_segments(&*streams_, &*streams_);
+  }
   for (std::size_t i = 0; i < scenario.ports.size(); ++i) {
     taps_.push_back(&observer_.tap(i, capture_of(scenario.ports[i])));
     if (is_here(i)) attach(i);
@@ -133,6 +137,7 @@ void Simulation::start_clocks() {
   ready_at_ = scheduler_.now();
   observer_.start_clock(ready_at_);
   faults_.start_clock();
+  if (streams_) streams_->start_clock(ready_at_);
 }
 
 void Simulation::spawn_workloads() {
@@ -168,11 +173,11 @@ runtime::TimeNs Simulation::time_to_settle() const {
 Task<> Simulation::log_out_of_fabric(runtime::TimeNs ended) {
   if (scenario_.fabric.has_independent_switches()) {
     co_await sleep_until_first(ended + scenario_.linger);
-    faults_.heal();
+    heal();
     co_await sleep_until_first(ended + scenario_.linger + time_to_settle());
   } else {
     co_await driver_.sleep(scenario_.linger);
-    faults_.heal();
+    heal();
     co_await driver_.sleep(time_to_settle());
   }
   co_await leave_fabric();
@@ -193,6 +198,11 @@ Task<> Simulation::leave_fabric() {
         co_await driver_.sleep_first(logout_poll);
       else
         co_await driver_.sleep(logout_poll);
+}
+
+void Simulation::heal() {
+  faults_.heal();
+  network_->release_segments();
 }
 
 runtime::TimeNs Simulation::time_left() const {
@@ -245,7 +255,7 @@ void Simulation::check_owners() {
 void Simulation::RowNote::row_fired(const FiredRow& row) { record.rows.note(scheduler.now(), place, row); }
 
 fc2::FrameTap* Simulation::capture_of(const PortSpec& port) {
-  if (!port.capture) return nullptr;
+  if (!port.capture || streams_) return nullptr;
   if (outputs_.record == nullptr || outputs_.capture == nullptr) {
     fc2::CaptureInterfaces* const all = captured();
     return all == nullptr ? nullptr : &all->add_interface(port.name);

@@ -23,6 +23,7 @@
 #include "tools/fcvi_sim/run/ordered_capture.hpp"
 #include "tools/fcvi_sim/run/record.hpp"
 #include "tools/fcvi_sim/run/results.hpp"
+#include "tools/fcvi_sim/run/stream_traffic.hpp"
 
 namespace sim {
 
@@ -115,6 +116,8 @@ class Simulation final : private PortControl {
   void set_isl(std::size_t isl, bool up) override { network_->set_isl(isl, up); }
   void set_switch(std::size_t index, bool up) override { network_->set_switch(index, up); }
   void collect();
+  /// No more faults, and what they hold back goes on.
+  void heal();
   /// Of all ports and switches.
   [[nodiscard]] std::uint64_t discards_as(std::string_view reason) const;
   void collect_errors();
@@ -143,6 +146,7 @@ class Simulation final : private PortControl {
   std::vector<std::unique_ptr<Node>> nodes_;                                // on its hosts
   std::map<std::pair<std::size_t, std::string>, std::string_view> states_;  // as last seen, by port and workload
   FaultInjector faults_;
+  std::optional<StreamTraffic> streams_;  // where hosts are on TCP
   Background background_;
   std::optional<Measurement> measurement_;  // for a report
   /// Takes note of the rows of one port, or switch.

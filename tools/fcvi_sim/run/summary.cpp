@@ -40,8 +40,19 @@ std::string verdict_text(const TransferSpec& spec, const TransferResult& got) {
 
 constexpr const char* row_format = "  %-16s %2s %10s %9s %9s %9s %11s %10s  %s";
 
-void transfers(std::string& to, const WorkloadSpec& spec, const WorkloadResult& got) {
-  line(to, row_format, "operation", "", "bytes", "messages", "IUs", "frames", "time", "goodput", "SHA-256");
+/// What a network carries: its messages, and what they travel in.
+struct Units {
+  const char *messages, *all_messages, *carriers, *all_carriers;
+};
+Units units_of(const Scenario& scenario) {
+  if (scenario.topology == TopologyKind::Tcp) return {"segments", "VI segments", "TCP", "TCP segments"};
+  return {"IUs", "IUs and sequences", "frames", "frames"};
+}
+
+void transfers(std::string& to, const Scenario& scenario, const WorkloadSpec& spec, const WorkloadResult& got) {
+  const Units units = units_of(scenario);
+  line(to, row_format, "operation", "", "bytes", "messages", units.messages, units.carriers, "time", "goodput",
+       "SHA-256");
   for (std::size_t i = 0; i < spec.transfers.size(); ++i) {
     const TransferSpec& transfer = spec.transfers[i];
     const TransferResult& result = got.transfers[i];
@@ -58,7 +69,7 @@ void workload(std::string& to, const Scenario& scenario, const WorkloadSpec& spe
   line(to, "\nconnection %s: %s -> %s, %s, set-up %s in %s", spec.name.c_str(),
        scenario.ports[spec.client].name.c_str(), scenario.ports[spec.server].name.c_str(), level.c_str(),
        connect.c_str(), format_duration(got.setup_duration).c_str());
-  if (got.connect == vi::Return::Success && !spec.transfers.empty()) transfers(to, spec, got);
+  if (got.connect == vi::Return::Success && !spec.transfers.empty()) transfers(to, scenario, spec, got);
   if (const auto seen = statistics_of({&got.log}))
     line(to, "  latency%s %s", spec.has_unseen_arrivals() ? " (RDMA Write: until it is complete at its sender)" : "",
          describe(*seen).c_str());
@@ -152,9 +163,10 @@ std::string summary(const Scenario& scenario, const RunResult& result) {
     }
   }
   background(text, scenario, result);
-  line(text, "\ntotal: %s in %s messages; %s IUs and sequences, %s frames; %s of simulated time",
-       format_bytes(bytes).c_str(), format_count(messages).c_str(), format_count(result.iu_count).c_str(),
-       format_count(result.frame_count).c_str(), format_duration(result.duration).c_str());
+  const Units units = units_of(scenario);
+  line(text, "\ntotal: %s in %s messages; %s %s, %s %s; %s of simulated time", format_bytes(bytes).c_str(),
+       format_count(messages).c_str(), format_count(result.iu_count).c_str(), units.all_messages,
+       format_count(result.frame_count).c_str(), units.all_carriers, format_duration(result.duration).c_str());
   for (std::size_t i = 0; i < result.kept_bytes.size(); ++i)
     if (result.kept_bytes[i] != 0)
       line(text, "kept at %s of what overtook other frames: %s at most", scenario.ports[i].name.c_str(),
@@ -163,7 +175,8 @@ std::string summary(const Scenario& scenario, const RunResult& result) {
     if (result.pool_refusals[i] != 0)
       line(text, "found no room at %s (reorder_pool: %s): %s frames", scenario.ports[i].name.c_str(),
            format_bytes(scenario.ports[i].reorder_pool_bytes).c_str(), format_count(result.pool_refusals[i]).c_str());
-  for (const std::string& reason : result.discard_reasons) line(text, "discarded at %s", reason.c_str());
+  for (const std::string& reason : result.discard_reasons)
+    line(text, "%s at %s", scenario.topology == TopologyKind::Tcp ? "refused" : "discarded", reason.c_str());
   return text;
 }
 

@@ -2,6 +2,7 @@
 
 #include "fc2_fabric/frame/counters.hpp"
 #include "fcvi/counters.hpp"
+#include "vitcp/counters.hpp"
 
 namespace sim {
 namespace {
@@ -18,6 +19,9 @@ std::vector<std::string_view> known_discard_names() {
   std::vector<std::string_view> names;
   add_reasons<fc2::Discard>(names);
   add_reasons<fcvi::Discard>(names);
+  for (std::size_t refusal = 0; refusal < vitcp::refusal_count; ++refusal)
+    names.push_back(to_string(static_cast<vitcp::Refusal>(refusal)));
+  for (const wire::ParseError& error : wire::vitcp::refusals) names.push_back(error.field);
   return names;
 }
 

@@ -67,25 +67,25 @@ const KeyTable& kept_keys() {
 
 const KeyTable& wire_message_keys() {
   static const KeyTable table{"wire_message", {
-    {"message", Form::Choice, "its name", true, InList::No, nullptr, {"message", known_message_names}},
-    {"fields", Form::BoundsByName, "of its first frame", false, InList::No, nullptr, {"field", faults::field_names}}}};
+    {"message", Form::Choice, "its name", true, InList::No, nullptr, {"message", all_message_names}},
+    {"fields", Form::BoundsByName, "of its first frame", false, InList::No, nullptr, {"field", all_field_names}}}};
   return table;
 }
 
 const KeyTable& wire_keys() {
   static const KeyTable table{"wire", {
-    {"message", Form::Choice, "its name", true, InList::No, nullptr, {"message", known_message_names}},
+    {"message", Form::Choice, "its name", true, InList::No, nullptr, {"message", all_message_names}},
     {"from", Form::Text, "the port that sent it"},
     {"to", Form::Text, "the port that it was sent to"},
     {"flags", Form::Text, "exactly these FCVI_FLAGS", false, InList::Only},
     {"reason", Form::Choice, "Reason Code", false, InList::No, nullptr, {"reason", faults::reason_names}},
     {"exchange", Form::Number, "any number: the same one, the same exchange"},
-    {"connection", Form::Number, "any number: the same one, the same FCVI_CONNECTION_ID"},
+    {"connection", Form::Number, "any number: the same one, the same FCVI_CONNECTION_ID, or TCP connection"},
     {"ends_exchange", Form::Flag, "Last_Sequence in its last frame"},
     {"gives_initiative", Form::Flag, "Sequence Initiative in its last frame"},
     {"lost", Form::Flag, "whether a fault dropped one of its frames"},
-    {"fields", Form::BoundsByName, "of its first frame", false, InList::No, nullptr, {"field", faults::field_names}},
-    {"payload", Form::Bytes, "behind the Device_Header, of all its frames"},
+    {"fields", Form::BoundsByName, "of its first frame", false, InList::No, nullptr, {"field", all_field_names}},
+    {"payload", Form::Bytes, "behind the Device_Header, of all its frames; of a VI segment"},
     {"at", Form::TimeBound, "when, after all ports are ready"}}};
   return table;
 }
@@ -196,11 +196,21 @@ KeptExpectation load_kept(const Tree& tree, const std::vector<std::string_view>&
   return kept;
 }
 
-WireMessage load_wire_message(const Tree& tree) {
-  if (tree.kind != Tree::Kind::Map) return {.message = read_known(tree, "wire_messages", known_message_names())};
+/// Both of IUs and of VI segments.
+template <class Wanted>
+void load_fields(const MapReader& map, TopologyKind topology, Wanted& wanted) {
+  if (topology == TopologyKind::Tcp)
+    map.optional("fields", wanted.segment_fields, read_segment_fields);
+  else
+    map.optional("fields", wanted.fields, read_fields);
+}
+
+WireMessage load_wire_message(const Tree& tree, TopologyKind topology) {
+  const std::vector<std::string_view> names = message_names_of(topology);
+  if (tree.kind != Tree::Kind::Map) return {.message = read_known(tree, "wire_messages", names)};
   const MapReader map(tree, "wire_messages", wire_message_keys().names());
-  WireMessage wanted{.message = read_known(map.require("message"), "message", known_message_names())};
-  map.optional("fields", wanted.fields, read_fields);
+  WireMessage wanted{.message = read_known(map.require("message"), "message", names)};
+  load_fields(map, topology, wanted);
   return wanted;
 }
 
@@ -214,28 +224,32 @@ void load_numbers(const MapReader& map, WireExpectation& expected) {
   map.optional("at", expected.at, read_time_bound);
 }
 
-WireExpectation load_iu(const Tree& tree, const std::vector<std::string_view>& ports) {
+constexpr std::string_view keys_of_ius[] = {"flags", "reason", "exchange", "ends_exchange", "gives_initiative", "lost"};
+
+WireExpectation load_iu(const Tree& tree, const std::vector<std::string_view>& ports, TopologyKind topology) {
   const MapReader map(tree, "wire", wire_keys().names());
+  if (topology == TopologyKind::Tcp) refuse_keys_of_frames(map, keys_of_ius);
   WireExpectation expected{.where = tree.where,
-                           .message = read_known(map.require("message"), "message", known_message_names())};
+                           .message = read_known(map.require("message"), "message", message_names_of(topology))};
   map.optional("from", expected.from, read_position, ports);
   map.optional("to", expected.to, read_position, ports);
   if (const Tree* flags = map.find("flags")) expected.flags = read_flags(*flags, "flags", expected.message);
   map.optional("reason", expected.reason, read_reason);
-  map.optional("fields", expected.fields, read_fields);
+  load_fields(map, topology, expected);
   load_numbers(map, expected);
   return expected;
 }
 
-void load_wire(const MapReader& map, const std::vector<std::string_view>& ports, Expectations& expectations) {
+void load_wire(const MapReader& map, const std::vector<std::string_view>& ports, TopologyKind topology,
+               Expectations& expectations) {
   if (const Tree* list = map.find("wire")) {
     expectations.wire.emplace();
-    for (const Tree& item : read_list(*list, "wire")) expectations.wire->push_back(load_iu(item, ports));
+    for (const Tree& item : read_list(*list, "wire")) expectations.wire->push_back(load_iu(item, ports, topology));
   }
   map.optional("wire_from", expectations.wire_from, read_duration, runtime::TimeNs{0}, max_time);
   if (const Tree* list = map.find("wire_messages"))
     for (const Tree& item : read_list(*list, "wire_messages"))
-      expectations.wire_messages.push_back(load_wire_message(item));
+      expectations.wire_messages.push_back(load_wire_message(item, topology));
   map.optional("wire_frames", expectations.wire_frames, read_bool);
 }
 
@@ -325,9 +339,10 @@ const KeyTable& group_expectation_keys() {
 
 const KeyTable& expectation_keys() {
   static const KeyTable table{"expectations", {
-    {"ius", Form::BoundsByName, "how many of each message", false, InList::No, nullptr, {"message", known_message_names}},
-    {"wire", Form::None, "exactly these IUs, in the order in which ports sent them", false, InList::Only, one<wire_keys>},
-    {"wire_messages", Form::Choice, "the messages that wire lists", false, InList::Only, one<wire_message_keys>, {"message", known_message_names}},
+    {"ius", Form::BoundsByName, "how many of each message", false, InList::No, nullptr, {"iu", known_message_names}},
+    {"segments", Form::BoundsByName, "kind tcp: how many VI segments of each type", false, InList::No, nullptr, {"segment", segment_names}},
+    {"wire", Form::None, "exactly these IUs, or VI segments, in the order in which ports sent them", false, InList::Only, one<wire_keys>},
+    {"wire_messages", Form::Choice, "the messages that wire lists", false, InList::Only, one<wire_message_keys>, {"message", all_message_names}},
     {"wire_frames", Form::Flag, "an item of wire for each frame, not for each IU"},
     {"wire_from", Form::Time, "what was sent before does not count for wire"},
     {"discards", Form::Bound, "frames discarded anywhere, or a list of all", false, InList::Mappings, one<discard_keys>},
@@ -338,13 +353,28 @@ const KeyTable& expectation_keys() {
 }
 // clang-format on
 
-Expectations load_expectations(const Tree& tree, const std::vector<std::string_view>& ports) {
+namespace {
+
+/// "ius", or over TCP "segments".
+void load_message_counts(const MapReader& map, TopologyKind topology, Expectations& expectations) {
+  const bool tcp = topology == TopologyKind::Tcp;
+  constexpr std::string_view keys_of_frames[] = {"ius", "wire_frames", "kept"};
+  if (tcp) refuse_keys_of_frames(map, keys_of_frames);
+  if (const Tree* tree = map.find("segments"); tree != nullptr && !tcp)
+    throw BadInput{tree->where + ": segments: expected with topology.kind tcp"};
+  const std::string key = tcp ? "segments" : "ius";
+  if (const Tree* counts = map.find(key))
+    for (const auto& [name, bound] : MapReader(*counts, key, message_names_of(topology)).tree().entries)
+      expectations.ius[name] = read_bound(bound, name);
+}
+
+}  // namespace
+
+Expectations load_expectations(const Tree& tree, const std::vector<std::string_view>& ports, TopologyKind topology) {
   const MapReader map(tree, "expectations", expectation_keys().names());
   Expectations expectations;
-  if (const Tree* ius = map.find("ius"))
-    for (const auto& [name, bound] : MapReader(*ius, "ius", known_message_names()).tree().entries)
-      expectations.ius[name] = read_bound(bound, name);
-  load_wire(map, ports, expectations);
+  load_message_counts(map, topology, expectations);
+  load_wire(map, ports, topology, expectations);
   if (const Tree* discards = map.find("discards"); discards != nullptr && discards->kind == Tree::Kind::List) {
     expectations.discard_list.emplace();
     for (const Tree& item : discards->items) expectations.discard_list->push_back(load_discard(item, ports));

@@ -14,7 +14,7 @@ namespace sim {
 using namespace settings;
 namespace {
 // Of what the keys of faults may be.
-constexpr Range copy_counts{1, 1000}, bits{0, 8 * (24 + 2112) - 1}, cut_sizes{0, 24 + 2112};
+constexpr Range copy_counts{1, 1000}, bits{0, 8 * (24 + 2112) - 1}, cut_sizes{0, 24 + 2112}, segment_octets{0, 65'535};
 
 constexpr Choice<bool> crcs[] = {{"bad", true}, {"good", false}};
 constexpr auto fc_vi_type = static_cast<std::uint64_t>(wire::Type::fc_vi);
@@ -113,11 +113,72 @@ bool load_log_out(const MapReader& map, const Names& names, PortEvent& event) {
   return true;
 }
 
+// --- what befalls VI segments, over TCP: the same
+
+using LoadSegment = void(const MapReader& map, SegmentFault& fault);
+using NoteSegment = std::string(const SegmentFault& fault);
+
+void load_octets(const MapReader& map, SegmentFault& fault) {
+  map.optional("octets", fault.octets, read_number, segment_octets);
+}
+void load_stall(const MapReader& map, SegmentFault& fault) {
+  load_octets(map, fault);
+  map.optional("for", fault.hold, read_duration, runtime::TimeNs{1}, max_time);
+}
+void load_segment_delay(const MapReader& map, SegmentFault& fault) {
+  fault.hold = read_duration(map.require("by"), "by", 0, max_time);
+}
+void load_segment_corrupt(const MapReader& map, SegmentFault& fault) {
+  map.optional("bit", fault.bit, read_number, bits);
+  if (const Tree* tree = map.find("crc")) fault.crc_error = read_choice(*tree, "crc", crcs);
+}
+void load_no_segment_key(const MapReader& /*map*/, SegmentFault& /*fault*/) {}
+void load_segment_rewrite(const MapReader& map, SegmentFault& fault) {
+  fault.patches = read_segment_patches(map.require("set"), "set");
+}
+
+std::string behind_octets(const SegmentFault& fault) {
+  return fault.octets == 0 ? "" : ", octet " + format_count(fault.octets);
+}
+std::string note_reset(const SegmentFault& fault) { return "connection reset" + behind_octets(fault); }
+std::string note_close(const SegmentFault& fault) { return "stream closed" + behind_octets(fault); }
+std::string note_stall(const SegmentFault& fault) {
+  const std::string how_long = fault.hold == runtime::never ? "" : " for " + format_duration(fault.hold);
+  return "stream stalled" + how_long + behind_octets(fault);
+}
+std::string note_segment_delay(const SegmentFault& fault) { return "delayed by " + format_duration(fault.hold); }
+std::string note_segment_corrupt(const SegmentFault& fault) {
+  return "corrupted, bit " + std::to_string(fault.bit) + (fault.crc_error ? "" : ", CRC good");
+}
+std::string note_bad_crc(const SegmentFault& /*fault*/) { return "wrong CRC"; }
+std::string note_segment_rewrite(const SegmentFault& /*fault*/) { return "rewritten"; }
+
+/// How an action befalls segments; its keys besides those of a match.
+struct OnSegments {
+  SegmentFault::Kind kind;
+  Keys keys;
+  LoadSegment* load;
+  NoteSegment* note;
+};
+constexpr OnSegments resets{SegmentFault::Kind::Reset, {"octets"}, load_octets, note_reset};
+constexpr OnSegments closes{SegmentFault::Kind::Close, {"octets"}, load_octets, note_close};
+constexpr OnSegments stalls{SegmentFault::Kind::Stall, {"octets", "for"}, load_stall, note_stall};
+constexpr OnSegments delays_segments{SegmentFault::Kind::Stall, {"by"}, load_segment_delay, note_segment_delay};
+constexpr OnSegments corrupts_segments{
+    SegmentFault::Kind::Corrupt, {"bit", "crc"}, load_segment_corrupt, note_segment_corrupt};
+constexpr OnSegments breaks_crc{SegmentFault::Kind::BadCrc, {}, load_no_segment_key, note_bad_crc};
+constexpr OnSegments rewrites_segments{
+    SegmentFault::Kind::Rewrite, {"set"}, load_segment_rewrite, note_segment_rewrite};
+/// What a segment has not.
+constexpr std::string_view keys_of_frames[] = {"flags", "flags_clear", "reason"};
+
 /// What a topology has to offer.
 using Exists = bool(TopologyKind topology);
+bool with_frames(TopologyKind topology) { return topology != TopologyKind::Tcp; }
+bool with_segments(TopologyKind topology) { return topology == TopologyKind::Tcp; }
 bool anywhere(TopologyKind) { return true; }
 bool in_fabric(TopologyKind topology) { return topology == TopologyKind::Fabric; }
-bool where_ports_move(TopologyKind topology) { return topology != TopologyKind::PointToPoint; }
+bool where_ports_move(TopologyKind topology) { return with_frames(topology) && topology != TopologyKind::PointToPoint; }
 
 /// An action: all that the rest of the loader knows of it.
 struct Action {
@@ -134,7 +195,8 @@ struct Action {
   PortEventFunction* befall = nullptr;  // of ports, links and switches: the same
   LoadEvent* load_event = nullptr;
   const char* event_note = "";
-  Exists* exists = anywhere;
+  const OnSegments* on_segments = nullptr;  // it also befalls segments
+  Exists* exists = with_frames;             // else those of frames and ports
 
   /// What it begins has an end.
   [[nodiscard]] constexpr bool lasts() const { return std::find(keys.begin(), keys.end(), "for") != keys.end(); }
@@ -145,19 +207,26 @@ constexpr Action actions[] = {
     {.name = "drop", .apply = fault::drop, .note = note_drop},
     {.name = "duplicate", .keys = {"by", "copies"},
      .apply = fault::duplicate, .load = load_duplicate, .note = note_duplicate},
-    {.name = "delay", .keys = {"by"}, .apply = fault::delay, .load = load_delay, .note = note_delay},
+    {.name = "delay", .keys = {"by"}, .apply = fault::delay, .load = load_delay, .note = note_delay,
+     .on_segments = &delays_segments},
     {.name = "reorder", .keys = {"frames", "longest_hold"},
      .apply = fault::reorder, .load = load_reorder, .note = note_reorder},
-    {.name = "corrupt", .keys = {"bit", "crc"}, .apply = fault::corrupt, .load = load_corrupt, .note = note_corrupt},
+    {.name = "corrupt", .keys = {"bit", "crc"}, .apply = fault::corrupt, .load = load_corrupt, .note = note_corrupt,
+     .on_segments = &corrupts_segments},
     {.name = "truncate", .keys = {"bytes", "crc"},
      .apply = fault::truncate, .load = load_truncate, .note = note_truncate},
-    {.name = "rewrite", .keys = {"set"}, .apply = fault::rewrite, .load = load_rewrite, .note = note_rewrite},
+    {.name = "rewrite", .keys = {"set"}, .apply = fault::rewrite, .load = load_rewrite, .note = note_rewrite,
+     .on_segments = &rewrites_segments},
+    {.name = "reset", .on_segments = &resets, .exists = with_segments},
+    {.name = "close", .on_segments = &closes, .exists = with_segments},
+    {.name = "stall", .on_segments = &stalls, .exists = with_segments},
+    {.name = "bad_crc", .on_segments = &breaks_crc, .exists = with_segments},
     {.name = "silence", .keys = {"port", "from", "until", "times"}, .matches = false, .certain = false,
      .both_ways = true, .apply = fault::drop, .load = load_silence, .note = note_silence},
     {.name = "partition", .keys = {"ports", "from", "until", "times"}, .matches = false, .certain = false,
      .groups = true, .apply = fault::drop, .note = note_partition},
     {.name = "link_down", .keys = {"at", "for"},
-     .befall = port_event::link_down, .load_event = load_port, .event_note = "link down"},
+     .befall = port_event::link_down, .load_event = load_port, .event_note = "link down", .exists = anywhere},
     {.name = "log_out", .keys = {"at", "implicit"}, .names_peer = true,
      .befall = port_event::log_out, .load_event = load_log_out, .event_note = "logout"},
     {.name = "isl_down", .keys = {"at", "for", "isl"},
@@ -175,9 +244,15 @@ constexpr Action actions[] = {
      .event_note = "plugged in elsewhere", .exists = where_ports_move}};
 // clang-format on
 
-const Action& action_named(const Tree& tree) {
+bool is_of(const Action& action, TopologyKind topology) {
+  return topology == TopologyKind::Tcp ? action.on_segments != nullptr || action.exists == anywhere
+                                       : action.exists != with_segments;
+}
+
+const Action& action_named(const Tree& tree, TopologyKind topology) {
   std::vector<std::string_view> known;
   for (const Action& action : actions) {
+    if (!is_of(action, topology)) continue;
     if (tree.kind == Tree::Kind::Scalar && tree.scalar == action.name) return action;
     known.push_back(action.name);
   }
@@ -188,14 +263,14 @@ const Action& action_named(const Tree& tree) {
 /// Of all actions; each has some of them.
 const std::vector<Key>& all_keys() {
   static const std::vector<Key> keys{
-    {"message", Form::Choice, "the name of an IU, sequence or link service", false, InList::No, nullptr, {"message", known_message_names}},
+    {"message", Form::Choice, "the name of an IU, sequence or link service; over TCP of a VI segment", false, InList::No, nullptr, {"message", all_message_names}},
     {"port", Form::Text, "the frame is on this port's link; or whom it befalls"},
     {"direction", Form::Choice, "by that port", false, InList::No, nullptr, {"direction", direction_names}},
     {"peer", Form::Text, "the port at the other end"},
     {"flags", Form::Text, "FCVI_FLAGS that are set", false, InList::Only},
     {"flags_clear", Form::Text, "FCVI_FLAGS that are not set", false, InList::Only},
     {"reason", Form::Choice, "Reason Code", false, InList::No, nullptr, {"reason", faults::reason_names}},
-    {"fields", Form::BoundsByName, "of the frame", false, InList::No, nullptr, {"field", faults::field_names}},
+    {"fields", Form::BoundsByName, "of the frame, or VI segment", false, InList::No, nullptr, {"field", all_field_names}},
     {"from", Form::Time, "not before, after all ports are ready"},
     {"until", Form::Time, "not from then on"},
     within({"nth", Form::Number, "which of these frames, from 1", false, InList::Also}, frame_counts),
@@ -209,9 +284,10 @@ const std::vector<Key>& all_keys() {
     within({"frames", Form::Number, "so many overtake it"}, frame_counts),
     {"longest_hold", Form::Time, "it waits no longer for them"},
     within({"bit", Form::Number, "which is inverted, from the first of the header"}, bits),
+    within({"octets", Form::Number, "so many of the segment go on before"}, segment_octets),
     {"crc", Form::Choice, "of what arrives", false, InList::No, nullptr, {"crc", names_in<crcs>}},
     within({"bytes", Form::Bytes, "what is left of the frame, its header included"}, cut_sizes),
-    {"set", Form::NumbersByName, "fields and their new values", false, InList::No, nullptr, {"field", faults::field_names}},
+    {"set", Form::NumbersByName, "fields and their new values", false, InList::No, nullptr, {"field", all_field_names}},
     {"ports", Form::Text, "these and all others are cut off from each other", false, InList::Only},
     {"at", Form::Time, "when, after all ports are ready"},
     {"for", Form::Time, "how long it lasts; by default for good"},
@@ -222,22 +298,24 @@ const std::vector<Key>& all_keys() {
 }
 // clang-format on
 
-std::vector<std::string_view> keys_of(const Action& action) {
+std::vector<std::string_view> keys_of(const Action& action, TopologyKind topology) {
   std::vector<std::string_view> keys{"action"};
   if (action.matches) keys.insert(keys.end(), std::begin(match_keys), std::end(match_keys));
   if (action.matches) keys.insert(keys.end(), {"times", "workload"});
-  for (const std::string_view key : action.keys)
+  const bool segments = topology == TopologyKind::Tcp && action.on_segments != nullptr;
+  for (const std::string_view key : segments ? action.on_segments->keys : action.keys)
     if (!key.empty()) keys.push_back(key);
   return keys;
 }
 
 class FaultLoader {
  public:
-  FaultLoader(const Tree& tree, const Names& names, std::size_t index)
-      : names_(names), ports_(names.ports), action_(action_named(action_of(tree, index))),
-        map_(tree, "faults[" + std::to_string(index) + "]", keys_of(action_)) {}
+  FaultLoader(const Tree& tree, const Names& names, TopologyKind topology, std::size_t index)
+      : names_(names), ports_(names.ports), topology_(topology),
+        action_(action_named(action_of(tree, index), topology)),
+        map_(tree, "faults[" + std::to_string(index) + "]", keys_of(action_, topology)) {}
   /// Refuses what the topology does not have.
-  void check(TopologyKind topology) const;
+  void check() const;
   std::vector<FaultSpec> load();
 
  private:
@@ -255,13 +333,15 @@ class FaultLoader {
   void load_workloads(const Tree& tree, faults::Match& match);
   void load_times(FaultSpec& spec, bool certain);
   void load_event(FaultSpec& spec);
+  void load_segment(FaultSpec& spec);
   [[noreturn]] void refuse_action() const;
   std::vector<FaultSpec> between_groups();
-  [[nodiscard]] bool befalls_frames() const { return action_.apply != nullptr; }
+  [[nodiscard]] bool befalls_messages() const { return action_.befall == nullptr; }
   std::size_t port(std::string_view key) { return read_position(map_.require(key), key, ports_); }
 
   const Names& names_;
   const std::vector<std::string_view>& ports_;
+  const TopologyKind topology_;
   const Action& action_;
   MapReader map_;
 };
@@ -288,7 +368,7 @@ void FaultLoader::load_match(FaultSpec& spec) {
   faults::Match& match = spec.rule.match;
   if (const Tree* tree = map_.find("workload")) {
     load_workloads(*tree, match);
-    if (!match.message.empty() && !match.message.starts_with("FCVI_"))
+    if (with_frames(topology_) && !match.message.empty() && !match.message.starts_with("FCVI_"))
       fail_expected(*map_.find("message"), "message", "one of FC-VI, as workload says");
   }
   if (map_.find("port") != nullptr) match.links = {port("port")};
@@ -307,8 +387,9 @@ void FaultLoader::load_times(FaultSpec& spec, bool certain) {
     fail_expected(*map_.find("times"), "times", "no more than limit, which is " + format_count(limit));
 }
 
-void FaultLoader::check(TopologyKind topology) const {
-  if (!action_.exists(topology)) refuse_action();
+void FaultLoader::check() const {
+  const bool on_segments = with_segments(topology_) && action_.on_segments != nullptr;
+  if (!on_segments && !action_.exists(topology_)) refuse_action();
 }
 
 void FaultLoader::refuse_action() const {
@@ -350,18 +431,39 @@ std::vector<FaultSpec> FaultLoader::between_groups() {
   return {there, back};
 }
 
+// What a port event waits for is a segment, too; nothing befalls that.
+void FaultLoader::load_segment(FaultSpec& spec) {
+  refuse_keys_of_frames(map_, keys_of_frames);
+  SegmentFault fault;
+  if (const Tree* tree = map_.find("message")) spec.rule.match.message = read_known(*tree, "message", segment_names());
+  map_.optional("fields", fault.fields, read_segment_fields);
+  if (action_.on_segments != nullptr) {
+    fault.kind = action_.on_segments->kind;
+    action_.on_segments->load(map_, fault);
+  }
+  spec.segment = std::move(fault);
+}
+
 std::vector<FaultSpec> FaultLoader::load() {
   if (action_.groups) return between_groups();
   FaultSpec spec;
-  load_contents(map_, spec.rule.match);
+  if (with_segments(topology_))
+    load_segment(spec);
+  else
+    load_contents(map_, spec.rule.match);
   load_match(spec);
   load_turns(map_, spec.rule);
-  if (!befalls_frames()) {
+  if (!befalls_messages()) {
     load_event(spec);
     spec.rule.note = action_.event_note;
     const bool once = map_.find("every") == nullptr && map_.find("limit") == nullptr;
     if (!spec.at && spec.rule.turns.empty() && once) spec.rule.turns = {1};
     load_times(spec, true);
+    return {spec};
+  }
+  if (spec.segment) {
+    spec.rule.note = action_.on_segments->note(*spec.segment);
+    load_times(spec, spec.rule.probability >= 1);
     return {spec};
   }
   spec.rule.action = {.apply = action_.apply};
@@ -378,7 +480,10 @@ std::vector<const KeyTable*> fault_keys() {
     std::vector<KeyTable> made;
     for (const Action& action : actions) {
       KeyTable& table = made.emplace_back(KeyTable{"fault", {}, action.name});
-      for (const std::string_view name : keys_of(action)) {
+      std::vector<std::string_view> names = keys_of(action, TopologyKind::Fabric);
+      for (const std::string_view name : keys_of(action, TopologyKind::Tcp))
+        if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+      for (const std::string_view name : names) {
         const auto known = std::ranges::find(all_keys(), name, &Key::name);
         if (known != all_keys().end()) table.keys.push_back(*known);
       }
@@ -395,8 +500,8 @@ std::vector<FaultSpec> load_faults(const Tree& tree, const Names& names, Topolog
   std::size_t index = 0;
   for (const Tree& item : read_list(tree, "faults")) {
     if (index == max_faults) throw BadInput{item.where + ": more than " + std::to_string(max_faults) + " faults"};
-    FaultLoader loader(item, names, index++);
-    loader.check(topology);
+    FaultLoader loader(item, names, topology, index++);
+    loader.check();
     for (FaultSpec& spec : loader.load()) faults.emplace_back(std::move(spec)).where = item.where;
   }
   return faults;

@@ -85,6 +85,8 @@ const KeyTable& scenario_keys();
 // Of the parts, each where it is read.
 const KeyTable& topology_keys();
 const KeyTable& port_keys();
+/// Of a host on TCP: of the topology, and of each port.
+const std::vector<Key>& tcp_keys();
 const KeyTable& background_keys();
 const KeyTable& workload_expectation_keys();
 const KeyTable& group_expectation_keys();

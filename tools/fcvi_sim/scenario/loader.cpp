@@ -18,7 +18,8 @@ using namespace settings;
 namespace {
 
 constexpr std::uint64_t max_scenario_bytes = 4u << 20;
-constexpr std::uint32_t min_transfer_size = 128;  // what the programs tell each other must fit
+constexpr std::uint32_t min_transfer_size = 128;               // what the programs tell each other must fit
+constexpr std::size_t most_discriminator_bytes_over_tcp = 64;  // ruling V-14
 constexpr Range transfer_sizes{min_transfer_size, 0xFFFFFFFF}, queue_depths{2, 1024}, segment_counts{1, max_segments},
     immediates{0, 0xFFFFFFFF}, repeats{1, 1'000'000}, replies{1, max_reply_bytes};
 constexpr Choice<Operation> operations[] = {
@@ -201,8 +202,11 @@ void Loader::load_ends(const MapReader& map, const Member& member, WorkloadSpec&
   workload.server_address = load_end_address(map, "server_address", workload.server);
   workload.discriminator = workload.name;
   if (const Tree* tree = map.find("discriminator")) workload.discriminator = read_text(*tree, "discriminator");
-  if (workload.discriminator.size() > vi::NetAddress::max_discriminator_bytes)
-    throw BadInput{map.tree().where + ": the discriminator (by default the name) has more than 128 bytes"};
+  const std::size_t longest = scenario_.topology == TopologyKind::Tcp ? most_discriminator_bytes_over_tcp
+                                                                      : vi::NetAddress::max_discriminator_bytes;
+  if (workload.discriminator.size() > longest)
+    throw BadInput{map.tree().where + ": the discriminator (by default the name) has more than " +
+                   std::to_string(longest) + " bytes"};
   refuse_second(map.tree(), workload);
 }
 
@@ -403,11 +407,14 @@ Scenario Loader::load() {
   load_file(map);
   load_ports(map);
   if (const Tree* list = map.find("workloads")) load_workloads(*list);
+  if (const Tree* list = map.find("background"); list != nullptr && scenario_.topology == TopologyKind::Tcp)
+    throw BadInput{list->where + ": background: is of Fibre Channel, and topology.kind is tcp"};
   if (const Tree* list = map.find("background"))
     scenario_.background = load_background(*list, scenario_.ports, port_names_);
   if (const Tree* tree = map.find("faults")) scenario_.faults = load_faults(*tree, names(), scenario_.topology);
   check_independence(scenario_);
-  if (const Tree* tree = map.find("expectations")) scenario_.expectations = load_expectations(*tree, port_names_);
+  if (const Tree* tree = map.find("expectations"))
+    scenario_.expectations = load_expectations(*tree, port_names_, scenario_.topology);
   return std::move(scenario_);
 }
 

@@ -14,7 +14,7 @@ void add_named_codes(std::vector<std::string_view>& names, unsigned last) {
     if (const auto name = to_string(static_cast<Code>(code)); name != wire::text::unknown) names.push_back(name);
 }
 
-std::vector<std::string_view> all_message_names() {
+std::vector<std::string_view> frame_message_names() {
   std::vector<std::string_view> names{"ABTS", "BA_ACC", "BA_RJT", "ACK_1", "ACK_0", "P_RJT", "F_RJT", "P_BSY", "F_BSY"};
   for (const wire::fcvi::IuInfo& row : wire::fcvi::iu_table) names.push_back(row.name);
   add_named_codes<wire::els::Command>(names, 0xFF);
@@ -26,8 +26,18 @@ std::vector<std::string_view> all_message_names() {
 
 // 65,792 codes are asked for it, and a scenario names several messages.
 std::vector<std::string_view> known_message_names() {
-  static const std::vector<std::string_view> names = all_message_names();
+  static const std::vector<std::string_view> names = frame_message_names();
   return names;
+}
+
+std::vector<std::string_view> all_message_names() {
+  std::vector<std::string_view> names = known_message_names();
+  for (const std::string_view segment : segment_names()) names.push_back(segment);
+  return names;
+}
+
+std::vector<std::string_view> message_names_of(TopologyKind topology) {
+  return topology == TopologyKind::Tcp ? segment_names() : known_message_names();
 }
 
 }  // namespace sim

@@ -1,6 +1,7 @@
 // Parts of the loader: faults and expectations, and kinds of values that several parts use.
 #pragma once
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -64,14 +65,22 @@ std::vector<FaultSpec> load_faults(const settings::Tree& tree, const Names& name
 /// Frames are at most as long as both ports' receive_data_field.
 std::vector<BackgroundSpec> load_background(const settings::Tree& tree, const std::vector<PortSpec>& ports,
                                             const std::vector<std::string_view>& names);
-/// Writes the switches into the scenario, and the defaults of all links to ports into `link`. Returns the
+/// Writes the switches into the scenario, and the defaults of all links to ports into `link` and `tcp`. Returns the
 /// groups of switches.
-std::vector<Group> load_topology(const settings::Tree& tree, Scenario& scenario, fc2::LinkConfig& link);
+std::vector<Group> load_topology(const settings::Tree& tree, Scenario& scenario, fc2::LinkConfig& link, TcpSpec& tcp);
 /// `topology` and `ports` of the scenario. Returns the groups of ports.
 std::vector<Group> load_ports(const settings::MapReader& map, Scenario& scenario);
 void load_link(const settings::MapReader& map, fc2::LinkConfig& link);
+/// Of a host on TCP, or of all.
+void load_tcp(const settings::MapReader& map, TcpSpec& tcp);
+/// Of `topology` or of one of `ports`: what only Fibre Channel has where hosts are on TCP, and the other way round.
+void refuse_keys_of_others(const settings::MapReader& map, TopologyKind topology);
+/// From a host to the next switch; there is one between two hosts.
+inline constexpr fc2::LinkConfig usual_tcp_link{.latency_ns = 10 * runtime::microsecond,
+                                                .bytes_per_second = 1'250'000'000};
 std::vector<std::string_view> names_of(const std::vector<SwitchSpec>& switches);
-Expectations load_expectations(const settings::Tree& tree, const std::vector<std::string_view>& ports);
+Expectations load_expectations(const settings::Tree& tree, const std::vector<std::string_view>& ports,
+                               TopologyKind topology);
 /// `standard`: what it does not say.
 WorkloadExpectation load_workload_expectation(const settings::Tree& tree, const std::string& what,
                                               const WorkloadExpectation& standard);
@@ -105,5 +114,11 @@ std::vector<std::string> read_flags(const settings::Tree& tree, std::string_view
 wire::fcvi::Reason read_reason(const settings::Tree& tree, std::string_view key);
 /// {seq_cnt: 3, fcvi_msg_id: {min: 5}}
 std::vector<faults::FieldRange> read_fields(const settings::Tree& tree, std::string_view key);
+/// {message_number: 3, rdma_length: {min: 5}}
+std::vector<SegmentFieldRange> read_segment_fields(const settings::Tree& tree, std::string_view key);
+/// {type: 9}
+std::vector<SegmentPatch> read_segment_patches(const settings::Tree& tree, std::string_view key);
+/// BadInput for the first of these keys that is there: it means nothing over TCP.
+void refuse_keys_of_frames(const settings::MapReader& map, std::span<const std::string_view> keys);
 
 }  // namespace sim

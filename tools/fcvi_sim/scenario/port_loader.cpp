@@ -42,6 +42,7 @@ class PortLoader {
 
   Scenario& scenario_;
   fc2::LinkConfig link_{.latency_ns = 500, .bytes_per_second = wire::line_rate_bytes_per_second("16GFC")};
+  TcpSpec tcp_;
   Roster switches_;
   std::set<std::string> names_;
   std::map<wire::Wwn, std::string> port_names_;  // whose they are
@@ -50,7 +51,8 @@ class PortLoader {
 
 std::vector<Group> PortLoader::load(const MapReader& map) {
   std::vector<Group> groups, switch_groups;
-  if (const Tree* tree = map.find("topology"); tree != nullptr) switch_groups = load_topology(*tree, scenario_, link_);
+  if (const Tree* tree = map.find("topology"); tree != nullptr)
+    switch_groups = load_topology(*tree, scenario_, link_, tcp_);
   switches_ = Roster(names_of(scenario_.switches), switch_groups);
   const Tree& tree = map.require("ports");
   std::size_t index = 0;
@@ -83,7 +85,10 @@ void PortLoader::check_port_count(const Tree& tree) {
 
 PortSpec PortLoader::load_port(const Tree& tree, const Member& member) {
   const MapReader map(tree, member.what, port_keys().names());
+  refuse_keys_of_others(map, scenario_.topology);
   PortSpec port{.name = member.name(read_text(map.require("name"), "name")), .link = link_};
+  port.tcp = tcp_;
+  load_tcp(map, port.tcp);
   if (const Tree* at = map.find("switch")) port.at_switch = switches_.pick(*at, "switch", member);
   load_loop_place(map, port);
   load_names(map, member, port);
@@ -225,7 +230,12 @@ const KeyTable& port_keys() {
     {"ack_0", Form::Flag, "class 2: a sequence is acknowledged at once"},
     {"ulp_timeout", Form::Time, "FCVI_ULP_TIMEOUT; by default R_A_TOV"},
     {"capture", Form::Flag, "whether it is an interface of the capture"}}};
-  return table;
+  static const KeyTable with_tcp = [] {
+    KeyTable all = table;
+    all.keys.insert(all.keys.end(), tcp_keys().begin(), tcp_keys().end());
+    return all;
+  }();
+  return with_tcp;
 }
 // clang-format on
 

@@ -12,6 +12,7 @@
 #include "tools/faults/connections.hpp"
 #include "tools/faults/rules.hpp"
 #include "tools/fcvi_sim/scenario/port_event.hpp"
+#include "tools/fcvi_sim/scenario/segment_fault.hpp"
 #include "tools/fcvi_sim/scenario/workload.hpp"
 #include "vi/types.hpp"
 #include "wire/types.hpp"
@@ -42,6 +43,21 @@ struct LoopSpec {
   fc2::LinkConfig link = {};  // all of it, and from one port to the next
 };
 
+/// How a host's TCP cuts what it sends, and how much it holds; and what its VI/TCP provider is configured with
+/// (vitcp::ProviderConfig).
+struct TcpSpec {
+  std::uint32_t segment_bytes = 1460;  // octets of a TCP segment
+  bool drawn_segments = false;         // each of a size from the seed, up to that
+  std::uint32_t send_buffer_bytes = 256 * 1024, receive_buffer_bytes = 512 * 1024;
+  std::uint16_t port = 8474;
+  std::uint32_t vi_segment_bytes = 65535;  // the longest VI segment
+  bool asks_for_crc = false, grants_crc = true;
+  bool descriptor_flow_control = true;
+  bool takes_urgent_marks = true, sends_urgent_marks = false;
+  std::uint16_t rdma_read_window = 16;
+  runtime::TimeNs request_timeout = 10 * runtime::second, close_timeout = 2 * runtime::second;
+};
+
 struct PortSpec {
   std::string name;
   std::size_t at_switch = 0;                // position in switches
@@ -64,6 +80,7 @@ struct PortSpec {
   bool ack_0 = false;
   runtime::TimeNs ulp_timeout = 0;  // 0: R_A_TOV
   bool capture = true;
+  TcpSpec tcp = {};  // where hosts are on TCP: then nothing above that only a N_Port has
 };
 
 /// An asynchronous error of a NIC.
@@ -73,16 +90,19 @@ struct ErrorExpectation {
   TimeBound at = {};
 };
 
-/// One IU on the wire, as its sender sent it or a fault rewrote it. A member that is not set matches anything.
+/// One IU on the wire, as its sender sent it or a fault rewrote it; over TCP one VI segment. A member that is not set
+/// matches anything.
 struct WireExpectation {
   std::string where;                                   // in the scenario: for messages
   std::string message;                                 // as wire::message_name
   std::optional<std::size_t> from = {}, to = {};       // ports
   std::optional<std::vector<std::string>> flags = {};  // exactly these
   std::optional<wire::fcvi::Reason> reason = {};
-  std::optional<std::uint64_t> exchange = {}, connection = {};  // equal numbers, equal ids; others, others
+  // Equal numbers, equal ids; others, others. Over TCP `connection` is one TCP connection.
+  std::optional<std::uint64_t> exchange = {}, connection = {};
   std::optional<bool> ends_exchange = {}, gives_initiative = {}, lost = {};
   std::vector<faults::FieldRange> fields = {};
+  std::vector<SegmentFieldRange> segment_fields = {};  // over TCP, instead
   std::optional<std::uint64_t> payload_bytes = {};
   TimeBound at = {};
 };
@@ -90,7 +110,8 @@ struct WireExpectation {
 /// A kind of message that `wire` lists.
 struct WireMessage {
   std::string message;
-  std::vector<faults::FieldRange> fields = {};  // of its first frame
+  std::vector<faults::FieldRange> fields = {};         // of its first frame
+  std::vector<SegmentFieldRange> segment_fields = {};  // over TCP, instead
 };
 
 /// Frames that a port discarded.
@@ -121,12 +142,13 @@ struct Expectations {
   std::optional<runtime::TimeNs> max_duration;
 };
 
-/// FC-VI 4.2, 7.7.
-enum class TopologyKind : std::uint8_t { Fabric, PointToPoint, PrivateLoop };
+/// FC-VI 4.2, 7.7. Tcp: hosts on a network that carries TCP, and no Fibre Channel.
+enum class TopologyKind : std::uint8_t { Fabric, PointToPoint, PrivateLoop, Tcp };
 
 struct FaultSpec {
   faults::Rule rule;
-  std::optional<PortEvent> event = {};  // when a frame matches, or `at` a time
+  std::optional<SegmentFault> segment = {};  // over TCP: what befalls, instead of rule.action and rule.match.fields
+  std::optional<PortEvent> event = {};       // when a frame matches, or `at` a time
   std::optional<runtime::TimeNs> at = {};
   Bound times = {};        // how often it must happen
   std::string where = {};  // in the file: "FILE:LINE"

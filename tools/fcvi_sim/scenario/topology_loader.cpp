@@ -13,7 +13,8 @@ namespace {
 
 constexpr Choice<TopologyKind> topologies[] = {{"fabric", TopologyKind::Fabric},
                                                {"point_to_point", TopologyKind::PointToPoint},
-                                               {"private_loop", TopologyKind::PrivateLoop}};
+                                               {"private_loop", TopologyKind::PrivateLoop},
+                                               {"tcp", TopologyKind::Tcp}};
 constexpr Choice<fc2::Multipath> multipaths[] = {
     {"port_pair", fc2::Multipath::PortPair}, {"exchange", fc2::Multipath::Exchange}, {"frame", fc2::Multipath::Frame}};
 constexpr Choice<fc2::DomainConflict> conflicts[] = {{"reassign", fc2::DomainConflict::Reassign},
@@ -244,15 +245,23 @@ const KeyTable& topology_keys() {
     {"domain_conflict", Form::Choice, "what two switches of the same domain do", false, InList::No, nullptr, {"domain_conflict", names_in<conflicts>}},
     {"reconfiguration_delay", Form::Time, "from a failure to new paths"},
     {"directory_delay", Form::Time, "until what one switch learns of a port is known to all; 0: at once"}}};
-  return table;
+  static const KeyTable with_tcp = [] {
+    KeyTable all = table;
+    all.keys.insert(all.keys.end(), tcp_keys().begin(), tcp_keys().end());
+    return all;
+  }();
+  return with_tcp;
 }
 // clang-format on
 
-std::vector<Group> load_topology(const Tree& tree, Scenario& scenario, fc2::LinkConfig& link) {
+std::vector<Group> load_topology(const Tree& tree, Scenario& scenario, fc2::LinkConfig& link, TcpSpec& tcp) {
   const MapReader map(tree, "topology", topology_keys().names());
-  load_link(map, link);
-  map.optional("in_order", scenario.in_order, read_bool);
   if (const Tree* choice = map.find("kind")) scenario.topology = read_choice(*choice, "kind", topologies);
+  refuse_keys_of_others(map, scenario.topology);
+  if (scenario.topology == TopologyKind::Tcp) link = usual_tcp_link;
+  load_link(map, link);
+  load_tcp(map, tcp);
+  map.optional("in_order", scenario.in_order, read_bool);
   if (const Tree* choice = map.find("multipath"))
     scenario.fabric.multipath = read_choice(*choice, "multipath", multipaths);
   if (const Tree* choice = map.find("domain_conflict"))

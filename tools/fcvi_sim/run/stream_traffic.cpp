@@ -1,0 +1,218 @@
+#include "tools/fcvi_sim/run/stream_traffic.hpp"
+
+#include <algorithm>
+
+#include "settings/units.hpp"
+
+namespace sim {
+namespace {
+
+using Kind = streams::SegmentSeen::Kind;
+using wire::vitcp::SegmentType;
+
+RowKind kind_of(SegmentType type) {
+  switch (type) {
+    case SegmentType::send:
+    case SegmentType::rdma_write:
+    case SegmentType::rdma_read_request: return RowKind::Data;
+    case SegmentType::rdma_read_response: return RowKind::Response;
+    case SegmentType::nop: return RowKind::Acknowledge;
+    case SegmentType::connect_request:
+    case SegmentType::connect_accept:
+    case SegmentType::connect_reject:
+    case SegmentType::connect_no_match: return RowKind::Setup;
+  }
+  return RowKind::Other;
+}
+
+void add(std::string& text, const std::string& word) { text.append(text.empty() ? "" : ", ").append(word); }
+
+std::string ce_fields(const wire::vitcp::CeHeader& ce) {
+  std::string text(to_string(ce.level));
+  add(text, "MTU " + settings::format_count(ce.mtu_size_bytes));
+  if (ce.descriptor_flow_control) add(text, "flow control");
+  if (ce.options.crc) add(text, "CRC");
+  if (ce.options.urgent_marker) add(text, "urgent marker");
+  return text;
+}
+
+/// Messages are alike when who, to whom, what and how long are the same.
+std::string signature_of(const SegmentMet& met) {
+  return std::to_string(met.stream) + " " + std::to_string(met.from) + " " +
+         std::string(to_string(met.segment.header.type)) + " " + std::to_string(met.octets.size());
+}
+
+}  // namespace
+
+std::string short_fields(const wire::vitcp::Segment& segment) {
+  const wire::vitcp::SegmentHeader& header = segment.header;
+  const wire::vitcp::TypeInfo& type = info_of(header.type);
+  if (type.following == wire::vitcp::FollowingHeader::ce) return ce_fields(segment.ce);
+  if (type.is_connection) return {};
+  std::string text;
+  if (header.type != SegmentType::nop) add(text, "message " + to_string(header.message_number));
+  if (type.has_payload)
+    add(text,
+        settings::format_count(segment.payload.size()) + " octets at " + settings::format_count(header.data_offset));
+  if (header.type == SegmentType::rdma_read_request)
+    add(text, settings::format_count(segment.rdma.length_bytes) + " octets");
+  if (header.immediate_data_valid) add(text, "immediate");
+  if (type.has_payload && header.end_of_message) add(text, "end");
+  if (header.transmit_error) add(text, "Tx Error");
+  add(text, "ack " + to_string(header.message_ack));
+  if (header.remote_error.is_vi_error()) add(text, "error " + header.remote_error.to_string());
+  add(text, "receives " + settings::format_count(header.rx_descriptors_posted));
+  return text;
+}
+
+StreamTraffic::StreamTraffic(RunResult& result, const Scenario& scenario, const Network& network, FaultInjector& faults,
+                             Ladder* ladder, fc2::Capture* capture)
+    : result_(result), scenario_(scenario), network_(network), faults_(faults), ladder_(ladder) {
+  if (capture != nullptr) capture_.emplace(*capture, "network");
+}
+
+void StreamTraffic::start_clock(runtime::TimeNs zero) {
+  zero_ = zero;
+  for (SeenSegment& segment : result_.segments) segment.at -= zero;
+}
+
+StreamTraffic::Stream& StreamTraffic::stream(std::size_t number) {
+  if (streams_.size() <= number) streams_.resize(number + 1);
+  return streams_[number];
+}
+
+// --- VI segments -------------------------------------------------------------------------------------------------
+
+SegmentFate StreamTraffic::segment_met(const SegmentMet& met) {
+  learn(met);
+  count(met);
+  if (ladder_ != nullptr) draw(met);
+  const FaultSpec* fault = nullptr;
+  const SegmentFate fate = faults_.befall(met, stream(met.stream).workload, fault);
+  if (fault != nullptr) mark(met, fate, fault->rule.note);
+  record(met);
+  return fate;
+}
+
+/// ConnectRequest tells whom a connection is for.
+void StreamTraffic::learn(const SegmentMet& met) {
+  if (met.segment.header.type != SegmentType::connect_request) return;
+  const wire::Bytes called = met.segment.ce.called.view();
+  const auto is_for = [&](const WorkloadSpec& workload) {
+    const bool waits = workload.server == met.to || (workload.peer_to_peer && workload.client == met.to);
+    return waits &&
+           std::ranges::equal(called, wire::Bytes(reinterpret_cast<const std::uint8_t*>(workload.discriminator.data()),
+                                                  workload.discriminator.size()));
+  };
+  const auto found = std::ranges::find_if(scenario_.workloads, is_for);
+  if (found == scenario_.workloads.end()) return;
+  Stream& own = stream(met.stream);
+  own.workload = static_cast<std::size_t>(found - scenario_.workloads.begin());
+  result_.workloads[*own.workload].traffic.frames += std::exchange(own.packets, 0);
+}
+
+void StreamTraffic::count(const SegmentMet& met) {
+  ++result_.iu_count;
+  ++result_.ius[to_string(met.segment.header.type)];
+  result_.byte_count += met.octets.size();
+  if (const auto workload = stream(met.stream).workload) ++result_.workloads[*workload].traffic.ius;
+}
+
+// As a fault left it.
+void StreamTraffic::record(const SegmentMet& met) {
+  constexpr std::size_t bytes_kept = 192, most = 100'000;
+  const Expectations& expected = scenario_.expectations;
+  if (!expected.wire || result_.segments.size() == most) return;
+  if (expected.wire_from && (zero_ == 0 || met.at - zero_ < *expected.wire_from)) return;
+  const std::string_view name = to_string(met.segment.header.type);
+  const auto is_wanted = [&](const WireMessage& wanted) {
+    const auto holds = [&](const SegmentFieldRange& range) { return range.holds(met.octets); };
+    return wanted.message == name && std::ranges::all_of(wanted.segment_fields, holds);
+  };
+  if (!expected.wire_messages.empty() && std::ranges::none_of(expected.wire_messages, is_wanted)) return;
+  const wire::Bytes kept = met.octets.first(std::min(bytes_kept, met.octets.size()));
+  result_.segments.push_back({.at = met.at - zero_,
+                              .stream = met.stream,
+                              .from = met.from,
+                              .to = met.to,
+                              .name = name,
+                              .octets = {kept.begin(), kept.end()},
+                              .payload_bytes = met.segment.payload.size()});
+}
+
+void StreamTraffic::draw(const SegmentMet& met) {
+  std::string text(to_string(met.segment.header.type));
+  const std::string fields = short_fields(met.segment);
+  if (!fields.empty()) text.append(" ").append(fields);
+  row_ = ladder_->arrow({.row_kind = kind_of(met.segment.header.type),
+                         .at = met.at,
+                         .from = met.from,
+                         .to = met.to,
+                         .text = std::move(text),
+                         .frames = 1,
+                         .bytes = met.segment.payload.size()},
+                        signature_of(met), to_string(met.segment.header.type));
+}
+
+void StreamTraffic::mark(const SegmentMet& met, const SegmentFate& fate, std::string_view note) {
+  if (ladder_ != nullptr) ladder_->note(row_, note);
+  if (!capture_) return;
+  const bool ends = fate.kind == SegmentFate::Kind::Reset || fate.kind == SegmentFate::Kind::Close;
+  const std::uint64_t first = met.first_octet + (ends ? fate.octets : 0);
+  marks_[{met.stream, met.from}].push_back({first, met.first_octet + met.octets.size(), "fault: " + std::string(note)});
+}
+
+// --- TCP segments ------------------------------------------------------------------------------------------------
+
+void StreamTraffic::segment_sent(runtime::TimeNs now, const streams::SegmentSeen& segment) {
+  if (segment.kind == Kind::syn) {
+    const std::size_t number = ++result_.stream_count;
+    numbers_[{segment.from, segment.to}] = numbers_[{segment.to, segment.from}] = number;
+  }
+  ++result_.frame_count;
+  Stream& own = stream(numbers_[{segment.from, segment.to}]);
+  ++(own.workload ? result_.workloads[*own.workload].traffic.frames : own.packets);
+  if (ladder_ != nullptr && segment.kind != Kind::data) draw_tcp(now, segment);
+  if (capture_ && is_captured(segment)) capture_->sent(now, segment, comment_of(segment));
+}
+
+void StreamTraffic::acknowledged(runtime::TimeNs now, const streams::SegmentSeen& segment) {
+  if (capture_ && is_captured(segment)) capture_->acknowledged(now, segment);
+}
+
+bool StreamTraffic::is_captured(const streams::SegmentSeen& segment) const {
+  for (const streams::Address& end : {segment.from, segment.to})
+    if (const auto host = network_.host_at(end.ip); host && scenario_.ports[*host].capture) return true;
+  return false;
+}
+
+std::string_view StreamTraffic::comment_of(const streams::SegmentSeen& segment) const {
+  const auto number = numbers_.find({segment.from, segment.to});
+  const auto host = network_.host_at(segment.from.ip);
+  if (number == numbers_.end() || !host) return {};
+  const auto marks = marks_.find({number->second, *host});
+  if (marks == marks_.end()) return {};
+  const std::uint64_t end = segment.at + std::max<std::size_t>(segment.first.size() + segment.rest.size(), 1);
+  for (const Mark& mark : marks->second)
+    if (segment.at < mark.end && end > mark.first) return mark.note;
+  return {};
+}
+
+void StreamTraffic::draw_tcp(runtime::TimeNs now, const streams::SegmentSeen& segment) {
+  const auto from = network_.host_at(segment.from.ip), to = network_.host_at(segment.to.ip);
+  if (!from || !to) return;
+  std::string_view name = "SYN";
+  if (segment.kind == Kind::syn_ack) name = "SYN ACK";
+  if (segment.kind == Kind::fin) name = "FIN";
+  if (segment.kind == Kind::rst) name = "RST";
+  const bool begins = segment.kind == Kind::syn || segment.kind == Kind::syn_ack;
+  (void)ladder_->arrow({.row_kind = begins ? RowKind::Login : RowKind::Teardown,
+                        .at = now,
+                        .from = *from,
+                        .to = *to,
+                        .text = std::string(name),
+                        .frames = 1},
+                       std::string(name), name);
+}
+
+}  // namespace sim
