@@ -280,7 +280,10 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{1, "name: x\ntopology: {zzz: 1us}",
             "s.yaml:2: unknown key \"zzz\" in topology; known: kind, line_rate, latency, bb_credit, processing_time, "
             "in_order, switches, isls, loops, "
-            "multipath, domain_conflict, reconfiguration_delay, directory_delay"},
+            "multipath, domain_conflict, reconfiguration_delay, directory_delay, tcp_segment, tcp_segments, "
+            "send_buffer, "
+            "receive_buffer, tcp_port, vi_segment, crc, descriptor_flow_control, urgent, rdma_read_window, "
+            "request_timeout, close_timeout"},
         Bad{1, "name: x\ntopology: {latency: 5 parsecs}",
             "s.yaml:2: latency: expected a time such as 500ns, 10us, 2.5ms, 1s, from 0 ns to 10.000 s, got "
             "\"5 parsecs\""},
