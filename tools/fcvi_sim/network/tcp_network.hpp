@@ -55,11 +55,11 @@ class TcpNetwork final : public Network, private GateOwner {
   const Scenario& scenario_;
   streams::EmulatedNetwork network_;
   std::map<wire::IpAddress, std::size_t> addresses_;
-  std::vector<std::unique_ptr<TcpHost>> hosts_;
   std::vector<bool> attached_;
   SegmentWatch* watch_ = nullptr;
   std::size_t streams_ = 0;  // begun
   bool healed_ = false;
+  std::vector<std::unique_ptr<TcpHost>> hosts_;  // the first to go: what they still write asks the gates
 };
 
 }  // namespace sim
