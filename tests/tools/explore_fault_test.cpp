@@ -22,47 +22,26 @@ TEST(Fault, every_kind_reads_as_it_writes) {
                          {.kind = Kind::Alternate, .frame = 9, .delay = runtime::second, .count = 2},
                          {.kind = Kind::Reverse, .frame = 10, .count = 300},
                          {.kind = Kind::Shuffle, .frame = 11, .count = 100'000},
+                         {.kind = Kind::Reset, .frame = 12},
+                         {.kind = Kind::Close, .frame = 13},
+                         {.kind = Kind::Silence, .frame = 14},
+                         {.kind = Kind::Invert, .frame = 15},
                          {.kind = Kind::Reorder, .frame = 4294967295, .overtaken = 2}};
   EXPECT_EQ(to_string(faults),
             "lose:1 duplicate:2 duplicate:3+2001ms delay:4+10s delay:5+7ns reorder:6+300 lose:7x16 delay:8x300+4s "
-            "alternate:9x2+1s reverse:10x300 shuffle:11x100000 reorder:4294967295+2");
+            "alternate:9x2+1s reverse:10x300 shuffle:11x100000 reset:12 close:13 silence:14 invert:15 "
+            "reorder:4294967295+2");
   for (const Fault& fault : faults) EXPECT_EQ(parse_fault(to_string(fault)), fault) << to_string(fault);
 }
 
 TEST(Fault, what_is_none_is_refused) {
-  for (const char* text : {"",
-                           "lose",
-                           "lose:",
-                           "lose:0",
-                           "lose:x",
-                           "lose:-1",
-                           "lose:4294967296",
-                           "lose:1+1s",
-                           "forget:1",
-                           "duplicate:1+",
-                           "duplicate:1+2",
-                           "delay:1",
-                           "delay:1+0",
-                           "delay:1+0s",
-                           "delay:+1s",
-                           "reorder:1",
-                           "reorder:1+0",
-                           "reorder:1+1001",
-                           "lose:1x0",
-                           "lose:1x",
-                           "lose:1x100001",
-                           "lose:x2",
-                           "reverse:1",
-                           "reverse:1x1",
-                           "reverse:1x3+1s",
-                           "shuffle:1",
-                           "shuffle:1x3+2",
-                           "alternate:1x3",
-                           "alternate:1+1s",
-                           "delay:1x3",
-                           "reorder:1+1s",
-                           "Lose:1",
-                           "lose:1 "})
+  for (const char* text :
+       {"",          "lose",          "lose:",         "lose:0",         "lose:x",    "lose:-1",      "lose:4294967296",
+        "lose:1+1s", "forget:1",      "duplicate:1+",  "duplicate:1+2",  "delay:1",   "delay:1+0",    "delay:1+0s",
+        "delay:+1s", "reorder:1",     "reorder:1+0",   "reorder:1+1001", "lose:1x0",  "lose:1x",      "lose:1x100001",
+        "lose:x2",   "reset:1x2",     "close:1+1s",    "silence:0",      "reverse:1", "reverse:1x1",  "reverse:1x3+1s",
+        "shuffle:1", "shuffle:1x3+2", "alternate:1x3", "alternate:1+1s", "delay:1x3", "reorder:1+1s", "Lose:1",
+        "lose:1 "})
     EXPECT_EQ(parse_fault(text), std::nullopt) << text;
 }
 

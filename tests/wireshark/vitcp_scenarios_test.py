@@ -78,6 +78,21 @@ class Scenarios(unittest.TestCase):
                     clean += not any(row["frame.comment"] for row in rows)
         self.assertGreater(clean, 10)
 
+    def test_decode_names_the_same_segments(self):
+        """fcvi-sim decode follows the streams as Wireshark does: the same segments, in the same packets."""
+        for name in ("first_connection", "octet_by_octet"):
+            for capture, segments in self.captures(FOLDER / f"{name}.yaml"):
+                printed = subprocess.run([FCVI_SIM, "decode", "-v", str(capture)], capture_output=True, text=True, check=True).stdout
+                said = [line for line in printed.splitlines() if line.startswith("Frame ")]
+                rows = self.tshark.fields(capture, FIELDS)
+                self.assertEqual(len(said), len(rows))
+                seen = [line.count("VITCP ") for line in said]
+                self.assertEqual(sum(seen), segments, (name, capture.name))
+                self.assertFalse([line for line in said if "malformed" in line])
+                for line, row in zip(said, rows):
+                    self.assertEqual(" SYN" in line, row["tcp.flags.syn"] == ["1"], line)
+                    self.assertEqual(" FIN" in line, row["tcp.flags.fin"] == ["1"], line)
+
     def test_faults_are_comments(self):
         """Of what was reset the RST says so; of a wrong CRC the segment, where the plugin finds it, too."""
         for capture, _ in self.captures(FOLDER / "wrong_crc.yaml"):

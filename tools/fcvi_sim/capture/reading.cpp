@@ -157,7 +157,11 @@ bool Reading::next(Seen& seen) {
     seen.same = find_copy(seen, seen.frame.fc);
   if (seen.same == 0 && !seen.frame.is_fc_vi() && seen.frame.counts()) note_grant(seen);
   if (is_behind_gap(seen.packet)) tracker_.frames_missing();
-  if (!seen.frame.header) return true;
+  if (!seen.frame.header) {
+    if (seen.frame.ethernet && !seen.frame.fip)
+      if (std::string words = tcp_.words_of(seen.packet.data); !words.empty()) seen.frame.trouble = std::move(words);
+    return true;
+  }
   seen.record = is_lost(seen.packet) ? tracker_.read_lost(seen.frame, seen.packet.number, seen.since_first)
                                      : tracker_.read(seen.frame, seen.packet.number, seen.since_first,
                                                      view_of(seen.packet.direction), seen.same != 0);

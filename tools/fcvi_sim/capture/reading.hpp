@@ -6,6 +6,7 @@
 
 #include "tools/fcvi_sim/capture/file.hpp"
 #include "tools/fcvi_sim/capture/frame.hpp"
+#include "tools/fcvi_sim/capture/tcp_reader.hpp"
 #include "tools/fcvi_sim/capture/tracker.hpp"
 #include "wire/partial_ius.hpp"
 
@@ -63,6 +64,7 @@ class Reading {
   File file_;
   Tracker tracker_;
   wire::PartialIus ius_;
+  TcpReader tcp_;
   Time first_at_ = 0;
   bool begun_ = false;
   std::uint64_t exchange_count_ = 0;
