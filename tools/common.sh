@@ -52,9 +52,11 @@ build_folder() {
   esac
 }
 
-# build PRESET [TARGET...]: configures and builds; two calls in the same folder wait for each other.
+# build PRESET [TARGET...]: configures and builds; two calls in the same folder wait for each other. The array
+# new_folder_options goes to cmake where nothing was configured before.
+new_folder_options=()
 build() {
-  local preset="$1" folder log
+  local preset="$1" folder log options=()
   shift
   folder="$(build_folder "$preset")"
   log="$folder/tools-build.log"
@@ -64,7 +66,8 @@ build() {
     : >"$log"
     cd "$root" || exit 1
     say "configuring and building ${folder#"$root"/} (preset $preset${*:+, $*})"
-    quietly "configure $preset" "$log" cmake --preset "$preset" || exit 1
+    if [[ ! -e "$folder/CMakeCache.txt" ]]; then options=("${new_folder_options[@]}"); fi
+    quietly "configure $preset" "$log" cmake --preset "$preset" "${options[@]}" || exit 1
     quietly "build $preset" "$log" cmake --build "$folder" -j "$jobs" ${1:+--target "$@"} || exit 1
   ) 9>"$folder/.tools-lock"
 }

@@ -83,8 +83,20 @@ class Build:
         self.source = Path(re.search(r"^CMAKE_HOME_DIRECTORY:INTERNAL=(.*)$", cache, re.MULTILINE).group(1))
         self.commands = run(["ninja", "-t", "commands", "bin/fcvi-sim"], self.folder).splitlines()
 
-    def compile(self, file: str, changed: Path, to: Path) -> None:
+    def compiled_with(self, file: str, changed: Path) -> tuple:
+        """The source of the build that has the file in it, and the one to compile instead: where several sources are joined
+        (FCVI_JOINED), all of them with `changed` for the file."""
         path = str(self.source / file)
+        for joined in self.folder.glob(f"{file.split('/')[0]}/CMakeFiles/*.dir/Unity/*.cxx"):
+            text = joined.read_text(encoding="utf-8")
+            if f'#include "{path}"' in text:
+                copy = changed.with_name("joined.cxx")
+                copy.write_text(text.replace(f'#include "{path}"', f'#include "{changed}"'), encoding="utf-8")
+                return str(joined), copy
+        return path, changed
+
+    def compile(self, file: str, changed: Path, to: Path) -> None:
+        path, changed = self.compiled_with(file, changed)
         line = next(one for one in self.commands if one.endswith(f" -c {path}") or f" -c {path} " in one)
         words = [word for word in shlex.split(line) if word not in ("&&", ":")]
         output = words.index("-o")

@@ -17,7 +17,7 @@
 
 namespace fabricd {
 namespace {
-constexpr runtime::TimeNs look_again = runtime::millisecond, patience = 2 * runtime::second;
+constexpr runtime::TimeNs lines_look_again = runtime::millisecond, lines_patience = 2 * runtime::second;
 
 // Takes what stands before the next line feed; the line feed goes, too.
 std::string_view take_line(std::string_view& text) {
@@ -130,7 +130,8 @@ void ControlSession::add_faults(std::string_view request) {
 void ControlSession::await_direct_paths() {
   runtime::Scheduler& scheduler = service().core().scheduler();
   const auto passed_by = service().faults().passed_by(added_);
-  if (!passed_by.empty() && scheduler.now() - began_ < patience) return scheduler.schedule_after(look_, look_again);
+  if (!passed_by.empty() && scheduler.now() - began_ < lines_patience)
+    return scheduler.schedule_after(look_, lines_look_again);
   auto states = service().faults().states();
   std::erase_if(
       states, [this](const auto& state) { return std::find(added_.begin(), added_.end(), state.id) == added_.end(); });

@@ -18,7 +18,7 @@ namespace vitcp_portd {
 using runtime::CoreSection;
 
 namespace {
-constexpr runtime::TimeNs accept_pause = 100 * runtime::millisecond;  // when no descriptor is left
+constexpr runtime::TimeNs admit_pause = 100 * runtime::millisecond;  // when no descriptor is left
 }
 
 Service::Service(boost::asio::io_context& io, services::Instance instance, const ServiceConfig& config)
@@ -144,7 +144,7 @@ void Service::accept_sessions() {
       const int error = errno;
       if (no_room_log_.allows(core_.now()))
         spdlog::error("cannot accept the link of a process: {}", std::strerror(error));
-      return core_.scheduler().schedule_after(accept_pause_, accept_pause);
+      return core_.scheduler().schedule_after(accept_pause_, admit_pause);
     }
     const ClientId id = ++last_session_;
     if (runtime::drivers::is_own_user(link.number()) && sessions_.size() < config_.max_sessions)

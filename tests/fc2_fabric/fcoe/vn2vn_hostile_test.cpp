@@ -32,7 +32,7 @@ class Vn2vnHostileTest : public testing::Test {
   VnStation& station;
 };
 
-constexpr std::uint64_t high_name = 0xFFFF'FFFF'0000'0001, low_name = 1;
+constexpr std::uint64_t highest_name = 0xFFFF'FFFF'0000'0001, lowest_name = 1;
 
 TEST_F(Vn2vnHostileTest, incomplete_messages_are_counted) {
   ASSERT_TRUE(claim());
@@ -140,10 +140,10 @@ TEST_F(Vn2vnHostileTest, flood_of_beacons_is_not_answered_one_by_one) {
 // Somebody claims whatever we choose: a rest after ten collisions, and on with another address (as Linux).
 TEST_F(Vn2vnHostileTest, endless_collisions_bring_rest) {
   for (int i = 0; i < 10; ++i) {
-    inject(message(fip::subcode::claim_notification, station.node->id(), high_name));
+    inject(message(fip::subcode::claim_notification, station.node->id(), highest_name));
     EXPECT_EQ(station.node->state_name(), "FirstProbe") << i;
   }
-  inject(message(fip::subcode::claim_notification, station.node->id(), high_name));
+  inject(message(fip::subcode::claim_notification, station.node->id(), highest_name));
   EXPECT_EQ(station.node->state_name(), "Resting");
   station.log.entries.clear();
   world.run_for(9 * second);
@@ -154,9 +154,9 @@ TEST_F(Vn2vnHostileTest, endless_collisions_bring_rest) {
 // Who owns an address gives it up for a higher name only.
 TEST_F(Vn2vnHostileTest, claim_of_a_lower_name_is_answered) {
   ASSERT_TRUE(claim());
-  inject(message(fip::subcode::claim_notification, {0x0E01}, low_name));
+  inject(message(fip::subcode::claim_notification, {0x0E01}, lowest_name));
   EXPECT_EQ(station.port.n_port_id(), wire::FcId{0x0E01});
-  inject(message(fip::subcode::claim_notification, {0x0E01}, high_name));
+  inject(message(fip::subcode::claim_notification, {0x0E01}, highest_name));
   EXPECT_FALSE(station.port.online());
   ASSERT_TRUE(claim());
   EXPECT_NE(station.port.n_port_id(), wire::FcId{0x0E01});

@@ -12,7 +12,7 @@ struct Word {
   std::string_view name;
   Follow what;
 };
-constexpr Word followed[] = {
+constexpr Word followable[] = {
     {"connection", Follow::connection}, {"exchange", Follow::exchange}, {"message", Follow::message}};
 
 std::string connection_words(const Connection& connection) {
@@ -49,8 +49,8 @@ std::uint64_t count_of(Follow what, const Reading& reading) {
 std::string unknown_number(FollowOption option, const Reading& reading) {
   const std::uint64_t count = count_of(option.what, reading);
   if (option.what == Follow::everything || option.index <= count) return {};
-  const auto* const word =
-      std::find_if(std::begin(followed), std::end(followed), [&](const Word& one) { return one.what == option.what; });
+  const auto* const word = std::find_if(std::begin(followable), std::end(followable),
+                                        [&](const Word& one) { return one.what == option.what; });
   const std::string name(word->name);
   const std::string has = count == 0 ? "it has none" : "it has " + settings::format_count(count);
   return "--follow: no " + name + " " + std::to_string(option.index) + "; " + has +
@@ -59,9 +59,9 @@ std::string unknown_number(FollowOption option, const Reading& reading) {
 
 std::string parse_follow(const std::vector<std::string>& words, FollowOption& option) {
   if (words.empty()) return {};
-  const auto what = std::find_if(std::begin(followed), std::end(followed),
+  const auto what = std::find_if(std::begin(followable), std::end(followable),
                                  [&](const Word& word) { return word.name == words.front(); });
-  if (what == std::end(followed))
+  if (what == std::end(followable))
     return "--follow: expected connection, exchange or message, got \"" + words.front() + "\"";
   option.what = what->what;
   option.index = 0;
