@@ -87,6 +87,7 @@ class RingWriter {
   [[nodiscard]] RingSlot& slot() const { return ring_.slots[written_ & (ring_.slot_count - 1)]; }
   [[nodiscard]] std::uint32_t known_room() const { return broken_ ? 0 : ring_.slot_count - (written_ - given_back_); }
   void look();
+  void claim_next() const;
 
   RingView ring_;
   std::uint32_t written_ = 0, given_back_ = 0;
