@@ -136,9 +136,8 @@ fcoe::EthernetTap& Capture::add_ethernet_interface(std::string_view name) {
 }
 
 void Capture::add_frame(std::uint32_t interface_id, TimeNs at, const Frame& frame, bool outbound) {
-  const bool noted = frame.fault != 0 && frame.fault <= fault_notes_.size();
   write_frame(interface_id, at, {frame.content(), frame.size_bytes, frame.sof, frame.eof, frame.crc_error}, outbound,
-              noted ? std::string_view(fault_notes_[frame.fault - std::size_t{1}]) : std::string_view());
+              fault_note(frame.fault));
 }
 
 void Capture::write_frame(std::uint32_t interface_id, TimeNs at, const KeptFrame& frame, bool outbound,

@@ -65,6 +65,11 @@ class Capture final : public CaptureInterfaces {
   void write_statistics(std::uint32_t interface_id, TimeNs at, std::uint64_t missing);
   /// Texts of the faults by the number in Frame::fault, from 1: packet comments.
   void set_fault_notes(std::vector<std::string> notes) { fault_notes_ = std::move(notes); }
+  /// Empty: there is none of that number.
+  [[nodiscard]] std::string_view fault_note(std::uint16_t fault) const {
+    return fault != 0 && fault <= fault_notes_.size() ? std::string_view(fault_notes_[fault - std::size_t{1}])
+                                                      : std::string_view();
+  }
   [[nodiscard]] std::uint64_t frame_count() const { return frame_count_; }
 
  private:

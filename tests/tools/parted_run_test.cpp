@@ -2,6 +2,8 @@
 // refuses.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tools/fcvi_sim/parts/share.hpp"
 #include "tools/fcvi_sim/parts/thread_exchange.hpp"
 #include "tools/fcvi_sim/run/expectations.hpp"
@@ -172,6 +174,70 @@ workloads:
 )");
 }
 
+// --- faults: at one port, or of each frame alone
+
+constexpr const char* steady = R"(workloads:
+  - {name: ab, count: 4, client: a, server: b, connect_timeout: 30s,
+     transfers: [{operation: send, data: {random: 40KiB}, message_bytes: 4KiB, interval: 10us}],
+     expect: {gives_up: any, client_states: [PendingConnect, Connected, Error, Idle]}}
+  - {name: bc, count: 4, client: b, server: c, reliability: reliable_reception, connect_timeout: 30s,
+     transfers: [{operation: rdma_write, data: {random: 90KiB}, repeat: 2}],
+     expect: {gives_up: any, server_states: [PendingConnect, Connected, Error, Idle]}}
+  - {name: ca, count: 4, client: c, server: a, reliability: unreliable_delivery,
+     transfers: [{operation: send, data: {random: 50KiB}, message_bytes: 2KiB, interval: 5us}], expect: {gives_up: any}}
+)";
+
+TEST(PartedRun, faults_of_frames_on_one_port_give_the_same_capture) {
+  expect_same(ring() + steady + R"(linger: 11s
+faults:
+  - {action: drop, message: FCVI_SEND_RQST, port: a-1, nth: 5}
+  - {action: duplicate, copies: 2, by: 1us, message: FCVI_SEND_RQST, port: a-2, every: 7, limit: 3}
+  - {action: delay, by: 30us, message: FCVI_WRITE_RQST, port: b-2, probability: 0.05}
+  - {action: corrupt, bit: 300, message: FCVI_SEND_RQST, port: c-3, direction: both, probability: 0.1, times: {min: 2}}
+  - {action: reorder, frames: 2, message: FCVI_SEND_RQST, port: b-4, direction: received, nth: [3, 9], times: {max: 2}}
+  - {action: truncate, bytes: 60, workload: ca-2, port: a-2, direction: received, nth: 4}
+  - {action: drop, message: FCVI_CONNECT_RESP1, port: c-1, nth: 1, times: 1}
+  - {action: drop, message: FCVI_READ_RQST, port: c-1, nth: 7}
+  - {action: silence, port: c-4, from: 100us, until: 200us}
+)");
+}
+
+TEST(PartedRun, faults_of_each_frame_alone_give_the_same_capture) {
+  expect_same(ring() + steady + R"(linger: 11s
+faults:
+  - {action: delay, by: 700ns, message: FCVI_SEND_RQST, fields: {seq_cnt: 1}}
+  - {action: drop, workload: bc-3, message: FCVI_WRITE_RQST, fields: {seq_cnt: 9}}
+  - {action: rewrite, set: {fcvi_flags: 0}, message: FCVI_DISCONNECT_RESP, from: 50us, times: {max: 99}}
+  - {action: drop, message: FCVI_READ_RESP}
+)");
+}
+
+TEST(PartedRun, events_of_ports_give_the_same_capture) {
+  expect_same(ring() + steady + R"(linger: 11s
+faults:
+  - {action: link_down, port: a-1, at: 50us, for: 2ms}
+  - {action: cut, port: b-2, at: 60us, for: 1ms}
+  - {action: nos, port: c-2, at: 70us}
+  - {action: link_reset, port: c-3, at: 75us}
+  - {action: replug, port: c-4, at: 100us}
+  - {action: link_down, port: a-3, message: FCVI_SEND_RQST, nth: 12}
+  - {action: log_out, port: a-4, peer: a-2, at: 80us}
+  - {action: ols, port: b-3, at: 90us}
+)");
+}
+
+// How long a fault was felt, by messages whose due times another part knows.
+TEST(PartedRun, recovery_from_a_fault_gives_the_same_results) {
+  expect_same(ring() + R"(workloads:
+  - {name: ab, count: 4, client: a, server: b,
+     transfers: [{operation: send, data: {random: 40KiB}, message_bytes: 1KiB, interval: 10us}],
+     expect: {recovery: {max: 1ms}}, expect_group: {recovery: {max: 1ms}}}
+faults:
+  - {action: cut, port: b-2, at: 60us, for: 100us}
+  - {action: link_reset, port: a-3, at: 200us}
+)");
+}
+
 TEST(PartedRun, no_workload_gives_the_same_capture) { expect_same(ring()); }
 
 // --- what is refused
@@ -184,8 +250,15 @@ TEST(PartedRun, what_no_part_can_know_in_time_is_refused) {
   at_once.replace(at_once.find("5us"), 3, "0us");
   EXPECT_EQ(why_not(at_once, 2),
             "topology: directory_delay is needed for a run in parts: until then no switch knows what another one does");
-  EXPECT_EQ(why_not(ring() + every_way + "faults: [{action: drop, message: FCVI_SEND_RQST}]\n", 2),
-            "faults: a run in parts has none");
+  const std::string faulty = ring() + every_way + "faults: [{action: drop, message: FCVI_SEND_RQST, ";
+  const std::string why =
+      ": counts, or draws by chance, on links of several parts, or names ports of several; with port it stands at one";
+  const std::string at = "faults: s.yaml:" + std::to_string(std::ranges::count(faulty, '\n') + 1);
+  for (const char* keys : {"nth: 3", "every: 2", "limit: 1", "probability: 0.5", "peer: c-1", "peer: c-1, port: a-1",
+                           "workload: bc, nth: 3"})
+    EXPECT_EQ(why_not(faulty + keys + "}]\n", 2), at + why) << keys;
+  EXPECT_EQ(why_not(ring() + every_way + "faults: [{action: log_out, port: a-1, peer: c-1, at: 1ms}]\n", 2), at + why);
+  EXPECT_EQ(why_not(ring() + every_way + "faults: [{action: partition, ports: [a-1]}]\n", 2), at + why);
   EXPECT_EQ(why_not(ring() + every_way + "expectations: {wire: []}\n", 2),
             "expect: wire: in a run in parts nobody sees all IUs");
 }

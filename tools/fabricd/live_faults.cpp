@@ -22,7 +22,7 @@ LiveFaults::LiveFaults(runtime::Scheduler& scheduler, Befell befell)
     : scheduler_(scheduler), befell_(std::move(befell)),
       rules_(
           {},
-          [this] {
+          [this](std::size_t) {
             random_ = random_ * 6364136223846793005U + 1442695040888963407U;
             return static_cast<double>(random_ >> 11) * 0x1p-53;
           },
@@ -109,7 +109,8 @@ std::string LiveFaults::miss_of(std::size_t rule) const {
   if (matched != 0) return format_count(matched) + " frames matched, none at its turn";
   const faults::RuleSet::NearMiss near = rules_.near_miss(rule);
   if (near.frames == 0) return "no frame passed";
-  return "no frame matched; " + format_count(near.frames) + " came nearest, and failed at " + std::string(near.key);
+  return "no frame matched; " + format_count(near.frames) + " came nearest, and failed at " +
+         std::string(to_string(near.key));
 }
 
 bool LiveFaults::is_over(std::size_t rule) const {

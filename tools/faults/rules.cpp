@@ -86,17 +86,27 @@ RuleSet::Key RuleSet::unmatched(const Match& match, const Met& met) const {
 bool RuleSet::matches(std::size_t rule, const Met& met) {
   const Key key = unmatched(rules_[rule].match, met);
   if (key == Key::None) return true;
-  Nearest& nearest = nearest_[rule];
-  if (key > nearest.key) nearest = {key, 0};
-  if (key == nearest.key) ++nearest.frames;
+  nearest_[rule].add({key, 1});
   return false;
 }
 
-RuleSet::NearMiss RuleSet::near_miss(std::size_t rule) const {
-  constexpr std::string_view names[] = {"direction", "from, until", "port",  "message", "workload",
-                                        "peer",      "reason",      "flags", "fields"};
-  if (seen_[rule] != 0 || nearest_[rule].frames == 0) return {};
-  return {names[static_cast<std::size_t>(nearest_[rule].key)], nearest_[rule].frames};
+RuleSet::NearMiss RuleSet::near_miss(std::size_t rule) const { return seen_[rule] == 0 ? nearest_[rule] : NearMiss{}; }
+
+std::string_view to_string(RuleSet::Key key) {
+  switch (key) {
+    using enum RuleSet::Key;
+    case Direction: return "direction";
+    case Time: return "from, until";
+    case Port: return "port";
+    case Message: return "message";
+    case Workload: return "workload";
+    case Peer: return "peer";
+    case Reason: return "reason";
+    case Flags: return "flags";
+    case Fields: return "fields";
+    case None: return "nothing";
+  }
+  return "?";
 }
 
 bool RuleSet::has_turn(std::size_t index) {
@@ -104,7 +114,7 @@ bool RuleSet::has_turn(std::size_t index) {
   const std::uint64_t turn = ++seen_[index];
   if (!rule.turns.empty() && !is_one_of(rule.turns, turn)) return false;
   if (turn % rule.every != 0 || fired_[index] >= rule.limit) return false;
-  return rule.probability >= 1 || chance_() < rule.probability;
+  return rule.probability >= 1 || chance_(index) < rule.probability;
 }
 
 // Every rule counts every frame that it matches, also those that an earlier rule takes.

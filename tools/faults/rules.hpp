@@ -54,8 +54,8 @@ struct Rule {
 /// Not for use by several threads.
 class RuleSet final : public fc2::FaultPolicy {
  public:
-  /// [0, 1)
-  using Chance = std::function<double()>;
+  /// [0, 1), for that rule
+  using Chance = std::function<double(std::size_t rule)>;
   /// The link whose N_Port has that address.
   using PortOf = std::function<std::optional<std::size_t>(wire::FcId)>;
   /// The connection that the frame is of; asked for every frame, in order, where a rule wants to know.
@@ -92,10 +92,17 @@ class RuleSet final : public fc2::FaultPolicy {
   [[nodiscard]] std::uint64_t fired(std::size_t rule) const { return fired_[rule]; }
   /// How often it would have been its turn, but an earlier rule took the frame.
   [[nodiscard]] std::uint64_t came_late(std::size_t rule) const { return late_[rule]; }
+  /// What a rule asks, in this order.
+  enum class Key : std::uint8_t { Direction, Time, Port, Message, Workload, Peer, Reason, Flags, Fields, None };
   /// Of a rule that never matched: the frames that came nearest.
   struct NearMiss {
-    std::string_view key = {};  // what did not hold of them: "port", "message", ...; all before it in this order did
+    Key key = Key::Direction;  // what did not hold of them; all before it did
     std::uint64_t frames = 0;
+    /// Of that many frames more.
+    void add(const NearMiss& other) {
+      if (other.key > key) *this = {other.key, 0};
+      if (other.key == key) frames += other.frames;
+    }
   };
   [[nodiscard]] NearMiss near_miss(std::size_t rule) const;
 
@@ -109,8 +116,6 @@ class RuleSet final : public fc2::FaultPolicy {
     runtime::TimeNs now;
     std::optional<std::size_t> connection;
   };
-  /// What a rule asks, in this order.
-  enum class Key : std::uint8_t { Direction, Time, Port, Message, Workload, Peer, Reason, Flags, Fields, None };
   /// The first that does not hold.
   [[nodiscard]] Key unmatched(const Match& match, const Met& met) const;
   [[nodiscard]] bool matches(std::size_t rule, const Met& met);
@@ -119,11 +124,7 @@ class RuleSet final : public fc2::FaultPolicy {
 
   std::vector<Rule> rules_;
   std::vector<std::uint64_t> seen_, fired_, late_;
-  struct Nearest {
-    Key key = Key::Direction;
-    std::uint64_t frames = 0;
-  };
-  std::vector<Nearest> nearest_;  // by rule, until it matches
+  std::vector<NearMiss> nearest_;  // by rule, until it matches
   Chance chance_;
   PortOf port_of_;
   ConnectionOf connection_of_;
@@ -132,5 +133,8 @@ class RuleSet final : public fc2::FaultPolicy {
   runtime::TimeNs zero_ = runtime::never;
   bool healed_ = false;
 };
+
+/// "message": the key of a scenario.
+[[nodiscard]] std::string_view to_string(RuleSet::Key key);
 
 }  // namespace faults

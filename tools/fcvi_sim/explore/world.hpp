@@ -95,6 +95,7 @@ class World final : private PeerListener, private PortControl {
   // PeerListener
   void peer_lost(std::size_t host, std::optional<std::size_t> peer) override;
   // PortControl
+  [[nodiscard]] bool is_here(std::size_t /*port*/) const override { return true; }
   void set_plugged(std::size_t port, bool plugged) override;
   void at_link(std::size_t port, LinkFunction& what) override;
   void lip(std::size_t port) override;

@@ -9,7 +9,7 @@ namespace {
 struct FrameNote {
   fc2::TimeNs arrival, entered;
   std::uint32_t path_age;
-  std::uint16_t size_bytes;
+  std::uint16_t size_bytes, fault;
   wire::Sof sof;
   wire::Eof eof;
   bool crc_error;
@@ -87,8 +87,8 @@ ByteWriter& FcBoundary::CutEnd::begin(MessageKind kind, fc2::TimeNs arrival) {
 void FcBoundary::CutEnd::carry(fc2::Channel& /*channel*/, fc2::FramePtr frame) {
   if (boundary_.outbox_ == nullptr) return;
   ByteWriter& message = begin(MessageKind::Frame, frame->arrival);
-  message.put(FrameNote{frame->arrival, frame->entered, frame->path_age, frame->size_bytes, frame->sof, frame->eof,
-                        frame->crc_error});
+  message.put(FrameNote{frame->arrival, frame->entered, frame->path_age, frame->size_bytes, frame->fault, frame->sof,
+                        frame->eof, frame->crc_error});
   message.put_bytes(frame->content());
 }
 
@@ -146,6 +146,7 @@ void FcBoundary::frame_came(ByteReader& message) {
   frame->entered = note.entered;
   frame->path_age = note.path_age;
   frame->size_bytes = note.size_bytes;
+  frame->fault = note.fault;
   frame->sof = note.sof;
   frame->eof = note.eof;
   frame->crc_error = note.crc_error;

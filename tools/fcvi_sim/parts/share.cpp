@@ -8,10 +8,6 @@ namespace {
 /// From the end of all programs until ports log out, at least: nobody needs to know sooner of the end.
 constexpr runtime::TimeNs most_look_ahead = 100 * runtime::microsecond;
 
-bool names_states(const WorkloadSpec& workload) {
-  return workload.expect.client_states || workload.expect.server_states;
-}
-
 bool has_concurrent_transfers(const WorkloadSpec& workload) {
   return std::any_of(workload.transfers.begin(), workload.transfers.end(),
                      [](const TransferSpec& transfer) { return transfer.concurrent; });
@@ -23,13 +19,56 @@ std::string why_not_for(const Scenario& scenario) {
   if (!scenario.fabric.has_independent_switches())
     return "topology: directory_delay is needed for a run in parts: until then no switch knows what another one does";
   if (!scenario.loops.empty()) return "topology: loops cannot be simulated in parts";
-  if (!scenario.faults.empty()) return "faults: a run in parts has none";
   if (!scenario.background.empty()) return "background: a run in parts has none";
   if (scenario.expectations.wire) return "expect: wire: in a run in parts nobody sees all IUs";
-  if (std::any_of(scenario.workloads.begin(), scenario.workloads.end(), names_states))
-    return "expect: states cannot be watched in a run in parts";
   if (std::any_of(scenario.workloads.begin(), scenario.workloads.end(), has_concurrent_transfers))
     return "workloads: concurrent transfers cannot be measured in a run in parts";
+  return {};
+}
+
+// --- faults ------------------------------------------------------------------------------------------------------
+
+/// The ports on whose links a rule may match: those that it names, or whose connections it names, or all.
+std::vector<std::size_t> ports_of(const Scenario& scenario, const faults::Match& match) {
+  if (!match.links.empty()) return match.links;
+  std::vector<std::size_t> ports;
+  for (const std::size_t connection : match.connections) {
+    ports.push_back(scenario.workloads[connection].client);
+    ports.push_back(scenario.workloads[connection].server);
+  }
+  for (std::size_t port = 0; match.connections.empty() && port < scenario.ports.size(); ++port) ports.push_back(port);
+  return ports;
+}
+
+/// What it does to a frame depends on that frame alone.
+bool counts_nothing(const faults::Rule& rule) {
+  return rule.turns.empty() && rule.every == 1 && rule.limit == faults::Rule::no_limit && rule.probability >= 1;
+}
+
+bool is_log_out(const PortEvent& event) {
+  return event.apply == &port_event::log_out || event.apply == &port_event::implicit_log_out;
+}
+
+/// All ports that it names are in one part; or each part can judge the frames on its links by itself.
+bool can_be_shared(const Scenario& scenario, const std::vector<std::size_t>& part_of_switch, const FaultSpec& fault) {
+  const faults::Match& match = fault.rule.match;
+  std::vector<std::size_t> ports = match.peers;
+  if (fault.event) ports.push_back(fault.event->port);
+  if (fault.event && is_log_out(*fault.event)) ports.push_back(fault.event->peer);
+  if (ports.empty() && counts_nothing(fault.rule)) return true;
+  if (!fault.at) {
+    const std::vector<std::size_t> more = ports_of(scenario, match);
+    ports.insert(ports.end(), more.begin(), more.end());
+  }
+  const auto part = [&](std::size_t port) { return part_of_switch[scenario.ports[port].at_switch]; };
+  return std::ranges::all_of(ports, [&](std::size_t port) { return part(port) == part(ports.front()); });
+}
+
+std::string why_not_with_faults(const Scenario& scenario, const std::vector<std::size_t>& part_of_switch) {
+  for (const FaultSpec& fault : scenario.faults)
+    if (!can_be_shared(scenario, part_of_switch, fault))
+      return "faults: " + fault.where + ": counts, or draws by chance, on links of several parts, or names ports of " +
+             "several; with port it stands at one";
   return {};
 }
 
@@ -39,7 +78,8 @@ std::string why_not_in_parts(const Scenario& scenario, std::size_t parts) {
   if (parts > scenario.switches.size())
     return "topology: " + std::to_string(scenario.switches.size()) + " switches cannot be shared by " +
            std::to_string(parts) + " parts";
-  return why_not_for(scenario);
+  const std::string why = why_not_for(scenario);
+  return why.empty() ? why_not_with_faults(scenario, parts_of_switches(scenario, parts)) : why;
 }
 
 std::vector<std::size_t> parts_of_switches(const Scenario& scenario, std::size_t parts) {

@@ -22,6 +22,16 @@ std::string precise_share(double share) {
   return text;
 }
 
+/// "no frame matched; 12 came nearest, and failed at message". Empty: its turn came. `what`: " frame", " segment"
+std::string why_missed(const FaultMatches& fault, const std::string& what) {
+  if (fault.fired != 0) return {};
+  if (fault.matched == 1) return "1" + what + " matched, not at its turn";
+  if (fault.matched != 0) return format_count(fault.matched) + what + "s matched, none at its turn";
+  if (fault.nearest.frames == 0) return "no" + what + " passed";
+  return "no" + what + " matched; " + format_count(fault.nearest.frames) + " came nearest, and failed at " +
+         std::string(to_string(fault.nearest.key));
+}
+
 bool survives(const Scenario& scenario, const RunResult& result, std::size_t workload);
 
 class Checker {
@@ -359,12 +369,14 @@ void Checker::kept() {
 
 // Where it did not happen: its place in the file, and how near it came.
 void Checker::faults() {
+  const std::string missed = scenario_.topology == TopologyKind::Tcp ? " segment" : " frame";
   for (std::size_t i = 0; i < scenario_.faults.size(); ++i) {
     const FaultSpec& fault = scenario_.faults[i];
     const std::uint64_t times = i < result_.faults.size() ? result_.faults[i] : 0;
     std::string got = format_count(times);
-    if (times == 0 && !fault.times.holds(0) && i < result_.missed_faults.size() && !result_.missed_faults[i].empty())
-      got += " (" + fault.where + ": " + result_.missed_faults[i] + ")";
+    if (times == 0 && !fault.times.holds(0) && !fault.at && i < result_.fault_matches.size())
+      if (const std::string why = why_missed(result_.fault_matches[i], missed); !why.empty())
+        got += " (" + fault.where + ": " + why + ")";
     expect(fault.times.holds(times), "fault " + std::to_string(i) + " (" + fault.rule.note + ")",
            to_string(fault.times), got);
   }

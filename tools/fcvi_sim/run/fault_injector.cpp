@@ -1,8 +1,7 @@
 #include "tools/fcvi_sim/run/fault_injector.hpp"
 
+#include <string>
 #include <utility>
-
-#include "settings/units.hpp"
 
 namespace sim {
 namespace {
@@ -24,8 +23,7 @@ FaultInjector::FaultInjector(runtime::Scheduler& scheduler, const Scenario& scen
     : scheduler_(scheduler), scenario_(scenario), control_(control), listener_(std::move(listener)),
       random_(scenario.seed, "faults"), connections_(connection_points_of(scenario)),
       rules_(
-          rules_of(scenario), [this] { return static_cast<double>(random_.next() >> 11) * 0x1p-53; },
-          std::move(port_of),
+          rules_of(scenario), [this](std::size_t rule) { return chance(rule); }, std::move(port_of),
           [this](const faults::FrameFacts& facts, const fc2::Frame& frame) {
             return connections_.of(facts.header, frame.content().subspan(wire::FcHeader::size()));
           }),
@@ -33,15 +31,26 @@ FaultInjector::FaultInjector(runtime::Scheduler& scheduler, const Scenario& scen
   rules_.set_listener([this](std::size_t rule, std::size_t link, fc2::LinkDirection direction,
                              const fc2::Frame& frame) { happened(rule, link, direction, frame); });
   for (std::size_t port = 0; port < scenario.ports.size(); ++port) links_.emplace_back(scheduler, rules_, port);
+  if (scenario.fabric.has_independent_switches())
+    for (std::size_t i = 0; i < scenario.faults.size(); ++i)
+      randoms_.emplace_back(scenario.seed, "fault " + std::to_string(i));
   for (const FaultSpec& fault : scenario.faults)
     port_faults_.push_back(fault.event ? std::make_unique<PortFault>(*this, *fault.event) : nullptr);
+}
+
+double FaultInjector::chance(std::size_t fault) {
+  Random& random = randoms_.empty() ? random_ : randoms_[fault];
+  return static_cast<double>(random.next() >> 11) * 0x1p-53;
 }
 
 void FaultInjector::start_clock() {
   rules_.start_clock(scheduler_.now());
   segment_rules_.start_clock(scheduler_.now());
-  for (std::size_t i = 0; i < port_faults_.size(); ++i)
-    if (port_faults_[i] != nullptr && scenario_.faults[i].at) port_faults_[i]->trigger(*scenario_.faults[i].at);
+  for (std::size_t i = 0; i < port_faults_.size(); ++i) {
+    const FaultSpec& fault = scenario_.faults[i];
+    if (port_faults_[i] != nullptr && fault.at && control_.is_here(fault.event->port))
+      port_faults_[i]->trigger(*fault.at);
+  }
 }
 
 void FaultInjector::heal() {
@@ -67,23 +76,11 @@ SegmentFate FaultInjector::befall(const SegmentMet& met, std::optional<std::size
   return sim::befall(*fault->segment, met);
 }
 
-std::vector<std::string> FaultInjector::misses() const {
-  const std::string what = on_tcp() ? " segment" : " frame";
-  std::vector<std::string> misses;
-  for (std::size_t i = 0; i < port_faults_.size(); ++i) {
-    std::string& why = misses.emplace_back();
-    if (scenario_.faults[i].at || fired(i) != 0) continue;
-    const faults::RuleSet::NearMiss near = on_tcp() ? segment_rules_.near_miss(i) : rules_.near_miss(i);
-    if (matched(i) != 0)
-      why = matched(i) == 1 ? "1" + what + " matched, not at its turn"
-                            : settings::format_count(matched(i)) + what + "s matched, none at its turn";
-    else if (near.frames == 0)
-      why = "no" + what + " passed";
-    else
-      why = "no" + what + " matched; " + settings::format_count(near.frames) + " came nearest, and failed at " +
-            std::string(near.key);
-  }
-  return misses;
+std::vector<FaultMatches> FaultInjector::matches() const {
+  std::vector<FaultMatches> matches;
+  for (std::size_t i = 0; i < port_faults_.size(); ++i)
+    matches.push_back({fired(i), matched(i), on_tcp() ? segment_rules_.near_miss(i) : rules_.near_miss(i)});
+  return matches;
 }
 
 void FaultInjector::note(runtime::TimeNs now) {

@@ -8,6 +8,7 @@
 
 #include "fc2_fabric/link/faults.hpp"
 #include "tools/fcvi_sim/network/network.hpp"
+#include "tools/fcvi_sim/run/results.hpp"
 #include "tools/fcvi_sim/run/segment_rules.hpp"
 #include "tools/fcvi_sim/scenario/random.hpp"
 #include "tools/fcvi_sim/scenario/scenario.hpp"
@@ -47,9 +48,8 @@ class FaultInjector {
   [[nodiscard]] std::uint64_t matched(std::size_t fault) const {
     return on_tcp() ? segment_rules_.matched(fault) : rules_.matched(fault);
   }
-  /// As times(): why none happened, where none did: "no frame matched; 12 came nearest, and failed at message".
-  /// Empty: it did.
-  [[nodiscard]] std::vector<std::string> misses() const;
+  /// As times(): how near each came.
+  [[nodiscard]] std::vector<FaultMatches> matches() const;
 
  private:
   /// One fault that befalls a port; also what ends it.
@@ -74,6 +74,8 @@ class FaultInjector {
   }
   static constexpr std::size_t most_moments = 1'000'000;
   void note(runtime::TimeNs now);
+  /// [0, 1)
+  double chance(std::size_t fault);
   void happened(std::size_t rule, std::size_t link, fc2::LinkDirection direction, const fc2::Frame& frame);
 
   runtime::Scheduler& scheduler_;
@@ -81,6 +83,7 @@ class FaultInjector {
   PortControl& control_;
   FrameListener listener_;
   Random random_;
+  std::deque<Random> randoms_;       // with independent switches: by fault, so that none knows of the others
   faults::Connections connections_;  // by position among the workloads; as the rules see the frames
   faults::RuleSet rules_;
   SegmentRules segment_rules_;

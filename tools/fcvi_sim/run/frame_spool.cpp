@@ -13,7 +13,7 @@ constexpr std::size_t chunk_bytes = 4 << 20;
 struct Note {
   runtime::TimeNs instant, at;
   std::uint32_t interface_id;
-  std::uint16_t size_bytes;
+  std::uint16_t size_bytes, fault;
   wire::Sof sof;
   wire::Eof eof;
   bool crc_error, outbound;
@@ -39,7 +39,7 @@ class Stream {
     const Note note = *front();
     const auto bytes = std::span(bytes_).subspan(begin_ + sizeof note, note.size_bytes);
     capture.write_frame(note.interface_id, note.at, {bytes, note.size_bytes, note.sof, note.eof, note.crc_error},
-                        note.outbound, {});
+                        note.outbound, capture.fault_note(note.fault));
     begin_ += sizeof note + note.size_bytes;
   }
 
@@ -78,7 +78,7 @@ fc2::FrameTap& FrameSpool::add_interface(std::string_view name) {
 void FrameSpool::Interface::frame_passed(fc2::TimeNs at, const fc2::Frame& frame, bool outbound) {
   if (!spool_.good()) return;
   Note note{};
-  note = {*spool_.instant_, at, id_, frame.size_bytes, frame.sof, frame.eof, frame.crc_error, outbound};
+  note = {*spool_.instant_, at, id_, frame.size_bytes, frame.fault, frame.sof, frame.eof, frame.crc_error, outbound};
   std::FILE* const file = spool_.file_.get();
   spool_.good_ = std::fwrite(&note, sizeof note, 1, file) == 1 &&
                  std::fwrite(frame.bytes.data(), 1, frame.size_bytes, file) == frame.size_bytes;

@@ -69,6 +69,10 @@ void put(ByteWriter& to, const WorkloadResult& one) {
   to.put_text(one.broken);
   to.put_list(one.sent);
   to.put_list(one.spans);
+  for (const auto* states : {&one.client_states, &one.server_states}) {
+    to.put(states->size());
+    for (const std::string_view state : *states) to.put_text(state);
+  }
 }
 
 WorkloadResult workload_of(ByteReader& from) {
@@ -93,6 +97,8 @@ WorkloadResult workload_of(ByteReader& from) {
   one.broken = from.get_text();
   one.sent = from.get_list<WorkloadResult::SentFrame>();
   one.spans = from.get_list<WorkloadResult::Span>();
+  for (auto* states : {&one.client_states, &one.server_states})
+    for (auto left = from.get<std::size_t>(); left != 0; --left) states->push_back(constant(from.get_text()));
   return one;
 }
 
@@ -137,6 +143,7 @@ WorkloadResult both_sides(const WorkloadSpec& spec, WorkloadResult client, Workl
   client.server_disconnect = server.server_disconnect;
   client.server_state = server.server_state;
   client.server_ended = server.server_ended;
+  client.server_states = std::move(server.server_states);
   client.accept_duration = server.accept_duration;
   client.server_sends = std::move(server.server_sends);
   client.server_receives = std::move(server.server_receives);
@@ -166,11 +173,15 @@ class Merger {
         servers_(scenario.workloads.size()) {
     result_.kept_bytes.resize(scenario.ports.size());
     result_.pool_refusals.resize(scenario.ports.size());
+    result_.faults.resize(scenario.faults.size());
+    result_.fault_matches.resize(scenario.faults.size());
   }
   void add(std::size_t part, ByteReader from);
   RunResult take();
 
  private:
+  void note_not_ready(const std::string& not_ready, const std::string& awaited);
+  void add_faults(ByteReader& from);
   void add_ports(ByteReader& from);
   void add_workloads(std::size_t part, ByteReader& from);
 
@@ -178,6 +189,7 @@ class Merger {
   const std::vector<std::size_t>& part_of_switch_;
   RunResult result_;
   std::vector<Discarded> discarded_;
+  std::set<runtime::TimeNs> moments_;              // of faults
   std::vector<WorkloadResult> clients_, servers_;  // as the part of that side knows them
   std::size_t not_ready_ = ~std::size_t{0};
 };
@@ -214,6 +226,9 @@ ByteString bytes_of(const Scenario& scenario, const Share& share, const RunResul
   to.put_text(own.inconsistent);
   to.put_text(own.not_ready);
   to.put_text(own.awaited);
+  to.put_list(own.faults);
+  to.put_list(own.fault_matches);
+  to.put_list(own.fault_moments);
   put_ports(to, share, scenario, own);
   for (std::size_t i = 0; i < scenario.workloads.size(); ++i)
     if (is_here(share, scenario, scenario.workloads[i])) {
@@ -243,19 +258,37 @@ void Merger::add(std::size_t part, ByteReader from) {
   const auto errors = from.get_list<SeenError>();
   result_.errors.insert(result_.errors.end(), errors.begin(), errors.end());
   if (const std::string text = from.get_text(); result_.inconsistent.empty()) result_.inconsistent = text;
+  const std::string not_ready = from.get_text(), awaited = from.get_text();
+  note_not_ready(not_ready, awaited);
+  add_faults(from);
   add_ports(from);
   add_workloads(part, from);
 }
 
+void Merger::add_faults(ByteReader& from) {
+  const auto times = from.get_list<std::uint64_t>();
+  const auto matches = from.get_list<FaultMatches>();
+  for (std::size_t i = 0; i < result_.faults.size(); ++i) {
+    result_.faults[i] += times.at(i);
+    FaultMatches& sum = result_.fault_matches[i];
+    sum.fired += matches.at(i).fired;
+    sum.matched += matches[i].matched;
+    sum.nearest.add(matches[i].nearest);
+  }
+  for (const runtime::TimeNs moment : from.get_list<runtime::TimeNs>()) moments_.insert(moment);
+}
+
 /// The first port that was not ready, of all, is what the run waited for.
-void Merger::add_ports(ByteReader& from) {
-  const std::string not_ready = from.get_text(), awaited = from.get_text();
+void Merger::note_not_ready(const std::string& not_ready, const std::string& awaited) {
   for (std::size_t port = 0; !not_ready.empty() && port < std::min(not_ready_, scenario_.ports.size()); ++port) {
     if (scenario_.ports[port].name != not_ready) continue;
     not_ready_ = port;
     result_.not_ready = not_ready;
     result_.awaited = constant(awaited);
   }
+}
+
+void Merger::add_ports(ByteReader& from) {
   for (auto port = from.get<std::size_t>(); port != ~std::size_t{0}; port = from.get<std::size_t>()) {
     result_.kept_bytes.at(port) = from.get<std::uint64_t>();
     result_.pool_refusals.at(port) = from.get<std::uint64_t>();
@@ -285,6 +318,7 @@ RunResult Merger::take() {
   std::sort(result_.errors.begin(), result_.errors.end(),
             [](const SeenError& a, const SeenError& b) { return std::tuple(a.at, a.port) < std::tuple(b.at, b.port); });
   result_.asynchronous_errors = result_.errors.size();
+  result_.fault_moments.assign(moments_.begin(), moments_.end());
   for (std::size_t i = 0; i < scenario_.workloads.size(); ++i) {
     const WorkloadSpec& spec = scenario_.workloads[i];
     const auto part = [&](std::size_t port) { return part_of_switch_[scenario_.ports[port].at_switch]; };

@@ -118,6 +118,7 @@ PartedResult run_part(const Scenario& scenario, const ContentStore& contents, Ex
   if (options.captures) outputs.frames = &spool;
   PartedResult parted;
   parted.look_ahead = look_ahead(scenario, share.part_of_switch);
+  if (options.capture != nullptr) options.capture->set_fault_notes(fault_notes_of(scenario));
   Simulation simulation(scenario, contents, outputs, share, outbox);
   Windows windows(scenario, simulation, outbox, exchange, parted.look_ahead);
   const Driver::Outcome outcome = windows.run();

@@ -9,6 +9,7 @@
 #include "tools/fcvi_sim/host/driver.hpp"
 #include "tools/fcvi_sim/host/workload_result.hpp"
 #include "tools/fcvi_sim/scenario/scenario.hpp"
+#include "tools/faults/rules.hpp"
 
 namespace sim {
 
@@ -47,6 +48,12 @@ struct BackgroundResult {
   std::uint64_t behind = 0;         // not sent: too many frames of the port waited already
 };
 
+/// How near a fault of frames came.
+struct FaultMatches {
+  std::uint64_t fired = 0, matched = 0;    // of its rule
+  faults::RuleSet::NearMiss nearest = {};  // where nothing matched
+};
+
 struct RunResult {
   std::vector<WorkloadResult> workloads;
   std::map<std::string_view, std::uint64_t> ius;  // by name
@@ -68,10 +75,10 @@ struct RunResult {
   std::vector<BackgroundResult> background;
   /// Of all discards, with `background`: frames that no FC-4 was there for, or that came to a port that had logged out.
   std::uint64_t background_discards = 0;
-  std::vector<std::string> missed_faults;  // why it did not: FaultInjector::misses()
-  std::string inconsistent;                // the first whose owners contradict themselves: "port b" (Outputs::check)
-  std::string not_ready;                   // name of a port that never got ready
-  std::string_view awaited;                // what it should have become: HostTransport::ready_means()
+  std::vector<FaultMatches> fault_matches;  // of each, also of those of ports
+  std::string inconsistent;                 // the first whose owners contradict themselves: "port b" (Outputs::check)
+  std::string not_ready;                    // name of a port that never got ready
+  std::string_view awaited;                 // what it should have become: HostTransport::ready_means()
 };
 
 /// "client: wrong sequence 3"

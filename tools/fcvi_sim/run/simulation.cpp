@@ -11,6 +11,12 @@ namespace {
 constexpr runtime::TimeNs logout_poll = runtime::microsecond;
 }  // namespace
 
+std::vector<std::string> fault_notes_of(const Scenario& scenario) {
+  std::vector<std::string> notes;
+  for (const FaultSpec& fault : scenario.faults) notes.push_back("fault: " + fault.rule.note);
+  return notes;
+}
+
 Simulation::Simulation(const Scenario& scenario, const ContentStore& contents, Outputs outputs,
                        const NetworkMaker& make)
     : Simulation(scenario, contents, outputs, nullptr, nullptr, make) {}
@@ -54,11 +60,7 @@ Simulation::Simulation(const Scenario& scenario, const ContentStore& contents, O
     taps_.push_back(&observer_.tap(i, capture_of(scenario.ports[i])));
     if (is_here(i)) attach(i);
   }
-  if (outputs.capture != nullptr) {
-    std::vector<std::string> notes;
-    for (const FaultSpec& fault : scenario.faults) notes.push_back("fault: " + fault.rule.note);
-    outputs.capture->set_fault_notes(std::move(notes));
-  }
+  if (outputs.capture != nullptr) outputs.capture->set_fault_notes(fault_notes_of(scenario));
   if (outputs.record != nullptr) begin_measurement();
   if (outputs.check || states_matter()) driver_.set_observer([this] { observe(); });
 }
@@ -400,7 +402,7 @@ void Simulation::collect() {
   collect_last_states();
   result_.faults = faults_.times();
   for (const runtime::TimeNs moment : faults_.moments()) result_.fault_moments.push_back(moment - ready_at_);
-  result_.missed_faults = faults_.misses();
+  result_.fault_matches = faults_.matches();
   network_->visit_switches([&](const std::string& name, const HostTransport::Tally& tally) {
     const auto named = [&](const SwitchSpec& spec) { return spec.name == name; };
     const auto found = std::find_if(scenario_.switches.begin(), scenario_.switches.end(), named);

@@ -38,6 +38,9 @@ struct Outputs {
   FrameSpool* frames = nullptr;
 };
 
+/// By fault, for the comments of a capture.
+[[nodiscard]] std::vector<std::string> fault_notes_of(const Scenario& scenario);
+
 /// After the programs: R_A_TOV twice, and some.
 inline constexpr runtime::TimeNs logout_limit = 25 * runtime::second;
 
@@ -87,7 +90,10 @@ class Simulation final : private PortControl {
              Outbox* outbox, const NetworkMaker& make);
   Task<> all_ready();
   Task<> all_ready_everywhere();
-  [[nodiscard]] bool is_here(std::size_t port) const { return share_ == nullptr || share_->has(scenario_.ports[port]); }
+  // PortControl, too
+  [[nodiscard]] bool is_here(std::size_t port) const override {
+    return share_ == nullptr || share_->has(scenario_.ports[port]);
+  }
   Task<> start_later(Task<> program, runtime::TimeNs delay);
   Task<> log_out_of_fabric(runtime::TimeNs ended);
   Task<> leave_fabric();

@@ -19,6 +19,8 @@ using LinkFunction = void(fc2::Link& link, fc2::LinkEnd& end);
 /// to it that the topology has what an event asks for.
 class PortControl {
  public:
+  /// Else another part of the run has the port: what is to happen to it, happens there.
+  [[nodiscard]] virtual bool is_here(std::size_t port) const = 0;
   /// Nothing happens to a port that is so already. A port that comes back has its taps and faults as before.
   virtual void set_plugged(std::size_t port, bool plugged) = 0;
   /// Nothing happens where the port is not plugged in: this and the following two.
