@@ -6,7 +6,9 @@
 
 namespace scenarios {
 namespace {
+using testing::ContainsRegex;
 using testing::HasSubstr;
+using testing::Not;
 
 class Explore : public testing::Test {
  protected:
@@ -35,6 +37,27 @@ TEST_F(Explore, faults_that_are_named_are_run_alone) {
   EXPECT_THAT(content_of(folder / "l.svg"), HasSubstr("FCVI_CONNECT_RQST"));
 }
 
+// What prints the run has the numbers by which faults name frames.
+TEST_F(Explore, a_run_of_named_faults_numbers_its_frames_and_leaves_a_capture) {
+  const Finished run = fcvi_sim({"explore", scenario, "--fault", "lose:5", "--capture", folder / "c.pcapng"});
+  EXPECT_EQ(run.status, 0) << run.output << run.errors;
+  EXPECT_THAT(run.output, ContainsRegex(" 1  [a-z]+ +--> Name Server"));
+  EXPECT_THAT(run.output, ContainsRegex(" 5  [a-z]+ +--> "));
+  const Finished decoded = fcvi_sim({"decode", folder / "c.pcapng"});
+  EXPECT_EQ(decoded.status, 0) << decoded.errors;
+  EXPECT_THAT(decoded.output, HasSubstr("FCVI_CONNECT_RQST"));
+  EXPECT_EQ(fcvi_sim({"explore", scenario, "--capture", folder / "d.pcapng"}).status, 2);
+}
+
+TEST_F(Explore, keys_that_do_not_count_are_named_in_a_warning) {
+  const std::string path = folder.write("expecting.yaml", content_of(scenario) +
+                                                              "faults: [{action: drop, message: FCVI_SEND_RQST}]\n"
+                                                              "expectations: {ius: {FLOGI: 99}}\n");
+  const Finished run = fcvi_sim({"explore", path, "--faults", "0"});
+  EXPECT_EQ(run.status, 0) << run.output << run.errors;
+  EXPECT_THAT(run.errors, HasSubstr("expecting.yaml: warning: explore ignores expectations, faults"));
+}
+
 TEST_F(Explore, bad_faults_exit_2) {
   const Finished nonsense = fcvi_sim({"explore", scenario, "--fault", "forget:1"});
   EXPECT_EQ(nonsense.status, 2);
@@ -44,6 +67,7 @@ TEST_F(Explore, bad_faults_exit_2) {
   EXPECT_THAT(backwards.errors, HasSubstr("expected a later frame than before"));
   const Finished beyond = fcvi_sim({"explore", scenario, "--fault", "lose:5000"});
   EXPECT_EQ(beyond.status, 2);
+  EXPECT_THAT(beyond.output, Not(HasSubstr("all invariants held")));
   EXPECT_THAT(beyond.errors, HasSubstr("a fault names a frame that was not sent"));
 }
 

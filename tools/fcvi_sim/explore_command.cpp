@@ -9,6 +9,7 @@
 
 #include "fc2_fabric/drivers/file_sink.hpp"
 #include "tools/fcvi_sim/explore/report.hpp"
+#include "tools/fcvi_sim/ignored_keys.hpp"
 #include "tools/fcvi_sim/seed_option.hpp"
 #include "tools/fcvi_sim/share/identity.hpp"
 #include "tools/fcvi_sim/share/serve.hpp"
@@ -43,12 +44,15 @@ std::string read_faults(const Scenario& scenario, const std::vector<std::string>
 }
 
 int replay(const Scenario& scenario, const CommandOptions& options, const FaultList& faults) {
-  fc2::drivers::FileSink ladder_file;
+  fc2::drivers::FileSink ladder_file, capture_file;
   if (!options.ladder.empty() && !ladder_file.open(options.ladder)) return refuse(ladder_file.error());
+  if (!options.capture.empty() && !capture_file.open(options.capture)) return refuse(capture_file.error());
   fc2::FramePool pool;
   Ladder ladder(scenario);
   const Sabotage none;
-  World world(scenario, faults, pool, none);
+  std::optional<fc2::Capture> capture;
+  if (!options.capture.empty()) capture.emplace(capture_file, scenario.name + ", " + to_string(faults));
+  World world(scenario, faults, pool, none, capture ? &*capture : nullptr);
   const runtime::TimeNs start = world.driver().now();
   const Record& record = world.run(&ladder);
   const auto violations = check_invariants(record);
@@ -58,6 +62,7 @@ int replay(const Scenario& scenario, const CommandOptions& options, const FaultL
     ladder_file.write(std::span(reinterpret_cast<const std::uint8_t*>(svg.data()), svg.size()));
     if (!ladder_file.commit()) return refuse(ladder_file.error());
   }
+  if (!options.capture.empty() && !capture_file.commit()) return refuse(capture_file.error());
   if (record.faults_applied != faults.size()) return refuse("a fault names a frame that was not sent");
   return violations.empty() ? 0 : 1;
 }
@@ -84,7 +89,8 @@ std::string unsuitable(const Scenario& scenario, bool disorder) {
 struct Explored {
   std::optional<Scenario> scenario = {};
   std::vector<std::string> files = {};
-  std::string wrong = {};  // else empty
+  settings::Tree tree = {};  // of the only run
+  std::string wrong = {};    // else empty
 };
 
 Explored read(const CommandOptions& options) {
@@ -94,7 +100,7 @@ Explored read(const CommandOptions& options) {
   if (!scenario) return {.wrong = scenario.error().message};
   if (const std::string why = unsuitable(*scenario, options.disorder); !why.empty())
     return {.wrong = options.scenario + ": " + why};
-  Explored explored{.scenario = std::move(*scenario), .files = file->included()};
+  Explored explored{.scenario = std::move(*scenario), .files = file->included(), .tree = *file->tree(0)};
   explored.files.push_back(options.scenario);
   return explored;
 }
@@ -127,8 +133,11 @@ int lead(const CommandOptions& options, std::unique_ptr<share::Company> company)
   FaultList faults;
   if (const std::string error = read_faults(*explored.scenario, options.faults, faults); !error.empty())
     return refuse(error);
-  if (!options.ladder.empty() && options.faults.empty() && options.most_faults != 0)
-    return refuse("--ladder: expected with --fault");
+  for (const auto& [name, path] : {std::pair("--ladder", options.ladder), std::pair("--capture", options.capture)})
+    if (!path.empty() && options.faults.empty() && options.most_faults != 0)
+      return refuse(std::string(name) + ": expected with --fault");
+  warn_of_ignored(options.scenario, explored.tree, "explore",
+                  {"expectations", "expect", "expect_group", "except", "faults", "background", "time_limit"});
   if (!faults.empty() || options.most_faults == 0) return replay(*explored.scenario, options, faults);
   const Options exploration = options_of(options);
   const auto begin = std::chrono::steady_clock::now();
@@ -177,6 +186,7 @@ CLI::App* add_command(CLI::App& app, CommandOptions& options) {
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("--ladder", options.ladder, "with --fault: draw the run into this file (SVG)");
+  command->add_option("--capture", options.capture, "with --fault: write the run's frames into this file (pcapng)");
   command->add_option("--seed", options.overrides.seed, "seed of all random numbers, instead of the scenario's")
       ->check(seed_error, "");
   command->add_option("--set", options.overrides.assignments, "KEY=VALUE: change a value of the scenario")

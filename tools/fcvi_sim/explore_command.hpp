@@ -12,7 +12,7 @@
 namespace sim::explore {
 
 struct CommandOptions {
-  std::string scenario, ladder;
+  std::string scenario, ladder, capture;
   std::vector<std::string> faults;  // to run just these
   std::size_t most_faults = 2, jobs = 1;
   std::uint64_t max_runs = 0, owners_every = 1;

@@ -1,3 +1,4 @@
+#include "tools/fcvi_sim/ignored_keys.hpp"
 #include "tools/fcvi_sim/soak_command.hpp"
 
 #include <unistd.h>
@@ -128,24 +129,9 @@ int run_one(const std::string& text, const std::string& folder, const std::strin
   return leave({text, outcome, command}, folder) ? one_failed : bad_input;
 }
 
-/// The keys of `known` that stand somewhere in the tree.
-void find_keys(const settings::Tree& tree, const std::set<std::string>& known, std::set<std::string>& found) {
-  for (const settings::Tree& item : tree.items) find_keys(item, known, found);
-  for (const auto& [key, value] : tree.entries)
-    known.contains(key) ? static_cast<void>(found.insert(key)) : find_keys(value, known, found);
-}
-
 /// The programs and the judge are those of `explore`.
-void warn_of_ignored(const std::string& path, const settings::Tree& tree) {
-  static const std::set<std::string> ignored{"expectations", "expect",     "expect_group", "except", "status",
-                                             "concurrent",   "time_limit", "linger",       "times"};
-  std::set<std::string> found;
-  find_keys(tree, ignored, found);
-  if (found.empty()) return;
-  std::string names;
-  for (const std::string& key : found) names += (names.empty() ? "" : ", ") + key;
-  std::fprintf(stderr, "fcvi-sim: %s: warning: soak ignores %s\n", path.c_str(), names.c_str());
-}
+const std::set<std::string> ignored_keys{"expectations", "expect",     "expect_group", "except", "status",
+                                         "concurrent",   "time_limit", "linger",       "times"};
 
 /// A scenario as text that needs no other file.
 struct Whole {
@@ -176,7 +162,7 @@ std::string read_whole(const std::string& path, Whole& whole) {
 int run_file(const CommandOptions& options) {
   Whole whole;
   if (const std::string wrong = read_whole(options.scenario, whole); !wrong.empty()) return refuse(wrong);
-  warn_of_ignored(options.scenario, whole.tree);
+  warn_of_ignored(options.scenario, whole.tree, "soak", ignored_keys);
   OutFolder folder;
   if (const std::string wrong = folder.open(options.folder, OutFolder::Use::Shared); !wrong.empty())
     return refuse(wrong);

@@ -8,7 +8,7 @@ namespace sim::explore {
 namespace {
 using settings::format_count;
 
-constexpr std::size_t time_width = 12, lane_width = 10;
+constexpr std::size_t time_width = 12, number_width = 9, lane_width = 10;
 
 std::string padded(std::string text, std::size_t width, bool right = false) {
   if (text.size() < width) text.insert(right ? 0 : text.size(), width - text.size(), ' ');
@@ -25,6 +25,13 @@ std::string row_text(const Ladder& ladder, const LadderRow& row) {
     return padded(lane_name(ladder, row.from), lane_width) + "            * " + row.text;
   return padded(lane_name(ladder, row.from), lane_width) + " --> " + padded(lane_name(ladder, row.to), lane_width - 3) +
          "  " + row.text;
+}
+
+/// As `--fault` names them: "7", "7-9".
+std::string numbers_text(const LadderRow& row) {
+  if (row.first_number == 0) return "";
+  const std::string first = std::to_string(row.first_number);
+  return row.first_number == row.last_number ? first : first + "-" + std::to_string(row.last_number);
 }
 
 std::string quoted(const std::string& path) {
@@ -71,7 +78,8 @@ std::string replay_command(const std::string& path, const FaultList& faults) {
 std::string to_text(const Ladder& ladder, runtime::TimeNs start) {
   std::string text;
   for (const LadderRow& row : ladder.rows())
-    text += padded(settings::format_duration(row.at - start), time_width, true) + "  " + row_text(ladder, row) + "\n";
+    text += padded(settings::format_duration(row.at - start), time_width, true) +
+            padded(numbers_text(row), number_width, true) + "  " + row_text(ladder, row) + "\n";
   return text;
 }
 
@@ -108,7 +116,8 @@ std::string report_run(const Record& record, const std::vector<Violation>& viola
     text +=
         "; " + std::to_string(record.faults.size() - record.faults_applied) + " faults name a frame that was not sent";
   text += "\n" + violation_lines(violations);
-  return text + (violations.empty() ? "all invariants held\n" : "");
+  const bool all = violations.empty() && record.faults_applied == record.faults.size();
+  return text + (all ? "all invariants held\n" : "");
 }
 
 }  // namespace sim::explore

@@ -55,17 +55,19 @@ void World::Until::wake(bool held) {
   world_.driver_.wake(std::exchange(program_, nullptr));
 }
 
-World::World(const Scenario& scenario, const FaultList& faults, fc2::FramePool& pool, Sabotage sabotage)
-    : World(scenario, faults, pool, std::move(sabotage), nullptr) {
+World::World(const Scenario& scenario, const FaultList& faults, fc2::FramePool& pool, Sabotage sabotage,
+             fc2::Capture* capture)
+    : World(Unattached{}, scenario, faults, pool, std::move(sabotage), capture) {
   for (std::size_t i = 0; i < scenario.ports.size(); ++i) {
     network_->attach(i);
-    network_->watch(i, nullptr, injector_.add_link());
+    network_->watch(i, capture == nullptr ? nullptr : &capture->add_interface(scenario.ports[i].name),
+                    injector_.add_link());
   }
   if (octets_) network_->watch_segments(&*octets_, nullptr);
 }
 
 World::World(const Scenario& scenario, fc2::FramePool& pool, fc2::Capture* capture)
-    : World(scenario, FaultList{}, pool, Sabotage{}, capture) {
+    : World(Unattached{}, scenario, FaultList{}, pool, Sabotage{}, capture) {
   PortControl& control = *this;
   own_faults_.emplace(
       scheduler_, scenario, control, [this](wire::FcId id) { return network_->host_with(id); },
@@ -84,7 +86,7 @@ World::World(const Scenario& scenario, fc2::FramePool& pool, fc2::Capture* captu
   }
 }
 
-World::World(const Scenario& scenario, const FaultList& faults, fc2::FramePool& pool, Sabotage sabotage,
+World::World(Unattached, const Scenario& scenario, const FaultList& faults, fc2::FramePool& pool, Sabotage sabotage,
              fc2::Capture* capture)
     : scenario_(scenario), sabotage_(std::move(sabotage)), pool_(pool), driver_(scheduler_),
       network_(make_network(scheduler_, pool, scenario, capture)),
@@ -437,7 +439,7 @@ void World::witness(std::uint32_t number, const fc2::Frame& frame, const Fault* 
   if (fault != nullptr)
     ladder_->state(scheduler_.now(), port, "fault", "frame " + std::to_string(number), to_string(*fault));
   const bool first = frame.sof == wire::Sof::i3 || frame.sof == wire::Sof::i2;
-  ladder_->frame({scheduler_.now(), port, outbound, first, frame.eof != wire::Eof::n}, header, data_field);
+  ladder_->frame({scheduler_.now(), port, outbound, first, frame.eof != wire::Eof::n, number}, header, data_field);
 }
 
 void World::witness(std::uint32_t number, const SegmentMet& met, const Fault* fault) {

@@ -31,9 +31,11 @@ struct Sabotage {
 class World final : private PeerListener, private PortControl {
  public:
   /// `pool` serves one run after another. All references outlive the world.
-  World(const Scenario& scenario, const FaultList& faults, fc2::FramePool& pool, Sabotage sabotage);
+  /// `capture`: of all ports and ISLs; may be nullptr.
+  World(const Scenario& scenario, const FaultList& faults, fc2::FramePool& pool, Sabotage sabotage,
+        fc2::Capture* capture = nullptr);
   /// Under the scenario's own faults, of frames and of ports, and beside its background traffic; both end when the
-  /// programs have. `capture`: of all ports and ISLs; may be nullptr.
+  /// programs have.
   World(const Scenario& scenario, fc2::FramePool& pool, fc2::Capture* capture);
   ~World();
   World(const World&) = delete;
@@ -67,7 +69,8 @@ class World final : private PeerListener, private PortControl {
 
  private:
   friend class Until;
-  World(const Scenario& scenario, const FaultList& faults, fc2::FramePool& pool, Sabotage sabotage,
+  struct Unattached {};  // its hosts are not, yet
+  World(Unattached, const Scenario& scenario, const FaultList& faults, fc2::FramePool& pool, Sabotage sabotage,
         fc2::Capture* capture);
   /// Sees the frames of one port, under the scenario's own faults.
   class Watch final : public fc2::FrameTap {

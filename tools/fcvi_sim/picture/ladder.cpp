@@ -155,6 +155,9 @@ void Ladder::frame(const SeenFrame& seen, const wire::FcHeader& header, wire::By
     index = open->second;
     if (seen.last) open_.erase(open);
   }
+  LadderRow& seen_in = rows_[index];
+  if (seen_in.first_number == 0) seen_in.first_number = seen.number;
+  seen_in.last_number = seen.number;
   ++rows_[index].frames;
   rows_[index].bytes += message_bytes(header, data_field);
 }

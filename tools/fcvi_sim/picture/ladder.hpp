@@ -26,6 +26,7 @@ struct SeenFrame {
   bool outbound = false;  // sent by that port, else received by it from a service of the fabric
   bool first = false;     // of its sequence
   bool last = false;
+  std::uint32_t number = 0;  // by which faults of an exploration name it; 0: it has none
 };
 
 struct LadderRow {
@@ -38,6 +39,7 @@ struct LadderRow {
   std::uint64_t frames = 0, bytes = 0;  // Arrow and Gap; bytes: message data
   std::string note = {};                // what faults did to it
   std::uint64_t lost_frames = 0;
+  std::uint32_t first_number = 0, last_number = 0;        // SeenFrame::number, of its frames; 0: they have none
   std::map<std::string_view, std::uint64_t> hidden = {};  // Gap: messages by name
 };
 

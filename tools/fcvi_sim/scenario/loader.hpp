@@ -35,6 +35,8 @@ class ScenarioFile {
   [[nodiscard]] Result<Scenario> scenario(std::size_t run) const;
   /// The files that it includes.
   [[nodiscard]] const std::vector<std::string>& included() const { return matrix_.included(); }
+  /// What the file says of a run, with what it includes.
+  [[nodiscard]] Result<settings::Tree> tree(std::size_t run) const { return matrix_.tree(run); }
   /// The only run. Where there are several: an error that says how to choose.
   [[nodiscard]] Result<Scenario> only_run() const;
 
