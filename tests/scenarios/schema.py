@@ -51,6 +51,10 @@ PLACES = {
     "asynchronous_error": EXPECTATIONS % "asynchronous_errors: [{port: a, error: Connection Lost, %s}]",
     "kept": EXPECTATIONS % "kept: [{port: a, %s}]",
 }
+# What a fault of that action cannot be without.
+NEEDS = {"delay": "by: 1us", "truncate": "bytes: 24", "rewrite": "set: {ox_id: 1}", "partition": "ports: [a]",
+         "log_out": "port: a, peer: b", "isl_down": "isl: i", "switch_down": "switch: s",
+         **dict.fromkeys(("silence", "link_down", "cut", "nos", "ols", "link_reset", "lip", "replug"), "port: a")}
 # Right for both.
 RIGHT = (
     "topology:",
@@ -181,6 +185,14 @@ expectations: {wire: [{message: ABTS, lost: 1}]}
 expectations: {wire: [{message: ABTS, reason: none of these}]}
 expectations: {wire_messages: ABTS}
 expectations: {duration: 5}
+faults: [{action: delay}]
+faults: [{action: truncate, crc: good}]
+faults: [{action: rewrite}]
+faults: [{action: silence, from: 1s}]
+faults: [{action: partition}]
+faults: [{action: link_down, at: 1s}]
+faults: [{action: isl_down, at: 1s}]
+faults: [{action: log_out, port: a, at: 1s}]
 """.strip().splitlines()
 
 
@@ -236,7 +248,8 @@ class WithSchema(unittest.TestCase):
     def places(self):
         for table in self.tables():
             action = table[len("fault_"):] if table.startswith("fault_") else ""
-            yield table, PLACES[table] if not action else base_of(action) + "faults: [{action: " + action + ", %s}]\n"
+            needs = NEEDS[action] + ", " if action in NEEDS else ""
+            yield table, PLACES[table] if not action else base_of(action) + f"faults: [{{action: {action}, {needs}%s}}]\n"
 
 
 def base_of(action):

@@ -184,6 +184,7 @@ bool where_ports_move(TopologyKind topology) { return with_frames(topology) && t
 struct Action {
   std::string_view name;
   Keys keys = {};                       // its own, besides "action" and match_keys
+  Keys needs = {};                      // of all that it has: those that must be there
   bool matches = true;                  // it has match_keys
   bool certain = true;                  // a rule that comes to its turn for sure must do so once
   bool both_ways = false;               // by default; else what the port sends
@@ -207,40 +208,46 @@ constexpr Action actions[] = {
     {.name = "drop", .apply = fault::drop, .note = note_drop},
     {.name = "duplicate", .keys = {"by", "copies"},
      .apply = fault::duplicate, .load = load_duplicate, .note = note_duplicate},
-    {.name = "delay", .keys = {"by"}, .apply = fault::delay, .load = load_delay, .note = note_delay,
+    {.name = "delay", .keys = {"by"}, .needs = {"by"}, .apply = fault::delay, .load = load_delay, .note = note_delay,
      .on_segments = &delays_segments},
     {.name = "reorder", .keys = {"frames", "longest_hold"},
      .apply = fault::reorder, .load = load_reorder, .note = note_reorder},
     {.name = "corrupt", .keys = {"bit", "crc"}, .apply = fault::corrupt, .load = load_corrupt, .note = note_corrupt,
      .on_segments = &corrupts_segments},
-    {.name = "truncate", .keys = {"bytes", "crc"},
+    {.name = "truncate", .keys = {"bytes", "crc"}, .needs = {"bytes"},
      .apply = fault::truncate, .load = load_truncate, .note = note_truncate},
-    {.name = "rewrite", .keys = {"set"}, .apply = fault::rewrite, .load = load_rewrite, .note = note_rewrite,
+    {.name = "rewrite", .keys = {"set"}, .needs = {"set"},
+     .apply = fault::rewrite, .load = load_rewrite, .note = note_rewrite,
      .on_segments = &rewrites_segments},
     {.name = "reset", .on_segments = &resets, .exists = with_segments},
     {.name = "close", .on_segments = &closes, .exists = with_segments},
     {.name = "stall", .on_segments = &stalls, .exists = with_segments},
     {.name = "bad_crc", .on_segments = &breaks_crc, .exists = with_segments},
-    {.name = "silence", .keys = {"port", "from", "until", "times"}, .matches = false, .certain = false,
+    {.name = "silence", .keys = {"port", "from", "until", "times"}, .needs = {"port"},
+     .matches = false, .certain = false,
      .both_ways = true, .apply = fault::drop, .load = load_silence, .note = note_silence},
-    {.name = "partition", .keys = {"ports", "from", "until", "times"}, .matches = false, .certain = false,
+    {.name = "partition", .keys = {"ports", "from", "until", "times"}, .needs = {"ports"},
+     .matches = false, .certain = false,
      .groups = true, .apply = fault::drop, .note = note_partition},
-    {.name = "link_down", .keys = {"at", "for"},
+    {.name = "link_down", .keys = {"at", "for"}, .needs = {"port"},
      .befall = port_event::link_down, .load_event = load_port, .event_note = "link down", .exists = anywhere},
-    {.name = "log_out", .keys = {"at", "implicit"}, .names_peer = true,
+    {.name = "log_out", .keys = {"at", "implicit"}, .needs = {"port", "peer"}, .names_peer = true,
      .befall = port_event::log_out, .load_event = load_log_out, .event_note = "logout"},
-    {.name = "isl_down", .keys = {"at", "for", "isl"},
+    {.name = "isl_down", .keys = {"at", "for", "isl"}, .needs = {"isl"},
      .befall = port_event::isl_down, .load_event = load_isl, .event_note = "ISL down", .exists = in_fabric},
-    {.name = "switch_down", .keys = {"at", "for", "switch"},
+    {.name = "switch_down", .keys = {"at", "for", "switch"}, .needs = {"switch"},
      .befall = port_event::switch_down, .load_event = load_switch, .event_note = "switch down", .exists = in_fabric},
-    {.name = "cut", .keys = {"at", "for"},
+    {.name = "cut", .keys = {"at", "for"}, .needs = {"port"},
      .befall = port_event::cut, .load_event = load_port_with_link, .event_note = "link cut"},
-    {.name = "nos", .keys = {"at"}, .befall = port_event::nos, .load_event = load_port_with_link, .event_note = "NOS"},
-    {.name = "ols", .keys = {"at"}, .befall = port_event::ols, .load_event = load_port_with_link, .event_note = "OLS"},
-    {.name = "link_reset", .keys = {"at"},
+    {.name = "nos", .keys = {"at"}, .needs = {"port"},
+     .befall = port_event::nos, .load_event = load_port_with_link, .event_note = "NOS"},
+    {.name = "ols", .keys = {"at"}, .needs = {"port"},
+     .befall = port_event::ols, .load_event = load_port_with_link, .event_note = "OLS"},
+    {.name = "link_reset", .keys = {"at"}, .needs = {"port"},
      .befall = port_event::link_reset, .load_event = load_port_with_link, .event_note = "LR"},
-    {.name = "lip", .keys = {"at"}, .befall = port_event::lip, .load_event = load_port_on_loop, .event_note = "LIP"},
-    {.name = "replug", .keys = {"at"}, .befall = port_event::replug, .load_event = load_port,
+    {.name = "lip", .keys = {"at"}, .needs = {"port"},
+     .befall = port_event::lip, .load_event = load_port_on_loop, .event_note = "LIP"},
+    {.name = "replug", .keys = {"at"}, .needs = {"port"}, .befall = port_event::replug, .load_event = load_port,
      .event_note = "plugged in elsewhere", .exists = where_ports_move}};
 // clang-format on
 
@@ -485,7 +492,9 @@ std::vector<const KeyTable*> fault_keys() {
         if (std::ranges::find(names, name) == names.end()) names.push_back(name);
       for (const std::string_view name : names) {
         const auto known = std::ranges::find(all_keys(), name, &Key::name);
-        if (known != all_keys().end()) table.keys.push_back(*known);
+        if (known == all_keys().end()) continue;
+        table.keys.push_back(*known);
+        table.keys.back().required = std::ranges::find(action.needs, name) != action.needs.end();
       }
     }
     return made;
