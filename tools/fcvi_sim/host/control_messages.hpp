@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "tools/fcvi_sim/scenario/digest.hpp"
+#include "tools/fcvi_sim/scenario/workload.hpp"
 
 namespace sim {
 
@@ -49,6 +50,7 @@ struct Verdict {
 static_assert(sizeof(Offer) == 64 && sizeof(Credit) == 16 && sizeof(Done) == 56 && sizeof(Verdict) == 40);
 
 inline constexpr std::uint32_t control_bytes = 64;  // the largest
+static_assert(least_lost_bytes >= control_bytes);
 using ControlBytes = std::array<std::uint8_t, control_bytes>;
 
 }  // namespace sim

@@ -29,7 +29,7 @@ Party::Party(Node& node, const WorkloadSpec& workload, Side side, const ContentS
                 workload.name),
       control_out_(endpoint_.allocate(std::uint64_t{workload.queue_depth + spare_receives} * control_bytes)),
       control_in_(endpoint_.allocate(std::uint64_t{workload.queue_depth + spare_receives} * control_bytes)),
-      notes_times_(workload.notes_times()) {
+      notes_times_(workload.notes_times()), bears_losses_(workload.expect.lost.has_value()) {
   const bool client = side == Side::Client;
   const WorkloadExpectation& expect = workload.expect;
   if (client ? expect.client_sends || expect.failed_client_sends : expect.server_sends || expect.failed_server_sends)
@@ -180,24 +180,58 @@ Task<> Party::offer(std::size_t run) {
 
 Task<> Party::receive_messages(std::size_t run) {
   const TransferSpec& transfer = transfer_of(run);
-  const Layout layout = layout_of(transfer, true);
   std::uint64_t credits = credit_count(transfer, workload_.queue_depth);
   const std::uint32_t half = workload_.queue_depth / 2;
+  if (bears_losses_) sent_content_ = content_of(run);
   for (std::uint64_t message = 0; message < transfer.message_count(); ++message) {
     const Received received = co_await receive();
-    const std::uint32_t immediate = transfer.immediate.value_or(0) + static_cast<std::uint32_t>(message);
-    const bool has_immediate = (received.completion.status & vi::status::immediate) != 0;
-    if (has_immediate != transfer.immediate.has_value() ||
-        (has_immediate && received.completion.immediate_data != immediate) ||
-        received.completion.length_bytes != layout.message_length(message))
-      ++result_of(run).different;
-    if (notes_times_ && !transfer.reply_bytes) note_there(run, message, received.completion.at);
+    if (bears_losses_ && is_over(run, message, received)) break;
+    take_message(run, message, received);
     if (transfer.reply_bytes) co_await reply(run);
     if ((message + 1) % half != 0 || credits == 0) continue;
     --credits;
     co_await send_control(Credit{.run = static_cast<std::uint32_t>(run), .messages = half});
   }
   note_run_finished();
+}
+
+void Party::take_message(std::size_t run, std::uint64_t place, const Received& received) {
+  const TransferSpec& transfer = transfer_of(run);
+  if (received.completion.error() != 0) return;  // it came in part
+  const std::optional<std::uint64_t> found = bears_losses_ ? find_message(place, received) : place;
+  const std::uint64_t message = found.value_or(place);
+  const std::uint32_t immediate = transfer.immediate.value_or(0) + static_cast<std::uint32_t>(message);
+  const bool has_immediate = (received.completion.status & vi::status::immediate) != 0;
+  if (!found || has_immediate != transfer.immediate.has_value() ||
+      (has_immediate && received.completion.immediate_data != immediate) ||
+      received.completion.length_bytes != layout_of(transfer, true).message_length(message))
+    ++result_of(run).different;
+  next_message_ = message + 1;
+  ++came_;
+  if (notes_times_ && !transfer.reply_bytes) note_there(run, message, received.completion.at);
+}
+
+std::optional<std::uint64_t> Party::find_message(std::uint64_t place, const Received& received) {
+  const TransferSpec& transfer = transfer_of(received.arrival.run);
+  const std::uint32_t size_bytes = received.completion.length_bytes;
+  const auto got = buffer_of(received.arrival.run).region.bytes().subspan(place * transfer.message_bytes, size_bytes);
+  const auto sent = std::span(sent_content_->bytes);
+  for (std::uint64_t message = next_message_; message < transfer.message_count(); ++message) {
+    const auto whole = sent.subspan(message * transfer.message_bytes);
+    if (std::ranges::equal(got, whole.first(std::min<std::size_t>(whole.size(), transfer.message_bytes))))
+      return message;
+  }
+  return std::nullopt;
+}
+
+bool Party::is_over(std::size_t run, std::uint64_t place, const Received& received) {
+  if (received.completion.error() != 0 || received.completion.length_bytes != sizeof(Done)) return false;
+  Done done;
+  const auto place_bytes = buffer_of(run).region.bytes().subspan(place * transfer_of(run).message_bytes);
+  std::memcpy(&done, place_bytes.data(), sizeof done);
+  if (done.kind != ControlKind::Done || done.run != run) return false;
+  early_done_ = done;
+  return true;
 }
 
 void Party::note_run_finished() {
@@ -207,13 +241,15 @@ void Party::note_run_finished() {
 
 Task<> Party::judge(std::size_t run) {
   const TransferSpec& transfer = transfer_of(run);
-  const Done done = co_await receive_control<Done>(run);
+  const Done done = early_done_ ? *early_done_ : co_await receive_control<Done>(run);
   const Buffer& buffer = buffer_of(run);
   if (transfer.operation == Operation::RdmaWrite && !takes_receives(transfer)) note_run_finished();
   Verdict verdict{.run = static_cast<std::uint32_t>(run)};
   const auto content = content_of(run);
   const bool read = transfer.operation == Operation::RdmaRead;
   verdict.digest = read ? done.digest : digest_of(buffer.region, buffer.layout, *content);
+  if (bears_losses_) result_of(run).lost = transfer.message_count() - came_;
+  if (result_of(run).lost != 0) verdict.digest = content->digest;  // each that came was compared
   // The simulator knows both ends: a program that lied to its peer would show here.
   if (done.failed == 0 && (verdict.digest != content->digest || done.length_bytes != transfer.data.size_bytes))
     ++result_of(run).different;
@@ -287,6 +323,8 @@ void Party::post_arrival(const Arrival& arrival) {
   } else {
     const Buffer& buffer = buffer_of(arrival.run);
     if (arrival.kind == Arrival::Kind::Data) buffer.layout.pieces(arrival.message, pieces_);
+    if (bears_losses_)  // the last one, too
+      pieces_.front().length_bytes = static_cast<std::uint32_t>(transfer_of(arrival.run).message_bytes);
     posting.base = buffer.region.address();
     posting.handle = buffer.region.handle();
   }
@@ -306,7 +344,7 @@ Task<Party::Received> Party::receive() {
     posted_slots_.pop_front();
     std::copy(slot.begin(), slot.end(), received.bytes.begin());
   }
-  if (received.completion.error() != 0)
+  if (received.completion.error() != 0 && !(bears_losses_ && received.arrival.kind == Arrival::Kind::Data))
     throw Broken{"a receive descriptor failed with status " + status_text(received.completion.error())};
   if (received.arrival.kind == Arrival::Kind::Reply) check_reply(received.arrival, received.completion);
   post_receives();

@@ -75,6 +75,12 @@ class Party {
   Task<> conclude(std::size_t run, const Offer& offer, const Layout& layout, const Region& region);
   Task<> serve(std::size_t run);
   Task<> receive_messages(std::size_t run);
+  /// What came in the place of that message of the run.
+  void take_message(std::size_t run, std::uint64_t place, const Received& received);
+  /// The message that it is, or none. Pre: messages may be lost.
+  [[nodiscard]] std::optional<std::uint64_t> find_message(std::uint64_t place, const Received& received);
+  /// Done has come in the place of a message: no other message comes.
+  [[nodiscard]] bool is_over(std::size_t run, std::uint64_t place, const Received& received);
   Task<> judge(std::size_t run);
   void note_run_finished();
   void post_message(const TransferSpec& transfer, std::uint64_t message, const Offer& offer, const Layout& layout,
@@ -108,6 +114,11 @@ class Party {
   std::deque<Arrival> posted_;
   std::deque<std::uint32_t> posted_slots_;  // of control_in_, for the control arrivals among them
   const bool notes_times_;
+  const bool bears_losses_;  // messages may be lost: those behind one come in its place
+  // Where they may:
+  std::shared_ptr<const Content> sent_content_ = nullptr;
+  std::uint64_t next_message_ = 0, came_ = 0;  // the first that may still come; how many did
+  std::optional<Done> early_done_ = {};
   /// A descriptor of the send queue: a message of that run, or none.
   struct Sent {
     std::size_t run;

@@ -68,6 +68,7 @@ struct TransferResult {
   std::uint32_t begun = 0;      // repetitions
   std::uint32_t ended = 0;      // with the expected status; with status success: the content was compared
   std::uint32_t different = 0;  // content or length differed at the far side
+  std::uint64_t lost = 0;       // messages that never came, where the scenario has a bound of them
   std::uint64_t messages = 0, bytes = 0;
   runtime::TimeNs duration = 0;                         // from the first descriptor posted to the last byte in place
   Traffic traffic = {};                                 // with the programs' own messages and all responses

@@ -68,6 +68,7 @@ class Checker {
   void discards();
   void kept();
   void transfers(const std::string& name, const WorkloadSpec& spec, const WorkloadResult& got);
+  void losses(const std::string& name, const WorkloadSpec& spec, const WorkloadResult& got);
   void messages(const std::string& name, const MessageExpectation& expect, const Logs& all, const Logs& judged);
   void latencies(const std::string& name, const MessageExpectation& expect, const Logs& judged);
   void rates(const std::string& name, const MessageExpectation& expect, const Logs& all);
@@ -187,10 +188,23 @@ void Checker::transfers(const std::string& name, const WorkloadSpec& spec, const
   if (!failure_expected) expect(got.broken.empty(), name + ": programs", "no error", got.broken);
 }
 
+void Checker::losses(const std::string& name, const WorkloadSpec& spec, const WorkloadResult& got) {
+  std::uint64_t lost = 0;
+  for (const TransferResult& transfer : got.transfers) lost += transfer.lost;
+  if (spec.expect.lost) bound(name + ": messages lost", *spec.expect.lost, lost);
+}
+
 void Checker::workload(const WorkloadSpec& spec, const WorkloadResult& got) {
   const std::string name = "workload " + spec.name;
   calls(name, spec, got);
-  const auto end_of = [](bool ended) { return ended ? "an end" : "still waiting"; };
+  // Nobody tells a program of what is lost there.
+  const bool may_miss = spec.attributes.reliability == vi::ReliabilityLevel::UnreliableDelivery && !spec.expect.lost &&
+                        std::ranges::any_of(result_.faults, [](std::uint64_t times) { return times != 0; });
+  const auto end_of = [&](bool ended) {
+    if (ended) return "an end";
+    return may_miss ? "still waiting: perhaps for a message that was lost; with `lost` under expect it goes on"
+                    : "still waiting";
+  };
   expect(got.client_ended, name + ": client program", "an end", end_of(got.client_ended));
   expect(got.server_ended, name + ": server program", "an end", end_of(got.server_ended));
   if (got.client_ended)
@@ -200,6 +214,7 @@ void Checker::workload(const WorkloadSpec& spec, const WorkloadResult& got) {
     expect(got.server_state == spec.expect.server_state, name + ": server state", to_string(spec.expect.server_state),
            to_string(got.server_state));
   transfers(name, spec, got);
+  losses(name, spec, got);
   completions(name, spec.expect, got);
   failures(name, spec.expect, got);
   messages(name, spec.expect.messages, {&got.log}, {&got.log});

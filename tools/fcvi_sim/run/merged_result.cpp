@@ -25,6 +25,7 @@ void put(ByteWriter& to, const TransferResult& transfer) {
   to.put(transfer.begun);
   to.put(transfer.ended);
   to.put(transfer.different);
+  to.put(transfer.lost);
   to.put(transfer.messages);
   to.put(transfer.bytes);
   to.put(transfer.duration);
@@ -38,6 +39,7 @@ TransferResult transfer_of(ByteReader& from) {
   transfer.begun = from.get<std::uint32_t>();
   transfer.ended = from.get<std::uint32_t>();
   transfer.different = from.get<std::uint32_t>();
+  transfer.lost = from.get<std::uint64_t>();
   transfer.messages = from.get<std::uint64_t>();
   transfer.bytes = from.get<std::uint64_t>();
   transfer.duration = from.get<runtime::TimeNs>();
@@ -136,6 +138,7 @@ WorkloadResult both_sides(const WorkloadSpec& spec, WorkloadResult client, Workl
     const std::uint32_t different = mine.different + theirs.different;
     if (spec.transfers[i].initiator == Side::Server) std::swap(mine, theirs);
     mine.different = different;
+    mine.lost = std::max(mine.lost, theirs.lost);
   }
   add_traffic(client, client.spans, server.sent);
   add_traffic(client, server.spans, client.sent);

@@ -52,6 +52,7 @@ json::value transfer_of(const TransferSpec& spec, const TransferResult& got) {
           {"begun", got.begun},
           {"ended", got.ended},
           {"different", got.different},
+          {"lost", got.lost},
           {"messages", got.messages},
           {"bytes", got.bytes},
           {"duration_ns", got.duration},

@@ -35,6 +35,7 @@ std::string verdict_text(const TransferSpec& spec, const TransferResult& got) {
   if (got.unexpected_status) return status_text(*got.unexpected_status);
   if (got.different != 0) return "DIFFERENT";
   if (got.ended != spec.repeat) return "not done";
+  if (got.lost != 0) return "equal but " + format_count(got.lost) + " lost";
   return spec.expected_status == 0 ? "equal" : status_text(spec.expected_status);
 }
 

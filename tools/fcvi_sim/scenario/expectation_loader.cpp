@@ -321,6 +321,7 @@ const KeyTable& workload_expectation_keys() {
       {"connect_time", Form::TimeBound, "how long the client's call took"},
       {"accept_time", Form::TimeBound, "how long the server's call took"},
       {"gives_up", Form::Text, "why the first program that gives up does so, or any; transfers are then not checked"},
+      {"lost", Form::Bound, "messages that never come; with unreliable_delivery, where the programs go on without them"},
       {"client_sends", Form::None, "all descriptors of that queue that complete, in order", false, InList::Only, one<completion_keys>},
       {"client_receives", Form::None, "the same of the client's receive queue", false, InList::Only, one<completion_keys>},
       {"server_sends", Form::None, "the same of the server's send queue", false, InList::Only, one<completion_keys>},
@@ -410,6 +411,7 @@ WorkloadExpectation load_workload_expectation(const Tree& tree, const std::strin
   map.optional("connect_time", expect.connect_time, read_time_bound);
   map.optional("accept_time", expect.accept_time, read_time_bound);
   map.optional("gives_up", expect.gives_up, read_text);
+  map.optional("lost", expect.lost, read_bound);
   map.optional("client_sends", expect.client_sends, read_completions);
   map.optional("client_receives", expect.client_receives, read_completions);
   map.optional("server_sends", expect.server_sends, read_completions);

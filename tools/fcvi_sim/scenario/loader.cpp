@@ -252,6 +252,21 @@ void refuse_unseen_arrivals(const Tree& tree, const WorkloadSpec& workload) {
                    "reliability reliable_reception"};
 }
 
+/// Those behind a message that is lost come in its place, so that all must have the same shape; and what the programs
+/// tell each other, too.
+void refuse_unknown_losses(const Tree& tree, const WorkloadSpec& workload) {
+  if (!workload.expect.lost) return;
+  const bool unreliable = workload.attributes.reliability == vi::ReliabilityLevel::UnreliableDelivery;
+  const auto is_plain = [](const TransferSpec& one) {
+    return one.operation == Operation::Send && one.repeat == 1 && one.segments == 1 && !one.reply_bytes &&
+           !one.immediate && one.message_bytes >= least_lost_bytes;
+  };
+  if (!unreliable || workload.transfers.size() != 1 || !is_plain(workload.transfers.front()))
+    throw BadInput{tree.where +
+                   ": lost: expected only with unreliable_delivery, and one transfer: a send of messages of " +
+                   std::to_string(least_lost_bytes) + " bytes at least, without repeat, segments, immediate and reply"};
+}
+
 void Loader::load_group(const MapReader& map, const std::string& what, const Group& group) {
   const Tree *const expect = map.find("expect_group"), *const exceptions = map.find("except");
   if (group.name.empty()) {
@@ -278,6 +293,7 @@ void Loader::load_exceptions(const Tree& tree, const std::string& what, const Gr
     if (workload.reject) standard.connect = vi::Return::Reject;
     workload.expect = load_workload_expectation(value, what + "." + name, standard);
     workload.is_exception = true;
+    refuse_unknown_losses(value, workload);
     if (!workload.expect.messages.is_any()) refuse_unseen_arrivals(value, workload);
   }
 }
@@ -302,6 +318,7 @@ WorkloadSpec Loader::load_workload(const Tree& tree, const Member& member) {
   if (workload.reject) workload.expect.connect = vi::Return::Reject;
   if (const Tree* expect = map.find("expect")) {
     workload.expect = load_workload_expectation(*expect, what + ".expect", workload.expect);
+    refuse_unknown_losses(*expect, workload);
     if (!workload.expect.messages.is_any()) refuse_unseen_arrivals(*expect, workload);
   }
   return workload;

@@ -16,6 +16,7 @@ inline constexpr std::size_t max_workloads = 10'000;
 inline constexpr std::uint64_t max_transfer_bytes = 0xFFFFFFFF;
 inline constexpr std::uint32_t max_segments =
     250;  // VI-DG 4.5: at least 252 per descriptor; one is the address segment
+inline constexpr std::uint32_t least_lost_bytes = 64;  // of messages that may be lost: the programs' own fit there, too
 
 enum class Operation : std::uint8_t { Send, RdmaWrite, RdmaRead };
 std::string_view to_string(Operation operation);
@@ -118,6 +119,8 @@ struct WorkloadExpectation {
   std::optional<FailureExpectation> failed_client_sends = {}, failed_client_receives = {}, failed_server_sends = {},
                                     failed_server_receives = {};
   MessageExpectation messages = {};
+  /// Messages that never came as a whole; where it is given, the target does not wait for them.
+  std::optional<Bound> lost = {};
 };
 
 /// One connection: a client program and a server program, or two peers, of which the one that begins the first transfer
