@@ -75,11 +75,18 @@ std::string replay_command(const std::string& path, const FaultList& faults) {
   return command;
 }
 
+// When the programs have ended no more are counted: what follows has the number of the last.
 std::string to_text(const Ladder& ladder, runtime::TimeNs start) {
+  std::uint32_t last = 0;
+  for (const LadderRow& row : ladder.rows()) last = std::max(last, row.last_number);
   std::string text;
-  for (const LadderRow& row : ladder.rows())
-    text += padded(settings::format_duration(row.at - start), time_width, true) +
-            padded(numbers_text(row), number_width, true) + "  " + row_text(ladder, row) + "\n";
+  bool ended = false;
+  for (const LadderRow& row : ladder.rows()) {
+    const std::string numbers = ended && row.first_number == last ? "" : numbers_text(row);
+    ended = ended || (last != 0 && row.last_number == last);
+    text += padded(settings::format_duration(row.at - start), time_width, true) + padded(numbers, number_width, true) +
+            "  " + row_text(ladder, row) + "\n";
+  }
   return text;
 }
 
