@@ -19,6 +19,8 @@ inline constexpr std::uint16_t end_of_options = 0, comment = 1;
 inline constexpr std::uint16_t if_name = 2, if_tsresol = 9, if_tsoffset = 14;
 /// epb_dropcount, 64 bits: frames of the interface that are missing since its frame before.
 inline constexpr std::uint16_t epb_flags = 2, epb_dropcount = 4;
+/// A time as a packet has it (high, then low word): when the capture of the interface ended.
+inline constexpr std::uint16_t isb_endtime = 3;
 /// 64 bits: frames of the interface that are missing until now, in all.
 inline constexpr std::uint16_t isb_ifdrop = 5;
 }  // namespace option

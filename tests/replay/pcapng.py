@@ -6,7 +6,7 @@ import struct
 import zlib
 from pathlib import Path
 
-SECTION, INTERFACE, PACKET = 0x0A0D0D0A, 1, 6
+SECTION, INTERFACE, STATISTICS, PACKET = 0x0A0D0D0A, 1, 5, 6
 OUTBOUND = 2
 ETHERNET, FC, FC_WITH_DELIMITERS = 1, 224, 225
 # FCoE: Ethernet header, FCoE header up to SOF; then CRC, EOF and reserved bytes.
@@ -14,6 +14,13 @@ BEFORE, BEHIND = 14 + 14, 8
 SOF_SETS = {0x2E: bytes.fromhex("bcb55656"), 0x36: bytes.fromhex("bcb53636"), 0x2D: bytes.fromhex("bcb55555"),
             0x35: bytes.fromhex("bcb53535")}
 EOF_SETS = {0x41: bytes.fromhex("bc95d5d5"), 0x42: bytes.fromhex("bc957575")}
+
+
+def ended(interface: int, time: int) -> bytes:
+    """Statistics of an interface: its capture ended then (isb_endtime)."""
+    when = struct.pack("<II", time >> 32, time & 0xFFFFFFFF)
+    body = struct.pack("<I", interface) + when + struct.pack("<HH", 3, 8) + when + bytes(4)
+    return struct.pack("<II", STATISTICS, len(body) + 12) + body + struct.pack("<I", len(body) + 12)
 
 
 @dataclasses.dataclass

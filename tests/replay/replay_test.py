@@ -59,7 +59,8 @@ class Replay(unittest.TestCase):
     def check_same(self, path, port, *options):
         result = self.replay(path, port, *options)
         self.assertEqual((result.returncode, result.stderr), (SAME, ""), result.stdout)
-        self.assertRegex(result.stdout, r"\Ano difference: [0-9,]+ frames? of port .* as captured, [0-9,]+ frames? to it\n\Z")
+        self.assertRegex(result.stdout, r"\Ano difference: [0-9,]+ frames? of port .* as captured, [0-9,]+ frames? to it\n"
+                                        r"(sent now, and not captured, but the capture may have ended before: .*\n)*\Z")
         return int(re.search(r"no difference: ([0-9,]+)", result.stdout)[1].replace(",", ""))
 
     def check_different(self, path, port, first_line, *options):
@@ -96,11 +97,15 @@ class Replay(unittest.TestCase):
                     self.assertEqual(self.check_same(path, port), sent)
 
     def test_every_figure_where_it_was_sent(self):
-        """Each frame once: what comes from the other port is captured before it is taken in. Not what a fault delayed or rewrote."""
+        """Each frame once: what comes from the other port is captured before it is taken in, and before a fault delays, changes or
+        doubles it, as its comment says. Not where only the receiving end has the comment, or where the user's time is over between
+        the delay that the comment tells and the arrival."""
+        too_close = {"figure-A.2-case-2.yaml", "figure-C.2-client-timeout.yaml", "table-2-row-2.yaml"}
         played = 0
         for figure in sorted(path.name for path in Path(SCENARIOS).glob("*.yaml")):
             capture = pcapng.Capture.read(self.capture_of(figure))
-            if any(word in pcapng.option(packet.options, 1) for packet in capture.packets for word in (b"delayed", b"rewritten")):
+            told = {pcapng.option(packet.options, 1) for packet in capture.packets if packet.sent}
+            if figure in too_close or any(pcapng.option(packet.options, 1) not in told for packet in capture.packets):
                 continue
             capture.packets = [packet for packet in capture.packets if packet.sent or packet.fc()[5] == 0xFF]
             path = capture.write(self.file("once.pcapng"))
@@ -108,7 +113,7 @@ class Replay(unittest.TestCase):
                 with self.subTest(figure=figure, port=port):
                     self.check_same(path, port)
             played += 1
-        self.assertGreater(played, 30)
+        self.assertGreater(played, 50)
 
     def test_a_frame_that_the_port_took_in_late(self):
         """Of the live fabric, on a busy machine: bob listed the ports (disconnected) before he took in the RSCN that was captured
@@ -147,6 +152,25 @@ class Replay(unittest.TestCase):
                 first = self.check_different(changed, "bob", ".*").splitlines()
                 self.assertTrue(first[0].startswith(f"frame {named} at") or sent[named] in first[2], first)
 
+    def test_an_answer_that_is_missing_at_the_end(self):
+        """Of what bob received last. Where the capture ends with it nobody knows, and that is said; where it went on for a second, as
+        its statistics say (isb_endtime), the answer is missing."""
+        path = Path(CAPTURES, "live-disconnect-and-state-change.pcapng.gz")
+        capture = pcapng.Capture.read(path)
+        rscn = max(at for at, packet in enumerate(capture.packets) if packet.fc()[5:9] == b"\xff\xff\xfd\x01")
+        interface = capture.packets[rscn].interface
+        kept = capture.packets[:rscn + 1] + [packet for packet in capture.packets[rscn + 1:] if packet.interface != interface]
+        capture.packets = kept
+        ends = capture.write(self.file("ends.pcapng"))
+        result = self.replay(ends, "bob")
+        self.assertEqual((result.returncode, result.stderr), (SAME, ""), result.stdout)
+        self.assertRegex(result.stdout, r"\nsent now, and not captured, but the capture may have ended before: .* > FFFFFD LS_ACC")
+        last = max(packet.time for packet in kept)
+        with open(ends, "ab") as file:
+            file.write(pcapng.ended(interface, last + 10**9))
+        text = self.check_different(ends, "bob", r"a frame is sent now at \S+ s, .*")
+        self.assertRegex(text, r" > FFFFF[CD] (GPN_ID|LS_ACC)")
+
     def test_names_of_a_port(self):
         path = self.capture_of("figure-C.1-client-server-setup.yaml")
         for name in ("client", "010200", "20:00:02:fc:f0:00:00:02"):
@@ -164,12 +188,10 @@ class Replay(unittest.TestCase):
                     self.check_same(path, n_port_id)
 
     def test_both_ends_without_directions(self):
-        """As pcap has it: the second of two records is the arrival of the first. Not of what a fault rewrote on the way."""
+        """As pcap has it: the second of two records is the arrival of the first, also where a fault rewrote it on the way."""
         played = 0
         for figure in [*sorted(path.name for path in Path(SCENARIOS).glob("*.yaml")), "../farp.yaml"]:
             packets = pcapng.Capture.read(self.capture_of(figure)).packets
-            if any(b"rewritten" in pcapng.option(packet.options, 1) for packet in packets):
-                continue
             link_type = (pcapng.ETHERNET, pcapng.FC_WITH_DELIMITERS)[played % 2]
             path = pcapng.write_pcap(self.file("both.pcap"), packets, link_type)
             for n_port_id in ("010100", "010200"):

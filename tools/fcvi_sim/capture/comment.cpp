@@ -23,6 +23,13 @@ bool tells_of_gap(std::string_view comment) {
   return comment.substr(0, comment.find(separator)).find(of_gap) != std::string_view::npos;
 }
 
+bool tells_of_frame_before(std::string_view comment) {
+  return comment.find(", after it had been shown") != std::string_view::npos ||
+         (tells_of_end(comment) && comment.find(", shown before: ") != std::string_view::npos);
+}
+
+bool tells_of_end(std::string_view comment) { return comment.find("the last frame of ") != std::string_view::npos; }
+
 Tells told_by(std::string_view comment) {
   if (tells_of_gap(comment)) {
     const std::size_t end = comment.find(separator);

@@ -14,6 +14,10 @@ enum class Tells : std::uint8_t { note, fault, lost };
 [[nodiscard]] Tells told_by(std::string_view comment);
 /// That frames are missing before this one.
 [[nodiscard]] bool tells_of_gap(std::string_view comment);
+/// The live fabric shows a frame again to tell what became of it since ("..., after it had been shown").
+[[nodiscard]] bool tells_of_frame_before(std::string_view comment);
+/// The process of its sender ended behind this frame, and not in order: "the last frame of ...".
+[[nodiscard]] bool tells_of_end(std::string_view comment);
 /// Without "fault: ".
 [[nodiscard]] std::string_view words_of(std::string_view comment);
 

@@ -26,6 +26,8 @@ class Format {
   virtual bool next(Packet& packet) = 0;
   [[nodiscard]] const std::vector<Interface>& interfaces() const { return interfaces_; }
   [[nodiscard]] const std::string& error() const { return error_; }
+  /// What the file says until now of when the capture ended, in nanoseconds as of a packet; 0: it does not.
+  [[nodiscard]] std::int64_t ended_at() const { return ended_at_; }
 
  protected:
   /// No packet of ours is longer: what claims to be is no packet.
@@ -40,6 +42,7 @@ class Format {
   /// False with an error if the capture has no interface with Fibre Channel frames.
   bool any_fits();
   std::vector<Interface> interfaces_;
+  std::int64_t ended_at_ = 0;
 
  private:
   std::string error_;
@@ -59,6 +62,8 @@ class File {
   [[nodiscard]] std::string error() const;
   /// Those that the packets so far refer to.
   [[nodiscard]] const std::vector<Interface>& interfaces() const { return format_->interfaces(); }
+  /// See Format.
+  [[nodiscard]] std::int64_t ended_at() const { return format_->ended_at(); }
 
  private:
   std::string path_;

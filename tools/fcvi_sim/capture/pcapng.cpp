@@ -158,13 +158,20 @@ bool Pcapng::describe_interface() {
   return true;
 }
 
-/// How many frames are missing until now, in all.
+/// How many frames are missing until now, in all, and when the capture ended.
 void Pcapng::read_statistics() {
-  if (!has(12)) return;
+  if (!has(12) || first_interface_ + field(0) >= interfaces_.size()) return;
+  const std::size_t interface = first_interface_ + field(0);
   for (Options options(wire::Bytes(body_).subspan(12), order_); options.next();) {
-    if (options.code() != option::isb_ifdrop || options.value().size() != 8) continue;
-    const std::uint64_t now = order_.u64(options.value().data());
-    gap_ = now > std::exchange(missing_[first_interface_ + field(0)], now) || gap_;
+    const wire::Bytes value = options.value();
+    if (value.size() != 8) continue;
+    if (options.code() == option::isb_ifdrop) {
+      const std::uint64_t now = order_.u64(value.data());
+      gap_ = now > std::exchange(missing_[interface], now) || gap_;
+    } else if (options.code() == option::isb_endtime) {
+      const std::uint64_t ticks = std::uint64_t{order_.u32(value.data())} << 32 | order_.u32(value.data() + 4);
+      ended_at_ = std::max(ended_at_, to_nanoseconds(ticks, interfaces_[interface]));
+    }
   }
 }
 

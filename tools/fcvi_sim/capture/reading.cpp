@@ -145,6 +145,7 @@ bool Reading::next(Seen& seen) {
   if (!file_.next(seen.packet)) return false;
   if (!std::exchange(begun_, true)) first_at_ = seen.packet.at;
   seen.since_first = seen.packet.at - first_at_;
+  latest_ = std::max(latest_, seen.since_first);
   seen.frame = take_apart(seen.packet);
   seen.record = nullptr;
   seen.exchange = nullptr;

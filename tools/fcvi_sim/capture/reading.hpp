@@ -1,6 +1,7 @@
 // A capture, frame by frame, with all that is known about each: what it carries, to what it belongs, what is wrong
 // with it.
 #pragma once
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,8 @@ class Reading {
   [[nodiscard]] const std::vector<Interface>& interfaces() const { return file_.interfaces(); }
   [[nodiscard]] const Tracker& tracker() const { return tracker_; }
   [[nodiscard]] Time first_at() const { return first_at_; }
+  /// Since the first frame: until when it is known what there was. The latest frame, or later, if the file says so.
+  [[nodiscard]] Time known_until() const { return std::max(latest_, file_.ended_at() - first_at_); }
   /// Exchanges so far: the number of the latest.
   [[nodiscard]] std::uint64_t exchange_count() const { return exchange_count_; }
 
@@ -65,7 +68,7 @@ class Reading {
   Tracker tracker_;
   wire::PartialIus ius_;
   TcpReader tcp_;
-  Time first_at_ = 0;
+  Time first_at_ = 0, latest_ = 0;  // the latter since the former
   bool begun_ = false;
   std::uint64_t exchange_count_ = 0;
   boost::unordered_flat_map<std::uint64_t, std::shared_ptr<ExchangeFacts>> exchanges_;

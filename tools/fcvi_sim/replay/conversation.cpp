@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -9,6 +10,7 @@
 #include "tools/fcvi_sim/capture/comment.hpp"
 #include "tools/fcvi_sim/capture/reading.hpp"
 #include "tools/fcvi_sim/capture/twice.hpp"
+#include "tools/fcvi_sim/capture/way.hpp"
 #include "tools/fcvi_sim/replay/pairs.hpp"
 #include "wire/ct/rsnn_nn.hpp"
 #include "wire/els/login.hpp"
@@ -20,6 +22,10 @@ namespace {
 using capture::Direction;
 constexpr capture::Time longest_gap =
     86'400'000'000'000;  // timers that ask again would run for longer than anybody waits
+
+// A frame that waits to be overtaken goes after this time (E_D_TOV), as the fault `reorder` has it.
+constexpr capture::Time longest_hold = 2'000'000'000;
+constexpr std::size_t most_copies = 65'536;  // more has no fault made
 
 bool contains(const std::vector<wire::FcId>& ids, wire::FcId id) {
   return std::find(ids.begin(), ids.end(), id) != ids.end();
@@ -229,7 +235,10 @@ class Selector {
       : port_(port), census_(census), by_direction_(port.interface && census.receives(*port.interface)),
         of_simulator_(by_direction_ && interfaces[*port.interface].of_simulator) {}
   void add(const capture::Seen& seen);
-  [[nodiscard]] std::vector<CapturedFrame> take() { return std::move(frames_); }
+  /// All of them: also what was still under way.
+  [[nodiscard]] std::vector<CapturedFrame> take();
+  /// The process of the port ended then; nullopt: the capture does not say so.
+  [[nodiscard]] std::optional<capture::Time> end() const { return end_; }
   /// Why they are not all; empty: they are.
   [[nodiscard]] const std::string& error() const { return error_; }
 
@@ -242,9 +251,24 @@ class Selector {
   }
   [[nodiscard]] bool comes_from_afar(const capture::Seen& seen, const Carried& carried) const;
   [[nodiscard]] Role role_by_address(const capture::Seen& seen, const Carried& carried);
+  [[nodiscard]] CapturedFrame frame_of(const capture::Seen& seen, Carried carried, Role role) const;
+  void check(const capture::Seen& seen);
+  void send_on(CapturedFrame frame, const capture::Seen& seen);
+  void arrive_until(capture::Time time);
+  void be_overtaken(const capture::Seen& seen);
+  void enter(CapturedFrame frame);
   void mark(CapturedFrame& frame);
   void read_message(CapturedFrame& frame);
   using ExchangeKey = std::tuple<std::uint32_t, std::uint16_t, bool>;  // peer, OX_ID, the port is its originator
+
+  /// To the port, captured where it was sent: a fault made it late.
+  struct UnderWay {
+    CapturedFrame frame;
+    capture::Time arrival = 0;
+    std::size_t interface = 0;       // of its sender
+    std::uint32_t overtaken_by = 0;  // so many frames more of it
+    bool waits_for_others = false;
+  };
 
   const CapturedPort& port_;
   const Census& census_;
@@ -252,6 +276,9 @@ class Selector {
   Pairs pairs_;
   std::string error_;
   std::vector<CapturedFrame> frames_;
+  std::vector<UnderWay> under_way_;  // in the order in which they were sent
+  std::size_t copies_ = 0;
+  std::optional<capture::Time> end_;
   wire::PartialIus sent_ius_, received_ius_;
   std::set<ExchangeKey> answered_;
   std::map<std::pair<ExchangeKey, bool>, wire::SeqId> sequences_;  // the latest that the port sent or received
@@ -300,31 +327,107 @@ bool is_by_fault(const capture::Packet& packet) {
                      [](const std::string& comment) { return capture::told_by(comment) == capture::Tells::fault; });
 }
 
+bool is_shown_again(const capture::Packet& packet) {
+  return std::any_of(packet.comments.begin(), packet.comments.end(), capture::tells_of_frame_before);
+}
+
 void Selector::add(const capture::Seen& seen) {
+  arrive_until(seen.since_first);
   auto carried = carried_by(seen);
-  if (!carried) return;
-  const Role role = role_of(seen, *carried);
-  if (role == Role::none) return;
+  const Role role = carried ? role_of(seen, *carried) : Role::none;
+  if (role == Role::sent &&
+      std::any_of(seen.packet.comments.begin(), seen.packet.comments.end(), capture::tells_of_end))
+    end_ = seen.since_first;
+  if (role != Role::none && !is_shown_again(seen.packet)) {
+    check(seen);
+    CapturedFrame frame = frame_of(seen, std::move(*carried), role);
+    if (role == Role::received && seen.packet.direction == Direction::sent)
+      send_on(std::move(frame), seen);
+    else
+      enter(std::move(frame));
+  }
+  be_overtaken(seen);
+}
+
+void Selector::check(const capture::Seen& seen) {
   for (const std::string& comment : seen.packet.comments)
     if (error_.empty() && comment.find("way mark") != std::string::npos)
       error_ = "frame " + std::to_string(seen.packet.number) + " says that message data went another way (" + comment +
                "): they cannot be compared";
   if (!frames_.empty() && std::abs(seen.since_first - frames_.back().at) > longest_gap && error_.empty())
     error_ = "frame " + std::to_string(seen.packet.number) + " is more than a day away from the one before";
+}
+
+CapturedFrame Selector::frame_of(const capture::Seen& seen, Carried carried, Role role) const {
   CapturedFrame frame;
   frame.number = seen.packet.number;
   frame.at = seen.since_first;
   frame.sent = role == Role::sent;
   frame.on_its_way = !frame.sent && !is_at_port(seen);
-  frame.bytes = std::move(carried->bytes);
-  frame.header = carried->header;
-  if (!carried->by_fip) {
-    frame.sof = seen.frame.sof;
-    if (!frame.sent || !is_by_fault(seen.packet)) {
-      frame.eof = seen.frame.eof;
-      frame.crc_error = seen.frame.crc_ok == false;
-    }
+  frame.bytes = std::move(carried.bytes);
+  frame.header = carried.header;
+  if (carried.by_fip) return frame;
+  frame.sof = seen.frame.sof;
+  if (frame.sent && is_by_fault(seen.packet)) return frame;
+  frame.eof = seen.frame.eof;
+  frame.crc_error = seen.frame.crc_ok == false;
+  return frame;
+}
+
+// --- what a fault did on the way to the port, where the frame was captured at its sender -------------------------
+
+void Selector::send_on(CapturedFrame frame, const capture::Seen& seen) {
+  capture::Way way;
+  for (const std::string& comment : seen.packet.comments)
+    if (auto told = capture::way_told_by(comment)) way = std::move(*told);
+  way.change(frame.bytes);
+  frame.crc_error = frame.crc_error || way.crc_error;
+  const auto header = wire::FcHeader::parse(frame.bytes);
+  const bool is_to_port = header && (contains(port_.ids, header->d_id) || header->d_id == wire::well_known::broadcast);
+  if (!is_to_port) return;  // cut to less than a header, or rewritten
+  frame.header = *header;
+  const capture::Time step = std::clamp<capture::Time>(way.delay, 0, longest_gap);
+  for (std::uint32_t i = 1; i <= way.copies && copies_ < most_copies; ++i, ++copies_) {
+    under_way_.push_back({frame, frame.at + i * step, seen.packet.interface, 0, false});
+    under_way_.back().frame.at += i * step;
   }
+  if (way.copies != 0 || (step == 0 && way.overtaken_by == 0)) return enter(std::move(frame));
+  const bool waits = way.overtaken_by != 0;
+  const capture::Time arrival = frame.at + (waits ? longest_hold : step);
+  frame.at = arrival;
+  // This record itself is counted, too.
+  under_way_.push_back({std::move(frame), arrival, seen.packet.interface, way.overtaken_by + 1, waits});
+}
+
+/// What arrives before that time.
+void Selector::arrive_until(capture::Time time) {
+  while (!under_way_.empty()) {
+    const auto first = std::min_element(under_way_.begin(), under_way_.end(),
+                                        [](const auto& one, const auto& other) { return one.arrival < other.arrival; });
+    if (first->arrival > time) return;
+    CapturedFrame frame = std::move(first->frame);
+    under_way_.erase(first);
+    enter(std::move(frame));
+  }
+}
+
+/// One more frame of that sender passes those that wait for it.
+void Selector::be_overtaken(const capture::Seen& seen) {
+  if (under_way_.empty() || seen.packet.direction != Direction::sent) return;
+  for (UnderWay& one : under_way_) {
+    if (!one.waits_for_others || one.interface != seen.packet.interface || --one.overtaken_by != 0) continue;
+    one.arrival = one.frame.at = seen.since_first;
+    one.waits_for_others = false;
+  }
+  arrive_until(seen.since_first);
+}
+
+std::vector<CapturedFrame> Selector::take() {
+  arrive_until(std::numeric_limits<capture::Time>::max());
+  return std::move(frames_);
+}
+
+void Selector::enter(CapturedFrame frame) {
   mark(frame);
   read_message(frame);
   frames_.push_back(std::move(frame));
@@ -396,6 +499,7 @@ ReadConversation read_conversation(const std::string& path, const std::string& p
   result.error = read_all(second, file.path(), [&](const capture::Seen& seen) { selector.add(seen); });
   if (result.error.empty() && !selector.error().empty()) result.error = path + ": " + selector.error();
   result.conversation.frames = selector.take();
+  result.conversation.end = std::min(selector.end().value_or(second.known_until()), second.known_until());
   return result;
 }
 

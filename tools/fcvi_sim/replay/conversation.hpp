@@ -48,6 +48,7 @@ struct CapturedPort {
 struct Conversation {
   CapturedPort port;
   std::vector<CapturedFrame> frames;
+  capture::Time end = 0;  // until then what the port sent would be there, as long as its process is known to have run
 };
 
 struct ReadConversation {

@@ -18,16 +18,46 @@ std::size_t hash_of(wire::Bytes frame) {
 
 }  // namespace
 
+void Pairs::note_login(const wire::FcHeader& header) {
+  if (header.s_id == wire::well_known::f_port && header.r_ctl == wire::RCtl::els_reply) ++logins_[header.d_id.value];
+}
+
+std::uint64_t Pairs::logins_of(const wire::FcHeader& header) const {
+  const auto of = [this](wire::FcId id) {
+    const auto found = logins_.find(id.value);
+    return found == logins_.end() ? std::uint64_t{0} : found->second;
+  };
+  return of(header.s_id) << 32 | of(header.d_id);
+}
+
+Pairs::Ids Pairs::ids_of(const wire::FcHeader& header) const {
+  const std::uint64_t responder = header.has(wire::f_ctl::exchange_responder) ? 1 : 0;
+  const std::uint64_t place = std::uint64_t{header.ox_id.value} << 48 | std::uint64_t{header.seq_cnt.value} << 32 |
+                              std::uint64_t{header.seq_id.value} << 16 | static_cast<std::uint8_t>(header.r_ctl) << 8 |
+                              responder;
+  return {header.s_id.value, header.d_id.value, place, logins_of(header)};
+}
+
 Pairs::End Pairs::add(const capture::Seen& seen, const wire::FcHeader& header, wire::Bytes frame) {
-  if (seen.packet.direction != capture::Direction::unknown || !is_between_ports(header)) return End::only;
+  if (seen.packet.direction != capture::Direction::unknown) return End::only;
+  note_login(header);
+  if (!is_between_ports(header)) return End::only;
   ++frames_;
-  const auto [departure, is_new] = departed_.try_emplace(hash_of(frame), seen.since_first);
-  if (is_new) return End::departure;
-  if (seen.since_first - departure->second > capture::Copies::longest_way) {
-    departure->second = seen.since_first;
+  const std::size_t hash = hash_of(frame) ^ std::hash<std::uint64_t>()(logins_of(header));
+  const Ids ids = ids_of(header);
+  const auto is_recent = [&](std::size_t of) {
+    const auto found = left_.find(of);
+    return found != left_.end() && seen.since_first - found->second <= capture::Copies::longest_way;
+  };
+  const auto waiting = on_their_way_.find(ids);
+  const bool is_changed = waiting != on_their_way_.end() && waiting->second != hash && is_recent(waiting->second);
+  if (!is_recent(hash) && !is_changed) {
+    left_[hash] = seen.since_first;
+    on_their_way_[ids] = hash;
     return End::departure;
   }
-  departed_.erase(departure);
+  if (waiting != on_their_way_.end()) on_their_way_.erase(waiting);
+  if (is_changed) left_[hash] = seen.since_first;
   ++arrivals_;
   return End::arrival;
 }

@@ -2,13 +2,17 @@
 #pragma once
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
+#include <map>
+#include <tuple>
 
 #include "tools/fcvi_sim/capture/reading.hpp"
 
 namespace sim::replay {
 
 /// Fed with all frames in order. Of two records between ports with the same bytes the second is the arrival of the
-/// first. What a service of the fabric sends or receives is captured at the port only.
+/// first, and so are further ones: a fault doubled the frame. A record with other bytes is the arrival of a frame of
+/// the same Exchange, SEQ_ID and SEQ_CNT that has left and did not arrive: a fault changed it. A login of either port ends
+/// what was before it: its ids come again. What a service of the fabric sends or receives is captured at the port only.
 class Pairs {
  public:
   enum class End : std::uint8_t { only, departure, arrival };
@@ -17,8 +21,15 @@ class Pairs {
   [[nodiscard]] bool are_usual() const { return 4 * arrivals_ > frames_; }
 
  private:
+  using Ids = std::tuple<std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t>;
+  void note_login(const wire::FcHeader& header);
+  [[nodiscard]] std::uint64_t logins_of(const wire::FcHeader& header) const;
+  [[nodiscard]] Ids ids_of(const wire::FcHeader& header) const;
+
   std::uint64_t frames_ = 0, arrivals_ = 0;
-  boost::unordered_flat_map<std::size_t, capture::Time> departed_;  // by a hash of the bytes; did not arrive yet
+  boost::unordered_flat_map<std::size_t, capture::Time> left_;      // when frames left, by a hash of the bytes
+  std::map<Ids, std::size_t> on_their_way_;                         // did not arrive yet: that hash
+  boost::unordered_flat_map<std::uint32_t, std::uint32_t> logins_;  // answers to FLOGI, by N_Port_ID
 };
 
 }  // namespace sim::replay

@@ -9,6 +9,8 @@ namespace {
 
 // Frames of different connections may pass each other, but no further than this.
 constexpr std::size_t window = 64;
+// So long a frame may wait for the link behind others.
+constexpr capture::Time longest_in_queue = 1'000'000;
 
 /// Whom a frame is for, and to which of its endpoints: what is told apart here has no order.
 struct Stream {
@@ -34,6 +36,30 @@ Stream stream_of(const SentFrame& frame) {
   return stream_of(*wire::FcHeader::parse(bytes), bytes.subspan(wire::FcHeader::size()));
 }
 
+enum class Phase : std::uint8_t { other, set_up, disconnect };
+
+Phase phase_of(const CapturedFrame& frame) {
+  if (!frame.is_fc_vi()) return Phase::other;
+  const auto fields = wire::fcvi::DeviceHeader::parse(frame.header.device_header_size(), frame.data_field());
+  if (!fields) return Phase::other;
+  switch (fields->opcode) {
+    case wire::fcvi::Opcode::connect_rqst:
+    case wire::fcvi::Opcode::connect_resp1:
+    case wire::fcvi::Opcode::connect_resp2:
+    case wire::fcvi::Opcode::connect_resp3: return Phase::set_up;
+    case wire::fcvi::Opcode::disconnect_rqst:
+    case wire::fcvi::Opcode::disconnect_resp: return Phase::disconnect;
+    default: return Phase::other;
+  }
+}
+
+/// Set-ups of two connections, or their Disconnects: they take turns as the user and the peer had it.
+bool take_turns(const CapturedFrame& one, const CapturedFrame& other) {
+  const Phase phase = phase_of(one);
+  if (phase == Phase::other || phase != phase_of(other)) return false;
+  return one.header.ox_id != other.header.ox_id || one.by_responder() != other.by_responder();
+}
+
 std::string_view name_of(wire::Bytes frame) {
   return wire::message_name(*wire::FcHeader::parse(frame), frame.subspan(wire::FcHeader::size()));
 }
@@ -44,11 +70,21 @@ wire::Sof likely_sof(const CapturedFrame& frame) {
   return frame.begins_sequence ? wire::Sof::i3 : wire::Sof::n3;
 }
 
+bool is_on_its_way(const CapturedFrame& frame) { return frame.on_its_way; }
+
+/// So long behind its last frame a port answers. Later it may ask again for what its user gave up: that shows nowhere.
+capture::Time last_heard(const Conversation& conversation, capture::Time tolerance) {
+  const capture::Time last = conversation.frames.empty() ? 0 : conversation.frames.back().at;
+  return std::clamp(conversation.end, last, last + tolerance);
+}
+
 }  // namespace
 
 Player::Player(const Conversation& conversation, const Script& script, const PortTraits& traits, Options options)
-    : conversation_(conversation), script_(script), traits_(traits), options_(options), start_(scheduler_.now()),
-      driver_(scheduler_), host_(scheduler_, pool_, traits), user_(driver_, host_, script, translation_) {
+    : conversation_(conversation), script_(script), traits_(traits), options_(options),
+      takes_late_(std::any_of(conversation.frames.begin(), conversation.frames.end(), is_on_its_way)),
+      end_(last_heard(conversation, options.tolerance)), start_(scheduler_.now()), driver_(scheduler_),
+      host_(scheduler_, pool_, traits), user_(driver_, host_, script, translation_) {
   for (std::size_t i = 0; i < conversation.frames.size(); ++i)
     if (conversation.frames[i].sent) awaited_.push_back(i);
 }
@@ -74,10 +110,7 @@ void Player::advance(runtime::TimeNs now) {
 
 /// False: it waits, for the time of the next frame or for one of the port.
 bool Player::step(runtime::TimeNs now) {
-  if (next_ == conversation_.frames.size()) {
-    over_ = true;
-    return false;
-  }
+  if (next_ == conversation_.frames.size()) return await_end(now);
   const CapturedFrame& frame = conversation_.frames[next_];
   set_gate();
   if (time_of(next_) > now) {
@@ -90,6 +123,14 @@ bool Player::step(runtime::TimeNs now) {
   if (!frame.sent && connected_) hand_over(frame);
   came_.erase(next_++);
   return !over_;
+}
+
+/// What comes now nobody captured.
+bool Player::await_end(runtime::TimeNs now) {
+  set_gate();
+  over_ = now >= start_ + end_;
+  if (!over_) scheduler_.schedule(*this, start_ + end_);
+  return false;
 }
 
 /// True: it was missed, and the conversation goes on without it.
@@ -211,10 +252,13 @@ std::optional<std::size_t> Player::find_match(const SentFrame& now) {
 
 /// No frame that is still awaited before it is of its own stream: such keep their order.
 bool Player::may_pass(std::size_t index) const {
-  const Stream own = stream_of(conversation_.frames[awaited_[index]]);
+  const CapturedFrame& frame = conversation_.frames[awaited_[index]];
+  const Stream own = stream_of(frame);
   for (std::size_t i = first_awaited_; i < index; ++i) {
     if (came_.contains(awaited_[i])) continue;
-    const Stream other = stream_of(conversation_.frames[awaited_[i]]);
+    const CapturedFrame& before = conversation_.frames[awaited_[i]];
+    if (take_turns(frame, before)) continue;
+    const Stream other = stream_of(before);
     if (other == own || (other.port == own.port && !(other.is_message && own.is_message))) return false;
   }
   return true;
@@ -264,9 +308,14 @@ void Player::no_match(const SentFrame& now, runtime::TimeNs ready) {
   accept(at);
 }
 
-/// What comes when all is over may have been captured, had the capture gone on.
+/// Had the capture gone on, it may be there: it waits for the link behind others, or it answers what was taken in late.
+bool Player::may_be_behind_end(capture::Time at) const {
+  if (first_awaited_ < awaited_.size()) return time_of(conversation_.frames.size() - 1) <= start_ + at;
+  return at + (takes_late_ ? options_.tolerance : longest_in_queue) >= conversation_.end;
+}
+
 void Player::note_extra(const SentFrame& now, runtime::TimeNs ready) {
-  if (time_of(conversation_.frames.size() - 1) <= ready) return;
+  if (may_be_behind_end(ready - start_)) return behind_end_.push_back(now);
   const auto following =
       std::find_if(awaited_.begin(), awaited_.end(), [&](std::size_t at) { return time_of(at) >= ready; });
   const CapturedFrame* captured = following == awaited_.end() ? nullptr : &conversation_.frames[*following];

@@ -38,6 +38,8 @@ class Player final : private runtime::Event, private fc2::FrameOutput {
   [[nodiscard]] const std::vector<Difference>& differences() const { return differences_; }
   [[nodiscard]] std::size_t frames_compared() const { return compared_; }
   [[nodiscard]] std::size_t frames_handed_over() const { return handed_over_; }
+  /// What it sent now when all was over, and may have sent then: the capture does not go on for long enough to tell.
+  [[nodiscard]] const std::vector<SentFrame>& frames_behind_end() const { return behind_end_; }
   /// Where in the conversation it stands: position of the next frame.
   [[nodiscard]] std::size_t position() const { return next_; }
 
@@ -52,6 +54,7 @@ class Player final : private runtime::Event, private fc2::FrameOutput {
   void advance(runtime::TimeNs now);
   bool step(runtime::TimeNs now);
   bool await_frame(runtime::TimeNs now);
+  bool await_end(runtime::TimeNs now);
   void call_user();
   void hand_over(const CapturedFrame& frame);
   void reconnect();
@@ -60,6 +63,7 @@ class Player final : private runtime::Event, private fc2::FrameOutput {
   void skip_matched();
   void note(Difference difference);
   void note_extra(const SentFrame& now, runtime::TimeNs ready);
+  [[nodiscard]] bool may_be_behind_end(capture::Time at) const;
   /// Takes note of when frames began to wait for the link.
   void watch_queue();
 
@@ -78,6 +82,8 @@ class Player final : private runtime::Event, private fc2::FrameOutput {
   const Script& script_;
   const PortTraits& traits_;
   const Options options_;
+  const bool takes_late_;    // frames may have been taken in later than they were captured
+  const capture::Time end_;  // so long it is listened to
   fc2::FramePool pool_;
   runtime::Scheduler scheduler_;
   const runtime::TimeNs start_;
@@ -92,6 +98,7 @@ class Player final : private runtime::Event, private fc2::FrameOutput {
   std::set<std::size_t> came_;         // frames that came out of turn
   std::deque<runtime::TimeNs> ready_;  // since when the port's frames wait, in order
   std::vector<Difference> differences_;
+  std::vector<SentFrame> behind_end_;
   std::size_t compared_ = 0, handed_over_ = 0;
   bool connected_ = false, over_ = false;
 };

@@ -38,6 +38,15 @@ std::string text_of(const Difference& difference, bool all_fields) {
   return text;
 }
 
+std::string frames_behind_end(const Player& player, bool all_fields) {
+  std::string text;
+  for (const SentFrame& frame : player.frames_behind_end()) {
+    text += "sent now, and not captured, but the capture may have ended before: " + words_of(frame.bytes) + "\n";
+    if (all_fields) text += fields_of(frame.bytes, "    ");
+  }
+  return text;
+}
+
 std::string frames(std::size_t count) { return settings::format_count(count) + (count == 1 ? " frame" : " frames"); }
 
 }  // namespace
@@ -64,10 +73,12 @@ ReplayResult replay(const ReplayOptions& options) {
   player.run();
   for (const Difference& difference : player.differences()) result.text += text_of(difference, options.all_fields);
   result.same = player.differences().empty();
+  const std::string behind_end = frames_behind_end(player, options.all_fields);
   if (result.same)
     result.text = "no difference: " + frames(player.frames_compared()) + " of port " +
                   read.conversation.port.to_string() + " as captured, " + frames(player.frames_handed_over()) +
                   " to it\n";
+  result.text += behind_end;
   return result;
 }
 

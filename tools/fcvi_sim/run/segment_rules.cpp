@@ -62,9 +62,9 @@ bool SegmentRules::matches(std::size_t fault, const SegmentMet& met, std::option
 }
 
 faults::RuleSet::NearMiss SegmentRules::near_miss(std::size_t fault) const {
-  constexpr faults::RuleSet::Key keys[] = {faults::RuleSet::Key::Time,     faults::RuleSet::Key::Port,
-                                           faults::RuleSet::Key::Message,  faults::RuleSet::Key::Workload,
-                                           faults::RuleSet::Key::Peer,     faults::RuleSet::Key::Fields};
+  constexpr faults::RuleSet::Key keys[] = {faults::RuleSet::Key::Time,    faults::RuleSet::Key::Port,
+                                           faults::RuleSet::Key::Message, faults::RuleSet::Key::Workload,
+                                           faults::RuleSet::Key::Peer,    faults::RuleSet::Key::Fields};
   const State& state = states_[fault];
   if (state.seen != 0 || state.nearest_count == 0) return {};
   return {keys[static_cast<std::size_t>(state.nearest)], state.nearest_count};

@@ -9,6 +9,7 @@
 #include "tools/fcvi_sim/scenario/match_loader.hpp"
 #include "tools/fcvi_sim/scenario/message_names.hpp"
 #include "tools/fcvi_sim/scenario/parts_loader.hpp"
+#include "wire/text.hpp"
 
 namespace sim {
 using namespace settings;
@@ -52,9 +53,13 @@ void load_truncate(const MapReader& map, FaultSpec& spec) {
 // What only FC-VI frames have is not written into others.
 void load_rewrite(const MapReader& map, FaultSpec& spec) {
   const Tree& set = map.require("set");
+  std::string& note = spec.rule.note;
   for (const auto& [name, value] : MapReader(set, "set", faults::field_names()).tree().entries) {
     const faults::FrameField* field = faults::find_field(name);
-    spec.rule.action->patches.push_back(field->patch(read_number(value, name, {0, field->max()})));
+    const std::uint64_t number = read_number(value, name, {0, field->max()});
+    spec.rule.action->patches.push_back(field->patch(number));
+    note.append(note.empty() ? "rewritten: " : ", ").append(name).append(" ");
+    note += wire::text::hex_h(number, 2U * field->size);
     if (field->fcvi) spec.rule.match.fields.push_back({faults::find_field("type"), fc_vi_type, fc_vi_type});
   }
 }
@@ -63,7 +68,8 @@ std::string note_drop(const fc2::FaultAction&) { return "lost"; }
 std::string note_silence(const fc2::FaultAction&) { return "lost: silence"; }
 std::string note_partition(const fc2::FaultAction&) { return "lost: partition"; }
 std::string note_duplicate(const fc2::FaultAction& action) {
-  return action.frames == 1 ? "duplicated" : "duplicated " + format_count(action.frames) + " times";
+  const std::string text = action.frames == 1 ? "duplicated" : "duplicated " + format_count(action.frames) + " times";
+  return action.delay == 0 ? text : text + ", " + format_duration(action.delay) + " apart";
 }
 std::string note_delay(const fc2::FaultAction& action) { return "delayed by " + format_duration(action.delay); }
 std::string note_reorder(const fc2::FaultAction& action) {
@@ -75,7 +81,6 @@ std::string note_corrupt(const fc2::FaultAction& action) {
 std::string note_truncate(const fc2::FaultAction& action) {
   return "cut to " + format_bytes(action.size_bytes) + (action.crc_error ? "" : ", CRC good");
 }
-std::string note_rewrite(const fc2::FaultAction&) { return "rewritten"; }
 
 // --- what befalls ports, and what joins them
 
@@ -192,7 +197,7 @@ struct Action {
   bool names_peer = false;              // "peer" is whom it befalls, not who sent the frame
   fc2::FaultFunction* apply = nullptr;  // of frames: what happens, its keys, and how captures and diagrams call it
   Load* load = load_nothing;
-  Note* note = nullptr;
+  Note* note = nullptr;                 // none: `load` has said it
   PortEventFunction* befall = nullptr;  // of ports, links and switches: the same
   LoadEvent* load_event = nullptr;
   const char* event_note = "";
@@ -217,7 +222,7 @@ constexpr Action actions[] = {
     {.name = "truncate", .keys = {"bytes", "crc"}, .needs = {"bytes"},
      .apply = fault::truncate, .load = load_truncate, .note = note_truncate},
     {.name = "rewrite", .keys = {"set"}, .needs = {"set"},
-     .apply = fault::rewrite, .load = load_rewrite, .note = note_rewrite,
+     .apply = fault::rewrite, .load = load_rewrite,
      .on_segments = &rewrites_segments},
     {.name = "reset", .on_segments = &resets, .exists = with_segments},
     {.name = "close", .on_segments = &closes, .exists = with_segments},
@@ -475,7 +480,7 @@ std::vector<FaultSpec> FaultLoader::load() {
   }
   spec.rule.action = {.apply = action_.apply};
   action_.load(map_, spec);
-  spec.rule.note = action_.note(*spec.rule.action);
+  if (action_.note != nullptr) spec.rule.note = action_.note(*spec.rule.action);
   load_times(spec, action_.certain && spec.rule.probability >= 1);
   return {spec};
 }
