@@ -11,8 +11,9 @@ namespace sim::replay {
 
 /// Fed with all frames in order. Of two records between ports with the same bytes the second is the arrival of the
 /// first, and so are further ones: a fault doubled the frame. A record with other bytes is the arrival of a frame of
-/// the same Exchange, SEQ_ID and SEQ_CNT that has left and did not arrive: a fault changed it. A login of either port ends
-/// what was before it: its ids come again. What a service of the fabric sends or receives is captured at the port only.
+/// the same Exchange, SEQ_ID and SEQ_CNT that has left and did not arrive: a fault changed it. A login of either port
+/// ends what was before it: its ids come again. What a service of the fabric sends or receives is captured at the port
+/// only.
 class Pairs {
  public:
   enum class End : std::uint8_t { only, departure, arrival };
