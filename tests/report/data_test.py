@@ -348,15 +348,17 @@ class ReportData(unittest.TestCase):
 
     def test_every_machine_of_a_run_is_told(self):
         """Each table of state_machines/ that a simulation drives, at its place; those of FIP run on Ethernet interfaces
-        only, and vitcp_peer has no owner yet (tests/machine_owners.py)."""
+        only."""
         switched = self.machines_of("first_connection.yaml")
         loop = self.machines_of("topology/private-loop-lip.yaml")
         validated = self.machines_of("topology/fabric-nos-unchanged.yaml")
         peers = self.machines_of("peer_to_peer.yaml")
         over_tcp = self.machines_of("vi-tcp/first_connection.yaml")
-        told = {name: places for one in (switched, loop, validated, peers, over_tcp) for name, places in one.items()}
+        tcp_peers = self.machines_of("vi-tcp/peer_to_peer.yaml")
+        runs = (switched, loop, validated, peers, over_tcp, tcp_peers)
+        told = {name: places for one in runs for name, places in one.items()}
         tables = {path.stem for path in (SOURCE / "state_machines/golden").glob("*.puml")}
-        self.assertEqual({name for name in tables if not name.startswith("fip_")} - {"vitcp_peer"} - set(told), set())
+        self.assertEqual({name for name in tables if not name.startswith("fip_")} - set(told), set())
         # Both ends of a link, and both sides of an Exchange with a service of the fabric.
         self.assertEqual(len(switched["link_port"]), 3)
         self.assertEqual(switched["exchange"], switched["link_port"])
