@@ -29,21 +29,18 @@ if(CMAKE_BUILD_TYPE STREQUAL "Debug" OR FCVI_FUZZ OR FCVI_CHECKED)
 endif()
 
 # Who compiles everything once is done sooner with many sources at a time, for most of a source's time are the headers that its
-# neighbours include, too: eight take a third to a half of the time of each alone. Names of one source are seen by the next
-# seven: a local name that two have gets another, or one of the sources SKIP_UNITY_BUILD_INCLUSION. Of the tests' programs only
+# neighbours include, too: together they take a third to a half of the time of each alone. Names of one source are seen by the
+# next: a local name that two have gets another, or one of the sources SKIP_UNITY_BUILD_INCLUSION. Of the tests' programs only
 # those that say so (JOINED), for their sources have the most such names. A change of one file costs more.
-option(FCVI_JOINED "compile eight sources at a time: tools/test in a new folder" OFF)
-if(FCVI_JOINED)
-  set(CMAKE_UNITY_BUILD ON)
-  set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
-endif()
-
-# A first run needs one program, once: each folder's sources at a time, no debug information, and no more optimization than
-# costs nothing. Half the time of a whole build.
-option(FCVI_QUICK "compile many sources together, for tools/run on a new machine" OFF)
-if(FCVI_QUICK)
+option(FCVI_JOINED "compile each folder's sources at a time: tools/test in a new folder" OFF)
+# A first run needs one program, once: the same without debug information, and with no more optimization than costs nothing.
+# What compiles so in tools/test compiles in tools/run.
+option(FCVI_QUICK "the same for tools/run on a new machine" OFF)
+if(FCVI_JOINED OR FCVI_QUICK)
   set(CMAKE_UNITY_BUILD ON)
   set(CMAKE_UNITY_BUILD_BATCH_SIZE 40)
+endif()
+if(FCVI_QUICK)
   set(CMAKE_CXX_FLAGS_RELEASE "-O1")
   set(CMAKE_C_FLAGS_RELEASE "-O1")
 endif()
@@ -136,7 +133,9 @@ endfunction()
 function(fcvi_test name)
   cmake_parse_arguments(arg "JOINED" "ENVIRONMENT;PRECOMPILED" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
-  if(NOT arg_JOINED)
+  if(arg_JOINED)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD_BATCH_SIZE 8)
+  else()
     set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
   endif()
   target_compile_options(${name} PRIVATE ${fcvi_test_options})

@@ -40,20 +40,18 @@ std::size_t Acceptor::half_open() const {
 
 /// Of the sender that has most streams here the one goes that has had most time.
 void Acceptor::make_room() {
-  std::vector<IncomingSetup*> open;
-  port_service::Senders senders;
-  for (const auto& setup : setups_) {
-    if (!setup->is_half_open() || !setup->is_counted()) continue;
-    open.push_back(setup.get());
-    senders.add(setup->remote().ip);
-  }
-  if (open.empty() || open.size() < services_.config.max_half_open) return;
+  const auto is_limited = [](const auto& setup) { return setup->is_half_open() && setup->is_counted(); };
+  const auto open = static_cast<std::size_t>(std::count_if(setups_.begin(), setups_.end(), is_limited));
+  if (open == 0 || open < services_.config.max_half_open) return;
   services_.counters.refuse(Refusal::half_open_limit);
-  const auto count_of = [&](const IncomingSetup* setup) { return senders.count_of(setup->remote().ip); };
-  const auto fewer = [&](const IncomingSetup* left, const IncomingSetup* right) {
-    return count_of(left) < count_of(right);
+  port_service::Senders senders;
+  for (const auto& setup : setups_)
+    if (is_limited(setup)) senders.add(setup->remote().ip);
+  const auto weight = [&](const auto& setup) {
+    return is_limited(setup) ? senders.count_of(setup->remote().ip) : std::size_t{0};
   };
-  (*std::max_element(open.begin(), open.end(), fewer))->make_room();  // the first of equals
+  const auto lighter = [&](const auto& left, const auto& right) { return weight(left) < weight(right); };
+  (*std::max_element(setups_.begin(), setups_.end(), lighter))->make_room();  // the first of equals
 }
 
 void Acceptor::add(std::unique_ptr<streams::Stream> stream, bool counted) {

@@ -6,8 +6,7 @@ namespace {
 std::string advice_about(streams::Reason reason) {
   if (reason == streams::Reason::address_in_use)
     return "; another process has the port. Have that stopped, give this NIC another port, or let all processes of "
-           "this "
-           "user share it (listen: shared)";
+           "this user share it (listen: shared)";
   if (reason == streams::Reason::no_such_address) return "; no interface of this host has that address";
   if (reason == streams::Reason::not_permitted)
     return "; ports below 1024 are denied to this user: give this NIC another port";

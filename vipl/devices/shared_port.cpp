@@ -58,7 +58,7 @@ class SharedPort::Place final : private vitcp::drivers::PortUser {
       std::erase(waits.ids, id);
       ++waits.on_their_way;
       places_of_.erase(found);
-      scheduler_.schedule_after(look_again_, decided_by_then);
+      if (!look_again_.pending()) scheduler_.schedule_after(look_again_, decided_by_then);
     }
     user_.stream_came(std::move(stream));
   }

@@ -42,7 +42,10 @@ TcpDevice::TcpDevice(TcpShared& shared, NicConfiguration configuration, NodeIden
   ready_ = port_->listens();
 }
 
-TcpDevice::~TcpDevice() { provider_.set_wait_listener(nullptr); }
+TcpDevice::~TcpDevice() {
+  questions_->clear();  // their handlers find nobody
+  provider_.set_wait_listener(nullptr);
+}
 
 vitcp::ProviderConfig TcpDevice::provider_config() const {
   vitcp::ProviderConfig config = choices().provider;
@@ -104,21 +107,21 @@ Device::NameSources TcpDevice::name_sources(std::shared_ptr<FabricAccess>) const
 /// The file is read without the engine's lock.
 void TcpDevice::list_nodes(NodeListener& listener) {
   const std::uint64_t question = (*questions_)[&listener] = ++last_question_;
-  boost::asio::post(*shared_.engine().runtime().io(),
-                    [this, &listener, question, questions = questions_, file = configuration().hosts_file] {
-                      const auto hosts = HostsFile::load_for(file);
-                      const runtime::CoreSection section(shared_.engine());
-                      const auto found = questions->find(&listener);
-                      if (found == questions->end() || found->second != question) return;
-                      questions->erase(found);
-                      if (!hosts) {
-                        log().error("{}", hosts.error().message);
-                        return listener.listing_failed();
-                      }
-                      std::vector<NodeEntry> nodes = nodes_of(*hosts, addresses());
-                      nodes.insert(nodes.begin(), {identity().node_name, addresses(), 1});
-                      listener.nodes_listed(std::move(nodes));
-                    });
+  boost::asio::post(*shared_.engine().runtime().io(), [this, &engine = shared_.engine(), &listener, question,
+                                                       questions = questions_, file = configuration().hosts_file] {
+    const auto hosts = HostsFile::load_for(file);
+    const runtime::CoreSection section(engine);
+    const auto found = questions->find(&listener);
+    if (found == questions->end() || found->second != question) return;
+    questions->erase(found);
+    if (!hosts) {
+      log().error("{}", hosts.error().message);
+      return listener.listing_failed();
+    }
+    std::vector<NodeEntry> nodes = nodes_of(*hosts, addresses());
+    nodes.insert(nodes.begin(), {identity().node_name, addresses(), 1});
+    listener.nodes_listed(std::move(nodes));
+  });
 }
 
 }  // namespace vipl

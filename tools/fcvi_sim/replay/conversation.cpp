@@ -25,7 +25,8 @@ constexpr capture::Time longest_gap =
 
 // A frame that waits to be overtaken goes after this time (E_D_TOV), as the fault `reorder` has it.
 constexpr capture::Time longest_hold = 2'000'000'000;
-constexpr std::size_t most_copies = 65'536;  // more has no fault made
+// More is no fault's work: a capture that says so takes as long as this many.
+constexpr std::size_t most_under_way = 4096;
 
 bool contains(const std::vector<wire::FcId>& ids, wire::FcId id) {
   return std::find(ids.begin(), ids.end(), id) != ids.end();
@@ -277,7 +278,6 @@ class Selector {
   std::string error_;
   std::vector<CapturedFrame> frames_;
   std::vector<UnderWay> under_way_;  // in the order in which they were sent
-  std::size_t copies_ = 0;
   std::optional<capture::Time> end_;
   wire::PartialIus sent_ius_, received_ius_;
   std::set<ExchangeKey> answered_;
@@ -377,6 +377,7 @@ CapturedFrame Selector::frame_of(const capture::Seen& seen, Carried carried, Rol
 // --- what a fault did on the way to the port, where the frame was captured at its sender -------------------------
 
 void Selector::send_on(CapturedFrame frame, const capture::Seen& seen) {
+  if (!error_.empty()) return;
   capture::Way way;
   for (const std::string& comment : seen.packet.comments)
     if (auto told = capture::way_told_by(comment)) way = std::move(*told);
@@ -387,7 +388,7 @@ void Selector::send_on(CapturedFrame frame, const capture::Seen& seen) {
   if (!is_to_port) return;  // cut to less than a header, or rewritten
   frame.header = *header;
   const capture::Time step = std::clamp<capture::Time>(way.delay, 0, longest_gap);
-  for (std::uint32_t i = 1; i <= way.copies && copies_ < most_copies; ++i, ++copies_) {
+  for (std::uint32_t i = 1; i <= way.copies && under_way_.size() < most_under_way; ++i) {
     under_way_.push_back({frame, frame.at + i * step, seen.packet.interface, 0, false});
     under_way_.back().frame.at += i * step;
   }

@@ -11,7 +11,7 @@ using namespace settings;
 namespace {
 
 enum class Crc : std::uint8_t { Ask, Grant, Refuse };
-constexpr Choice<Crc> crcs[] = {{"ask", Crc::Ask}, {"grant", Crc::Grant}, {"refuse", Crc::Refuse}};
+constexpr Choice<Crc> crc_uses[] = {{"ask", Crc::Ask}, {"grant", Crc::Grant}, {"refuse", Crc::Refuse}};
 enum class Urgent : std::uint8_t { Send, Take, Refuse };
 constexpr Choice<Urgent> urgent_marks[] = {{"send", Urgent::Send}, {"take", Urgent::Take}, {"refuse", Urgent::Refuse}};
 constexpr Choice<bool> cuts[] = {{"full", false}, {"drawn", true}};
@@ -60,7 +60,7 @@ const std::vector<Key>& tcp_keys() {
     within({"receive_buffer", Form::Bytes, "kind tcp: what arrived and was not read: the window"}, receive_buffers),
     within({"tcp_port", Form::Number, "kind tcp: where the host listens, and which port it connects to"}, tcp_ports),
     within({"vi_segment", Form::Bytes, "kind tcp: octets of the longest VI segment"}, vi_segments),
-    {"crc", Form::Choice, "kind tcp: the CRC option of connections", false, InList::No, nullptr, {"crc_option", names_in<crcs>}},
+    {"crc", Form::Choice, "kind tcp: the CRC option of connections", false, InList::No, nullptr, {"crc_option", names_in<crc_uses>}},
     {"descriptor_flow_control", Form::Flag, "kind tcp: a Send waits for a receive descriptor of the peer"},
     {"urgent", Form::Choice, "kind tcp: the Urgent Marker option", false, InList::No, nullptr, {"urgent_marker", names_in<urgent_marks>}},
     within({"rdma_read_window", Form::Number, "kind tcp: RDMA Read Requests that it holds"}, read_windows),
@@ -78,7 +78,7 @@ void load_tcp(const MapReader& map, TcpSpec& tcp) {
   map.optional("tcp_port", tcp.port, read_number, tcp_ports);
   map.optional("vi_segment", tcp.vi_segment_bytes, read_bytes, vi_segments);
   if (const Tree* tree = map.find("crc")) {
-    const Crc crc = read_choice(*tree, "crc", crcs);
+    const Crc crc = read_choice(*tree, "crc", crc_uses);
     tcp.asks_for_crc = crc == Crc::Ask;
     tcp.grants_crc = crc != Crc::Refuse;
   }
