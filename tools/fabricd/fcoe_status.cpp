@@ -5,6 +5,7 @@
 #include "fc2_fabric/switch/f_port.hpp"
 #include "fc2_fabric/switch/name_server.hpp"
 #include "tools/fabricd/fcoe_side.hpp"
+#include "tools/fabricd/status_values.hpp"
 #include "tools/fabricd/rates.hpp"
 
 namespace fabricd {
@@ -115,11 +116,6 @@ json::object to_object(const EthernetStatus& interface) {
 }
 
 // --- for people --------------------------------------------------------------------------------------------------
-
-std::string text(const json::object& object, const char* key) { return std::string(object.at(key).as_string()); }
-std::uint64_t number(const json::object& object, const char* key) { return object.at(key).to_number<std::uint64_t>(); }
-
-double seconds(const json::object& object, const char* key) { return static_cast<double>(number(object, key)) / 1000; }
 
 std::string text_of_node(const json::object& node) {
   const auto real = [&](const char* key) { return node.at(key).to_number<double>(); };

@@ -11,7 +11,7 @@ namespace fabricd {
 using settings::format_count;
 
 namespace {
-constexpr runtime::TimeNs look_again = 5 * runtime::millisecond;  // for the last delayed frame
+constexpr runtime::TimeNs look_for_delayed = 5 * runtime::millisecond;  // for the last delayed frame
 
 bool is_way_mark(const fc2::Frame& frame) {
   return frame.size_bytes >= fc2::frame_header_bytes && fc2::r_ctl_of(frame) == fc2::drivers::Crossbar::way_mark;
@@ -207,7 +207,7 @@ bool LiveFaults::is_wanted(std::size_t link) const {
 }
 
 void LiveFaults::settle_soon() {
-  if (!leaving_.pending()) scheduler_.schedule_after(leaving_, look_again);
+  if (!leaving_.pending()) scheduler_.schedule_after(leaving_, look_for_delayed);
 }
 
 void LiveFaults::settle_when_one_ends() {

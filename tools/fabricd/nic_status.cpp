@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include "tools/fabricd/fcoe_side.hpp"
+#include "tools/fabricd/status_values.hpp"
 
 namespace fabricd {
 namespace json = boost::json;
 
 namespace {
-std::string text(const json::object& object, const char* key) { return std::string(object.at(key).as_string()); }
-std::uint64_t number(const json::object& object, const char* key) { return object.at(key).to_number<std::uint64_t>(); }
-double seconds(const json::object& object, const char* key) { return static_cast<double>(number(object, key)) / 1000; }
 
 std::string text_of_fcf(const json::object& fcf) {
   std::string line = fmt::format("  FCF {} of switch {}, fabric {}, priority {}", text(fcf, "mac"),

@@ -18,7 +18,7 @@
 namespace vipl {
 namespace {
 
-constexpr runtime::TimeNs longest_goodbye = 5 * runtime::second, goodbye_looks = 2 * runtime::millisecond;
+constexpr runtime::TimeNs tcp_goodbye_limit = 5 * runtime::second, goodbye_looks = 2 * runtime::millisecond;
 
 /// All addresses of the host: of IPv4 and IPv6, or of IPv4 alone where the system has no other.
 wire::IpAddress everywhere() {
@@ -90,7 +90,7 @@ void TcpDevice::port_changed() {
 void TcpDevice::say_goodbye() {
   Engine& engine = shared_.engine();
   const auto now = [&] { return engine.runtime().now(); };
-  const runtime::TimeNs end = now() + longest_goodbye;
+  const runtime::TimeNs end = now() + tcp_goodbye_limit;
   provider_.say_goodbye();
   EventCount nobody_tells;
   while (provider_.ending() != 0 && now() < end)
