@@ -20,6 +20,16 @@ NODES = ("left", "right", "alice", "bob", "one")  # all that tests name, but for
 ports = itertools.count(tcp_hosts.PORT)  # the service of an earlier test may still have the last one
 
 
+def option(name, default):
+    """The number behind an option of a test's command line, which unittest is not to see; `default`: it is not there."""
+    if name not in sys.argv:
+        return default
+    at = sys.argv.index(name)
+    value = int(sys.argv[at + 1])
+    del sys.argv[at:at + 2]
+    return value
+
+
 class LocalFabricTest(unittest.TestCase):
     """Each case has its own fcvi-fabricd, which the programs start themselves."""
 

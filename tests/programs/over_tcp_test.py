@@ -19,21 +19,12 @@ import time
 import unittest
 from pathlib import Path
 
-from local_fabric import NODES, LocalFabricTest, tcp_hosts
+from local_fabric import NODES, LocalFabricTest, option, tcp_hosts
 
 FOLDER = Path(sys.argv.pop(1)).resolve()
 PORTD, PERF, VIPING, VICP = (str(FOLDER / name) for name in ("vitcp-portd", "fcvi-perf", "viping", "vicp"))
 NUMBERED, RELAY = (str(FOLDER / f"idiom_{name}") for name in ("numbered", "relay"))
 BYTES = 64
-
-
-def option(name, default):
-    if name not in sys.argv:
-        return default
-    at = sys.argv.index(name)
-    value = int(sys.argv[at + 1])
-    del sys.argv[at:at + 2]
-    return value
 
 
 ROUNDS = option("--rounds", 12)

@@ -13,18 +13,9 @@ import subprocess
 import sys
 import time
 
-from local_fabric import LocalFabricTest
+from local_fabric import LocalFabricTest, option
 
 PERF = sys.argv.pop(1)
-
-
-def option(name, default):
-    if name not in sys.argv:
-        return default
-    at = sys.argv.index(name)
-    value = int(sys.argv[at + 1])
-    del sys.argv[at:at + 2]
-    return value
 
 
 ROUNDS = option("--rounds", 12)
