@@ -130,8 +130,9 @@ def self_test() -> None:
     for expected in ("| 100,000 | 500 (405 to 4,321) |", "| 16 MiB | 500 (", "| 512 B |", "| ports | pairs, one by one | 1,000 | 5,678 | 119.9 |",
                      "1,810 bytes", "Linux 6.1;"):
         assert expected in made, f"{expected} in {made}"
-    page = f"a\n{growth.BEGIN}\nold\n{growth.END}\nb\n"
-    assert growth.updated(page, "new\n") == f"a\n{growth.BEGIN}\nnew\n{growth.END}\nb\n"
+    page = f"a\n{growth.BEGIN}\n\nold\n\n{growth.END}\nb\n"
+    assert growth.updated(page, "new\n") == f"a\n{growth.BEGIN}\n\nnew\n\n{growth.END}\nb\n"
+    assert "\nmade\n" in growth.updated(growth.PAGE.read_text(encoding="utf-8"), "made\n"), "the page itself has the marks"
     assert raises(lambda: growth.updated("a\n", "new\n")) and raises(lambda: growth.updated(f"{growth.BEGIN}\n", "new\n"))
     assert growth.BEGIN in growth.PAGE.read_text(encoding="utf-8") and growth.PICTURE.exists()
     assert growth.read_csv("a,b\n1,2\n") == {"a": "1", "b": "2"}
