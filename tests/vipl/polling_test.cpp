@@ -38,14 +38,20 @@ class HandRuntime final : public Runtime {
   void call_service() override { ++service_calls; }
   Patience* patience() override { return patient ? &of_thread : nullptr; }
   WaitSpin* wait_spin() override { return spins ? &wait_spin_of_thread : nullptr; }
+  [[nodiscard]] Place place(TimeNs) override { return where; }
+  void let_others_run() override {
+    ++hand_overs;
+    if (others) others();
+  }
   TimeNs poll_spin() override { return spins ? 100 * us : 0; }
   void start_thread(std::function<void()>) override {}
   boost::asio::io_context* io() override { return nullptr; }
 
   TimeNs time = runtime::second;
-  int naps = 0, service_calls = 0;
+  int naps = 0, service_calls = 0, hand_overs = 0;
   bool patient = true;
-  std::function<void()> meanwhile;
+  std::function<void()> meanwhile, others;
+  Place where = Place::Apart;
   Patience of_thread;
   bool spins = false;
   WaitSpin wait_spin_of_thread;
@@ -57,14 +63,17 @@ class HandRuntime final : public Runtime {
 /// Memory that other processes write to; a look takes a while.
 struct Memory final : runtime::Input {
   explicit Memory(HandRuntime& time) : runtime(time) {}
-  bool read_now() override { return std::exchange(frames, 0) != 0; }
+  bool read_now() override {
+    reads += frames;
+    return std::exchange(frames, 0) != 0;
+  }
   [[nodiscard]] bool has_input(Look) const override {
     runtime.time += us;
     if (on_look) on_look();
     return frames != 0;
   }
   HandRuntime& runtime;
-  int frames = 0;
+  int frames = 0, reads = 0;
   std::function<void()> on_look;
 };
 
@@ -471,6 +480,48 @@ TEST(Patience, on_the_core_of_its_peer_it_naps) {
   EXPECT_EQ(nap_of_wait(patience, system, now), 0);
 }
 
+/// A wait on the peer's core. Whether the thread may let others run before its nap, which then takes `for_others` and
+/// brings what it waits for, or not.
+bool hands_over(Patience& patience, System& system, TimeNs& now, TimeNs for_others, bool brings = true) {
+  while (!patience.poll_was_empty(now, system)) now += us / 5;
+  const bool may = patience.may_hand_over();
+  EXPECT_FALSE(patience.may_hand_over()) << "once in a wait";
+  if (may) patience.handed_over(now, now + for_others, brings);
+  now += for_others;
+  if (!may || !brings) patience.napped(now += us);
+  system.time = now;
+  patience.found(system);
+  return may;
+}
+
+// The core goes to the peer without a sleep.
+TEST(Patience, on_the_core_of_its_peer_it_hands_over) {
+  Patience patience;
+  patience.set_memory_spin(WaitSpin::default_longest);
+  System system;
+  system.next_place = Place::Shared;
+  TimeNs now = runtime::second;
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(hands_over(patience, system, now, us));
+  system.next_place = Place::Apart;
+  for (int i = 0; i < 3; ++i) wait_for(patience, now, 10 * WaitSpin::default_longest);  // it spins first
+  ASSERT_FALSE(hands_over(patience, system, now, us));
+}
+
+// Where that brings nothing, or others than the peer had the core, it does so less and less.
+TEST(Patience, hands_over_less_and_less_in_vain) {
+  for (const bool brings : {false, true}) {
+    Patience patience;
+    patience.set_memory_spin(WaitSpin::default_longest);
+    System system;
+    system.next_place = Place::Shared;
+    TimeNs now = runtime::second;
+    int tries = 0;
+    for (int wait = 0; wait < 100; ++wait)
+      tries += hands_over(patience, system, now, brings ? Patience::spin + us : us, brings) ? 1 : 0;
+    EXPECT_EQ(tries, 7) << "the first, and after 1, 2, 4 ... 32 others";
+  }
+}
+
 // Elsewhere it tries anew, whatever it has learned before.
 TEST(Patience, on_another_core_it_spins_anew) {
   Patience patience;
@@ -521,6 +572,27 @@ TEST_F(Spinning, wait_spins_as_long_as_configured) {
 TEST_F(Spinning, wait_does_not_spin_without_leave) {
   runtime.spins = false;
   EXPECT_EQ(spun(runtime::never, Taken::NotDone), 0);
+}
+// On its peer's core a poller takes what the peer brought in the meantime; no nap.
+TEST_F(Spinning, poll_lets_its_peer_run) {
+  runtime.where = Place::Shared;
+  runtime.others = [this] {
+    memory.frames = 1;
+    memory_found = true;
+  };
+  EXPECT_EQ(poll_once(engine, this, [this] { return take(); }), Taken::NotDone);
+  EXPECT_EQ(poll_once(engine, this, [this] { return take(); }), Taken::Success);
+  EXPECT_EQ(runtime.hand_overs, 1);
+  EXPECT_EQ(runtime.naps, 0);
+}
+// What ended a nap is read at once: the program need not poll again for it.
+TEST_F(Spinning, poll_reads_what_ended_its_nap) {
+  runtime.where = Place::Shared;
+  runtime.meanwhile = [this] { memory.frames = 1; };
+  const auto take_from_memory = [this] { return memory.reads != 0 ? Taken::Success : Taken::NotDone; };
+  EXPECT_EQ(poll_once(engine, this, take_from_memory), Taken::NotDone);
+  EXPECT_EQ(poll_once(engine, this, take_from_memory), Taken::Success);
+  EXPECT_EQ(runtime.naps, 1);
 }
 // A poller spins as long as is configured before its first nap.
 TEST_F(Spinning, poll_spins_as_long_as_configured) {

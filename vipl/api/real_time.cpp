@@ -75,6 +75,7 @@ class RealTime final : public Runtime {
   }
   TimeNs poll_spin() override { return has_cores() ? poll_spin_.load(std::memory_order_relaxed) : 0; }
   [[nodiscard]] Place place(TimeNs now) override;
+  void let_others_run() override { std::this_thread::yield(); }
   [[nodiscard]] std::uint64_t times_preempted() const override {
     rusage usage{};
     getrusage(RUSAGE_THREAD, &usage);

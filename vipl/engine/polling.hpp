@@ -9,16 +9,10 @@
 
 namespace vipl {
 
-/// How a thread that waits spins before it sleeps, where its messages come by memory and the machine has more than one
-/// core: the sleep and the wake-up cost more than most waits last. A try in vain is repeated after twice as many waits.
-/// On the core of the process that it waits for it does not spin: that would only keep the other from running. Where
-/// others take the core before anything has come, the try ends, in vain. That they take it now and then is no reason
-/// against the next: whoever spins has its turn with its peer at once, and both get much done in it.
-class WaitSpin {
+/// Tries that may be in vain: after each of these it is left alone for twice as many waits.
+class Tries {
  public:
-  [[nodiscard]] bool may_begin(Place place) {
-    if (place == Place::Moved) left_ = 0;  // what it has learned was of the other core
-    if (place == Place::Shared) return false;
+  [[nodiscard]] bool may_begin() {
     if (left_ == 0) return true;
     --left_;
     return false;
@@ -28,12 +22,33 @@ class WaitSpin {
     left_ = rest_;
     rest_ = std::min(2 * rest_, longest_rest);
   }
-  static constexpr TimeNs default_longest = 50 * runtime::microsecond;
+  /// What was learned was of something else: the next may begin.
+  void begin_anew() { left_ = 0; }
   static constexpr std::uint32_t longest_rest = 1024;
-  TimeNs longest = default_longest;
 
  private:
   std::uint32_t left_ = 0, rest_ = 1;
+};
+
+/// How a thread that waits spins before it sleeps, where its messages come by memory and the machine has more than one
+/// core: the sleep and the wake-up cost more than most waits last. On the core of the process that it waits for it does
+/// not spin: that would only keep the other from running. Where others take the core before anything has come, the try
+/// ends, in vain. That they take it now and then is no reason against the next: whoever spins has its turn with its
+/// peer at once, and both get much done in it.
+class WaitSpin {
+ public:
+  [[nodiscard]] bool may_begin(Place place) {
+    if (place == Place::Moved) tries_.begin_anew();  // what it has learned was of the other core
+    return place != Place::Shared && tries_.may_begin();
+  }
+  void found() { tries_.found(); }
+  void in_vain() { tries_.in_vain(); }
+  static constexpr TimeNs default_longest = 50 * runtime::microsecond;
+  static constexpr std::uint32_t longest_rest = Tries::longest_rest;
+  TimeNs longest = default_longest;
+
+ private:
+  Tries tries_;
 };
 
 /// Of a thread that shares its core with the process that it talks to, and may leave it. Where the other cores are busy
@@ -70,7 +85,8 @@ class Moves {
 /// One for each thread. Its data comes from other processes, which may need its core. So a thread that polls without a
 /// pause sleeps between its polls, for a short time or until a completion, as a waiting thread does: then it is about
 /// as fast. If cores are free it is faster without sleep: it tries that now and then, and continues as long as
-/// completions come within `spin`. A thread that does other work between its polls never sleeps here. The class uses no
+/// completions come within `spin`. On the core of the process that it polls for it hands the core over before it
+/// sleeps. A thread that does other work between its polls never sleeps here. The class uses no
 /// clock and no thread: the caller passes the time, and sleeps. `System` is a Runtime, or a test's: now(),
 /// times_preempted(), place().
 class Patience {
@@ -99,6 +115,15 @@ class Patience {
     }
     if (spinning_ && (now - first_ >= (at_once_ ? of_memory_.longest : spin) || gap > others_ran)) give_up_spinning();
     return !spinning_ && gap <= longest_gap;
+  }
+  /// Before the first nap of a wait: the process that it waits for has this core, as far as is known, so the thread
+  /// lets others run and looks again; handed_over() then tells how long that took and whether it brought something. A
+  /// sleep and a wake-up cost more, unless processes that it does not wait for have the core in between: who is woken
+  /// does not have to wait for them.
+  [[nodiscard]] bool may_hand_over() { return std::exchange(hands_over_, false); }
+  void handed_over(TimeNs before, TimeNs after, bool found) {
+    found&& after - before <= spin ? core_.found() : core_.in_vain();
+    if (found) napped(after);
   }
   /// Whether a nap may be in vain because nothing completes during it: the thread polls several queues in turn, and a
   /// descriptor has completed that it may find in one of the others. Called with each empty poll: of which queue, how
@@ -155,11 +180,15 @@ class Patience {
     waiting_ = true;
     first_ = now;
     if (at_once_)
-      spinning_ = of_memory_.may_begin(system.place(now));
+      begin_at(system.place(now));
     else if (spinning_ && ++kept_ == trusted)
       rest_ = first_rest;
     else if (!spinning_ && (left_ == 0 || --left_ == 0))
       begin_spinning(system.times_preempted());
+  }
+  void begin_at(Place place) {
+    spinning_ = of_memory_.may_begin(place);
+    hands_over_ = place == Place::Shared && core_.may_begin();
   }
   void begin_spinning(std::uint64_t preempted) {
     spinning_ = true;
@@ -179,7 +208,9 @@ class Patience {
   std::uint64_t preempted_ = 0;
   std::uint32_t rest_ = first_rest, left_ = first_rest, kept_ = 0;
   bool waiting_ = false, spinning_ = false, in_vain_ = false, napped_before_ = false, at_once_ = false;
+  bool hands_over_ = false;
   WaitSpin of_memory_;
+  Tries core_;
 };
 
 }  // namespace vipl

@@ -54,6 +54,8 @@ class Runtime {
   virtual TimeNs poll_spin() { return 0; }
   /// Where the calling thread begins a wait, at `now`. May move it to another core on which it may run.
   [[nodiscard]] virtual Place place(TimeNs /*now*/) { return Place::Apart; }
+  /// Gives the calling thread's core to another thread that could run there, if there is one.
+  virtual void let_others_run() {}
   /// How often the system gave the calling thread's core to others.
   [[nodiscard]] virtual std::uint64_t times_preempted() const { return 0; }
   /// As wait(), for about as long as a poll may last that began at `now`.

@@ -55,10 +55,24 @@ Taken wait_while_not_done(Engine& engine, EventCount& arrivals, TimeNs deadline,
   }
 }
 
+/// What `take` finds after others had this thread's core.
+template <class Take>
+Taken hand_over_core(Engine& engine, Patience& patience, TimeNs before, Take take) {
+  engine.runtime().let_others_run();
+  const TimeNs now = engine.runtime().now();
+  const Taken taken = engine.help(now) ? take() : Taken::NotDone;
+  patience.handed_over(before, now, taken != Taken::NotDone);
+  return taken;
+}
+
 /// What a poll that found nothing does before it returns; meanwhile `take` finds something, or NotDone.
 template <class Take>
 Taken rest_after_empty_poll(Engine& engine, Patience& patience, TimeNs now, bool elsewhere, Take take) {
   if (!patience.poll_was_empty(now, engine.runtime()) || elsewhere) return Taken::NotDone;
+  if (patience.may_hand_over()) {
+    const Taken taken = hand_over_core(engine, patience, now, take);
+    if (taken != Taken::NotDone) return taken;
+  }
   engine.wait_for_input();
   EventCount& completions = engine.completions();
   const std::uint32_t key = completions.prepare();
@@ -66,8 +80,11 @@ Taken rest_after_empty_poll(Engine& engine, Patience& patience, TimeNs now, bool
   Taken taken = take();
   if (taken == Taken::NotDone) engine.runtime().nap(completions, key, now);
   completions.finish();
+  const TimeNs after = engine.runtime().now();
+  patience.napped(after);
   if (taken == Taken::NotDone) taken = take();
-  patience.napped(engine.runtime().now());
+  // What ended the nap may be input that nobody has read yet: else the program's next poll would do it.
+  if (taken == Taken::NotDone && engine.help(after)) taken = take();
   return taken;
 }
 
