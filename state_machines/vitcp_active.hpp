@@ -14,6 +14,7 @@ enum class ConnectFailure : std::uint8_t {
   Reject,        // ConnectReject: VIP_REJECT
   Timeout,       // VIP_TIMEOUT
   NotReachable,  // no TCP connection, or an answer that is none: VIP_NOT_REACHABLE
+  NoResources,   // this host has no file or port left for one: VIP_ERROR_RESOURCE; the owner tells it from NotReachable
   Withdrawn,     // VipDisconnect came first, or the VI goes away
   // ConnectReject of a peer: VIP_INVALID_RELIABILITY_LEVEL (VI-DG 3.3.7 knows no VIP_REJECT)
   AttributesConflict,

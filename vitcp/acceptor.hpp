@@ -21,6 +21,8 @@ class Acceptor final : private streams::ListenerUser, private IncomingSetupOwner
   [[nodiscard]] std::optional<streams::Reason> listen();
   /// A stream from elsewhere, of which nothing was read. Whoever gave it has limited such streams.
   void take(std::unique_ptr<streams::Stream> stream) { add(std::move(stream), false); }
+  /// As from listen().
+  void take_accepted(std::unique_ptr<streams::Stream> stream) { accepted(std::move(stream)); }
 
   [[nodiscard]] vi::ConnectionPoints& points() { return points_; }
   [[nodiscard]] const vi::OfferTokens<IncomingSetup>& offers() const { return offers_; }

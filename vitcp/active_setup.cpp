@@ -16,6 +16,7 @@ vi::Return return_of(ConnectFailure failure) {
     case ConnectFailure::Timeout: return vi::Return::Timeout;
     case ConnectFailure::NotReachable: return vi::Return::NotReachable;
     case ConnectFailure::AttributesConflict: return vi::Return::InvalidReliabilityLevel;
+    case ConnectFailure::NoResources:
     case ConnectFailure::Withdrawn: break;
   }
   return vi::Return::ErrorResource;
@@ -64,12 +65,12 @@ void ActiveSetup::retry_due() { process(va::RetryDue{}); }
 // --- what the stream brings ----------------------------------------------------------------------------------------
 
 void ActiveSetup::stream_established() {
-  nobody_listens_ = false;
+  refused_ = {};
   process(va::StreamEstablished{});
 }
 
 void ActiveSetup::stream_refused(streams::Reason reason) {
-  nobody_listens_ = reason == streams::Reason::refused;
+  refused_ = reason;
   process(va::StreamFailed{});
 }
 
@@ -147,9 +148,14 @@ void ActiveSetup::schedule_retry() {
 }
 void ActiveSetup::cancel_retry() { services_.scheduler.cancel(retry_); }
 
-/// A host at which nobody listens answers that nobody waits there (ruling V-27).
+/// A host at which nobody listens answers that nobody waits there (ruling V-27). That this host has no file or port
+/// left says nothing of the other.
 void ActiveSetup::fail_request(ConnectFailure failure) {
-  failure_ = failure == ConnectFailure::NotReachable && nobody_listens_ ? ConnectFailure::NoMatch : failure;
+  failure_ = failure;
+  if (failure == ConnectFailure::NotReachable && refused_ == streams::Reason::refused)
+    failure_ = ConnectFailure::NoMatch;
+  if (failure == ConnectFailure::NotReachable && refused_ == streams::Reason::no_resources)
+    failure_ = ConnectFailure::NoResources;
   effects_.push(Effect::Failed);
 }
 

@@ -89,7 +89,7 @@ class ActiveSetup final : private SetupStreamUser, private machines::vitcp_activ
   machines::vitcp_active::Machine machine_;
   fsm::Outbox<Effect, 1> effects_;
   ConnectFailure failure_{};
-  bool nobody_listens_ = false;  // the last TCP set-up was refused
+  std::optional<streams::Reason> refused_;  // why the last TCP set-up failed
   wire::vitcp::Segment sent_, answer_;
   runtime::TimeNs retry_delay_;
   runtime::Timer<ActiveSetup, &ActiveSetup::time_expired> timeout_{*this};

@@ -65,8 +65,10 @@ struct Channel {
 
   [[nodiscard]] bool is_reliable() const { return vi::is_reliable(terms.level); }
   [[nodiscard]] bool acknowledges() const { return terms.level == vi::ReliabilityLevel::ReliableReception; }
-  /// Rx Descriptors Posted: all since the set-up, and those that were posted before (ruling V-6).
+  /// Rx Descriptors Posted: all since the set-up, and those that were posted before (ruling V-6). What was flushed at
+  /// the end was posted, too: it stays as it was told.
   [[nodiscard]] std::uint16_t receives_posted() const {
+    if (stopped) return receives_told;
     const std::uint64_t waiting = vi == nullptr ? 0 : vi->unclaimed_receives();
     return static_cast<std::uint16_t>(receives_claimed + receives_that_count(waiting));
   }
@@ -80,7 +82,9 @@ struct Channel {
     if (ack_due || nop_owed) return true;
     if (!terms.tells_receives) return false;
     const auto untold = static_cast<std::uint16_t>(receives_posted() - receives_told);
-    return untold != 0 && untold >= static_cast<std::uint16_t>(receives_told - receives_claimed);
+    // Below 0: messages came for which the peer knew of no receive descriptor.
+    const auto known = static_cast<std::int16_t>(receives_told - receives_claimed);
+    return untold != 0 && (known <= 0 || untold >= known);
   }
   /// For the next segment that is sent: what it says is told then. The caller adds what is the message's.
   [[nodiscard]] wire::vitcp::SegmentHeader header(wire::vitcp::SegmentType type, wire::vitcp::MessageNumber number) {

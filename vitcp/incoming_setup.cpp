@@ -36,6 +36,7 @@ void IncomingSetup::start(std::unique_ptr<streams::Stream> stream) {
   stream_.adopt(std::move(stream));
   process(vp::StreamAccepted{});
   stream_.expect_segment();
+  if (!counted_) stream_.look();
 }
 
 vi::NetAddress IncomingSetup::client() const { return address_of(remote_.ip, request_.ce.calling); }

@@ -37,7 +37,8 @@ void MessageReceiver::refused(const wire::ParseError&) {
 // --- the header ----------------------------------------------------------------------------------------------------
 
 bool MessageReceiver::has_to_wait(const SegmentHeader& header) const {
-  return holds() && (header.type == SegmentType::send || header.type == SegmentType::rdma_write);
+  const bool is_data = header.type == SegmentType::send || header.type == SegmentType::rdma_write;
+  return holds() && (is_data || (header.type == SegmentType::rdma_read_request && header.transmit_error));
 }
 
 void MessageReceiver::segment_begun(const SegmentHeader& header, const wire::vitcp::RdmaHeader& rdma,
@@ -78,15 +79,36 @@ void MessageReceiver::resume(const SegmentHeader& header) {
   }
 }
 
-/// Messages before this one are lost. The peer counts a receive descriptor for each, and so do we, whether it was there
-/// or not: one that the peer believed to be used for ever would stop it in the end.
+/// Messages before this one are lost. The consumer is told of each, once (VI-TCP 3.6 item 2). The peer counts a receive
+/// descriptor for a Send and for immediate data, and so do we: one that it believed to be used for ever would stop it
+/// in the end.
 void MessageReceiver::skip_to(wire::vitcp::MessageNumber number) {
-  const std::uint32_t lost = number.value - channel_.due.value;
+  std::uint32_t lost = number.value - channel_.due.value;
   if (lost == 0) return;
-  const std::uint32_t claimed = message_.has_failed && message_.receive ? 1 : 0;
-  channel_.receives_claimed = static_cast<std::uint16_t>(channel_.receives_claimed + lost - claimed);
   channel_.due = number;
+  if (message_.has_failed) {
+    --lost;
+    if (message_.takes_receive() && !message_.receive) ++channel_.receives_claimed;
+  }
+  flag_lost(lost);
   message_ = {};
+}
+
+/// Those that nothing else is known of are taken for Sends. The queue bounds how many are told.
+void MessageReceiver::flag_lost(std::uint32_t messages) {
+  std::uint32_t without = std::min(std::exchange(dropped_without_receive_, 0), messages);
+  messages -= without;
+  for (; without != 0; --without) {
+    message_ = Message{.header = {.type = SegmentType::rdma_write}};
+    process(mr::MessageLost{});
+  }
+  for (bool taken = true; messages != 0 && taken; --messages) {
+    message_ = Message{.header = {.type = SegmentType::send}};
+    claim(0);
+    taken = message_.receive.has_value();
+    if (!taken) channel_.receives_claimed = static_cast<std::uint16_t>(channel_.receives_claimed + messages);
+    process(mr::MessageLost{});
+  }
 }
 
 /// Of a message that cannot be whole any more. The consumer is told, once.
@@ -237,6 +259,10 @@ void MessageReceiver::segment_ended() {
       if (!mr::resumes(machine_)) process(mr::SegmentReceived{message_.verdict, header.end_of_message});
       break;
     case SegmentType::rdma_read_request:
+      if (header.transmit_error) {  // VI-TCP 3.2: of any message
+        process(mr::SegmentReceived{Verdict::TransmitError, true});
+        break;
+      }
       if (!window_open()) channel_.services.counters.refuse(Refusal::read_window);
       process(mr::ReadRequested{});
       break;
@@ -255,15 +281,28 @@ void MessageReceiver::segment_damaged(const SegmentHeader& header) {
     const auto octets = header.payload_bytes(true);
     if (parts_.read_requester.response_damaged(header, octets ? *octets : 0)) return;
   }
-  if (!is_data || !mr::places(machine_)) return process(mr::SegmentCorrupt{});
+  if (!is_data || !mr::places(machine_)) {
+    note_dropped(header);
+    return process(mr::SegmentCorrupt{});
+  }
   if (mr::between_messages(machine_)) begin_message(header, {}, 0);
   message_.note(Verdict::CrcWrong);
   process(mr::SegmentReceived{Verdict::CrcWrong, false});
 }
 
+void MessageReceiver::note_dropped(const SegmentHeader& header) {
+  const bool without = header.type == SegmentType::rdma_read_request ||
+                       (header.type == SegmentType::rdma_write && !header.immediate_data_valid);
+  if (!without || header.data_offset != 0 || serial_less(header.message_number, channel_.due)) return;
+  if (dropped_without_receive_ != 0 && !serial_less(last_dropped_, header.message_number)) return;
+  ++dropped_without_receive_;
+  last_dropped_ = header.message_number;
+}
+
 // --- effects -------------------------------------------------------------------------------------------------------
 
 std::uint32_t MessageReceiver::op_code() const {
+  if (message_.header.type == SegmentType::rdma_read_request) return status::op_rdma_read;
   return message_.is_send() ? status::op_receive : status::op_remote_rdma_write;
 }
 
@@ -296,12 +335,15 @@ void MessageReceiver::report(Verdict verdict) {
     case Verdict::TooSmall:
     case Verdict::Good: break;
   }
+  if (message_.header.type == SegmentType::rdma_read_request) code = vi::ErrorCode::RdmaTransport;
   if (message_.takes_receive()) code = vi::ErrorCode::RecvQEmpty;
   channel_.vi->report(code, vi::ResourceCode::Vi, 0, op_code());
 }
 
+/// Where the completion could not be written, its descriptor's memory being gone, the message is in error.
 void MessageReceiver::acknowledge() {
   channel_.ack = channel_.due;
+  channel_.remote_error.vi_descriptor_error = channel_.stopped;
   channel_.ack_due = true;
 }
 
@@ -320,6 +362,13 @@ void MessageReceiver::accept_read() { parts_.read_responder.add(channel_.due, me
 void MessageReceiver::expect_next_message() {
   channel_.due = advance(channel_.due);
   message_ = {};
+}
+
+/// A segment that was damaged, but is of no message of which the consumer was told: it is told all the same.
+void MessageReceiver::fail_connection(Failure failure) {
+  if (failure == Failure::Transport && !message_.has_failed)
+    channel_.vi->report(vi::ErrorCode::RdmaTransport, vi::ResourceCode::Vi, 0, 0);
+  channel_.listener.failed(failure);
 }
 
 void MessageReceiver::unexpected(std::string_view, std::string_view, std::string_view) {

@@ -60,6 +60,8 @@ class MessageReceiver final : public SegmentSink, private machines::vitcp_receiv
   void violated(Refusal refusal);
   void resume(const wire::vitcp::SegmentHeader& header);
   void skip_to(wire::vitcp::MessageNumber number);
+  void flag_lost(std::uint32_t messages);
+  void note_dropped(const wire::vitcp::SegmentHeader& header);
   void lose(const wire::vitcp::SegmentHeader& header, const wire::vitcp::RdmaHeader& rdma);
   [[nodiscard]] std::optional<Refusal> out_of_turn(const wire::vitcp::SegmentHeader& header,
                                                    const wire::vitcp::RdmaHeader& rdma) const;
@@ -84,7 +86,7 @@ class MessageReceiver final : public SegmentSink, private machines::vitcp_receiv
   void accept_read() override;
   void expect_next_message() override;
   void drop_segment() override {}  // counted as refused
-  void fail_connection(Failure failure) override { channel_.listener.failed(failure); }
+  void fail_connection(Failure failure) override;
   [[nodiscard]] bool reliable() const override { return channel_.is_reliable(); }
   [[nodiscard]] bool acknowledged() const override { return channel_.acknowledges(); }
   [[nodiscard]] bool window_open() const override { return parts_.read_responder.has_room(); }
@@ -96,6 +98,10 @@ class MessageReceiver final : public SegmentSink, private machines::vitcp_receiv
   machines::vitcp_receiver::Machine machine_;
   wire::vitcp::SegmentHeader header_{};  // of the present segment
   Message message_;
+  // Of the messages that come to nothing since a segment was damaged: those that use no receive descriptor, as far as
+  // their damaged segments say, and the last such one.
+  std::uint32_t dropped_without_receive_ = 0;
+  wire::vitcp::MessageNumber last_dropped_{};
 };
 
 }  // namespace vitcp

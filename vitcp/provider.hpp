@@ -30,8 +30,11 @@ class Provider final : public vi::Transport, private EndpointOwner, private Conn
 
   /// Begins to listen at the NIC's addresses. Without it others cannot connect to this NIC. The reason if it cannot.
   [[nodiscard]] std::optional<streams::Reason> listen() { return acceptor_.listen(); }
-  /// A stream that another host set up, and of which nothing was read: from whoever listens for this NIC.
+  /// A stream that another host set up, and of which nothing was read: from whoever listens for this NIC, limits such
+  /// streams, and has seen its ConnectRequest. What waits for that now gets it.
   void take(std::unique_ptr<streams::Stream> stream) { acceptor_.take(std::move(stream)); }
+  /// The same, but nobody has seen or limited it: ProviderConfig::max_half_open does.
+  void take_accepted(std::unique_ptr<streams::Stream> stream) { acceptor_.take_accepted(std::move(stream)); }
   /// Who listens in this NIC's place, and brings by take() what is waited for; nullptr: nobody. Before anybody waits.
   void set_wait_listener(WaitListener* listener) { wait_book_.set_listener(listener); }
   /// The process ends: each connection ends in order, and its VI, which is not told, sends and receives nothing more.

@@ -282,6 +282,36 @@ TEST_P(VitcpBadInput, transmitError_inTheFirstOfTwoSegments) {
   peer.close();
 }
 
+// The same of an RdmaReadRequest, which is a message too (2.2.2.2.3): it is not answered.
+TEST_P(VitcpBadInput, transmitError_ofAReadRequest) {
+  TwoHosts hosts;
+  RawPeer peer(hosts);
+  End end = peer.connect_to(GetParam());
+  end.receive(64);
+  hosts.settle();
+  while (!peer.nothing_came()) peer.take();
+  vt::Segment segment = RawPeer::message(SegmentType::rdma_read_request, 1);
+  segment.rdma = {address_of(hosts.server->allocate(8)), hosts.server->handle, 8};
+  segment.header.transmit_error = true;
+  peer.send(segment);
+  hosts.run(runtime::second);
+  const std::vector errors = hosts.server->take_errors();
+  EXPECT_EQ(std::count(errors.begin(), errors.end(), vi::ErrorCode::RdmaTransport), 1);
+  EXPECT_EQ(end.vi.state(), reliable() ? State::Error : State::Connected);
+  bool told = false;
+  while (!peer.nothing_came()) {
+    const vt::SegmentHeader header = peer.take().header;
+    EXPECT_EQ(header.type, SegmentType::nop);
+    told = told || header.remote_error.unrecoverable_transport_error;
+  }
+  EXPECT_EQ(told, GetParam() == reception);
+  if (!reliable()) {
+    peer.send(RawPeer::message(SegmentType::send, 2, payload));
+    EXPECT_EQ(end.received(), "pppppppppp");
+  }
+  peer.close();
+}
+
 // VI-TCP 3.6, ruling V-21: a wrong CRC ends reliable connections, and flags the message at Unreliable Delivery; at
 // Reliable Reception the sender is told before.
 TEST_P(VitcpBadInput, crc_wrong) {
@@ -409,6 +439,62 @@ TEST(VitcpLostHeader, ack_ofASendThatCannotBeSent_isSent) {
   ASSERT_FALSE(peer.nothing_came());
   EXPECT_EQ(peer.take().header.message_ack.value, RawPeer::first_number + 1);
   peer.close();
+}
+
+// VI-TCP 3.2 Message ACK: not before the completion is written; where that cannot be, the message is in error.
+TEST(VitcpCompletion, thatCannotBeWritten_isNotAcknowledged) {
+  TwoHosts hosts;
+  RawPeer peer(hosts);
+  End end = peer.connect_to(reception);
+  std::byte* const memory = hosts.server->allocate(64);
+  std::byte* const data = hosts.server->allocate(64);
+  const vi::ControlSegment head{.segment_count = 1, .length_bytes = 64};
+  const vi::Segment where{address_of(data), hosts.server->handle.value, 64};
+  std::memcpy(memory, &head, sizeof head);
+  std::memcpy(memory + sizeof head, &where, sizeof where);
+  wire::MemHandle gone;
+  ASSERT_EQ(hosts.server->nic.register_memory(address_of(memory), memory, 64, {}, gone), Return::Success);
+  end.vi.post_receive(address_of(memory), gone);
+  hosts.settle();
+  while (!peer.nothing_came()) peer.take();
+  vt::Segment segment = RawPeer::message(SegmentType::send, 1, payload);
+  segment.header.end_of_message = false;
+  peer.send(segment);
+  ASSERT_EQ(hosts.server->nic.memory().deregister(address_of(memory), gone), Return::Success);
+  segment.header.end_of_message = true;
+  segment.header.data_offset = 10;
+  peer.send(segment);
+  hosts.run(runtime::second);
+  const std::vector errors = hosts.server->take_errors();
+  EXPECT_EQ(std::count(errors.begin(), errors.end(), vi::ErrorCode::CompProt), 1);
+  ASSERT_FALSE(peer.nothing_came());
+  const vt::SegmentHeader answer = peer.take().header;
+  EXPECT_EQ(answer.message_ack.value, RawPeer::first_number + 1);
+  EXPECT_TRUE(answer.remote_error.vi_descriptor_error);
+  EXPECT_TRUE(peer.nothing_came());
+  peer.close();
+}
+
+// VI-TCP 3.2 Rx Descriptors Posted, ruling V-6: what VipDisconnect flushes was posted all the same; nothing more is
+// told.
+TEST(VitcpDisconnect, receivesThatAreFlushed_areNotTakenBack) {
+  for (const vi::ReliabilityLevel level : {unreliable, delivery, reception}) {
+    TwoHosts hosts;
+    RawPeer peer(hosts);
+    End end = peer.connect_to(level, false, true);
+    for (int i = 0; i != 3; ++i) end.receive(64);
+    hosts.settle();
+    std::uint16_t told = 0;
+    while (!peer.nothing_came()) told = peer.take().header.rx_descriptors_posted;
+    EXPECT_EQ(told, 3u);
+    PlainCall call;
+    hosts.server->provider.disconnect(end.vi, call);
+    hosts.run(3 * runtime::second);
+    EXPECT_EQ(call.result, Return::Success);
+    EXPECT_TRUE(peer.nothing_came());
+    EXPECT_TRUE(peer.is_closed());
+    peer.close();
+  }
 }
 
 }  // namespace

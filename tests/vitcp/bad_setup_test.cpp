@@ -181,6 +181,38 @@ TEST_F(VitcpBadSetup, streams_givenByOthers_doNotCount) {
   hosts.settle();
 }
 
+// Those that nobody has limited are.
+TEST_F(VitcpBadSetup, streams_thatNobodyLimited_areLimited) {
+  const streams::Address at{hosts.server->address, 4711};
+  streams::test::Door door;
+  const auto listener = std::move(*hosts.world.server.listen(at, door));
+  std::vector<streams::test::Hearer> hearers(70);
+  for (auto& hearer : hearers) hearer.stream = hosts.world.client.connect(at, {}, hearer);
+  hosts.settle();
+  for (auto& stream : std::exchange(door.streams, {})) hosts.server->provider.take_accepted(std::move(stream));
+  EXPECT_EQ(hosts.server->provider.half_open(), 64u);
+  EXPECT_EQ(counters().refused(Refusal::half_open_limit), 6u);
+  for (auto& hearer : hearers) hearer.stream.reset();
+  hosts.settle();
+}
+
+// Ruling V-12: who gives a stream has seen that this NIC waits for it: it meets who waits, even if that ends right
+// behind.
+TEST_F(VitcpBadSetup, stream_givenByOthers_meetsWhoWaitsNow) {
+  const streams::Address at{hosts.server->address, 4711};
+  streams::test::Door door;
+  const auto listener = std::move(*hosts.world.server.listen(at, door));
+  streams::test::Hearer hearer;
+  hearer.stream = hosts.world.client.connect(at, {}, hearer);
+  hearer.on_connected = [&] { hearer.stream->write(peer.octets_of(RawPeer::request(delivery))); };
+  hosts.settle();
+  ASSERT_EQ(door.streams.size(), 1u);
+  hosts.server->provider.take(std::move(door.streams.front()));
+  EXPECT_EQ(wait.result, Return::Success);
+  hearer.stream.reset();
+  hosts.settle();
+}
+
 // Streams that got their answer, and whose other end does not close them, are no more than the limit.
 TEST_F(VitcpBadSetup, streams_thatAreRefused_areLimited) {
   vt::Segment nobody = RawPeer::request(delivery);

@@ -192,9 +192,13 @@ TEST(VitcpBadState, everyWrongSegment_inEveryState_endsItsConnection) {
         stage.peer.send(wrong.octets(stage));
         hosts.run(3 * runtime::second);
         EXPECT_EQ(stage.end->vi.state(), State::Error);
-        EXPECT_EQ(hosts.server->take_errors(), std::vector{ErrorCode::ConnLost});
+        // Behind a damaged segment a header that is none is found earlier, and then the length was what was hit.
+        const bool damaged = state.name == "behind a damaged segment";
+        auto errors = hosts.server->take_errors();
+        EXPECT_LE(std::erase(errors, ErrorCode::RdmaTransport), damaged ? 1u : 0u);
+        EXPECT_EQ(errors, std::vector{ErrorCode::ConnLost});
         EXPECT_EQ(hosts.server->provider.counters().refused(), before + 1);
-        if (state.name != "behind a damaged segment") {  // there a header that is none is found earlier
+        if (!damaged) {
           EXPECT_EQ(count_of(hosts.server->provider.counters(), wrong.counted), 1u);
         }
         d.receive(8);

@@ -19,14 +19,16 @@ class RawPeer final : private streams::StreamUser, private streams::ListenerUser
     stream_ = streams_.connect({hosts_.server->address, wire::vitcp::default_port}, {}, *this);
     hosts_.settle();
   }
-  /// Connected to a VI of the server, which is returned.
-  End connect_to(vi::ReliabilityLevel level, bool crc = false) {
+  /// Connected to a VI of the server, which is returned; `flow_control`: the peer waits for receive descriptors.
+  End connect_to(vi::ReliabilityLevel level, bool crc = false, bool flow_control = false) {
     WaitCall wait;
     PlainCall accept;
     End end(*hosts_.server, hosts_.server->create(level));
     hosts_.server->provider.connect_wait(hosts_.server->at("x"), runtime::never, wait);
     connect();
-    send(request(level, crc));
+    vt::Segment asked = request(level, crc);
+    asked.ce.descriptor_flow_control = flow_control;
+    send(asked);
     hosts_.settle();
     EXPECT_EQ(wait.result, vi::Return::Success);
     hosts_.server->provider.connect_accept(wait.token, end.vi, accept);

@@ -16,7 +16,7 @@ class OwnPort final : public TcpPort, private streams::ListenerUser {
   void waiting_changed(const vitcp::port_service::Wanted&, std::size_t) override {}
 
  private:
-  void accepted(std::unique_ptr<streams::Stream> stream) override { user_.stream_came(std::move(stream)); }
+  void accepted(std::unique_ptr<streams::Stream> stream) override { user_.stream_accepted(std::move(stream)); }
 
   TcpPortUser& user_;
   std::vector<std::unique_ptr<streams::Listener>> listeners_;

@@ -42,6 +42,7 @@ class TcpDevice final : public Device, private TcpPortUser {
   [[nodiscard]] std::unique_ptr<TcpPort> make_port();
   // TcpPortUser
   void stream_came(std::unique_ptr<streams::Stream> stream) override { provider_.take(std::move(stream)); }
+  void stream_accepted(std::unique_ptr<streams::Stream> stream) override { provider_.take_accepted(std::move(stream)); }
   void port_changed() override;
 
   TcpShared& shared_;

@@ -11,8 +11,10 @@ namespace vipl {
 /// Told inside the engine.
 class TcpPortUser {
  public:
-  /// Nothing of it was read.
+  /// A stream whose ConnectRequest the NIC waits for. Nothing of it was read.
   virtual void stream_came(std::unique_ptr<streams::Stream> stream) = 0;
+  /// A stream of which nobody has seen anything, nor limited how many there are.
+  virtual void stream_accepted(std::unique_ptr<streams::Stream> stream) = 0;
   /// listens() or trouble() is another now.
   virtual void port_changed() = 0;
 
