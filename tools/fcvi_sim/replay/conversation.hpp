@@ -29,6 +29,12 @@ struct CapturedFrame {
   [[nodiscard]] bool is_fc_vi() const {
     return header.type == wire::Type::fc_vi && (static_cast<unsigned>(header.r_ctl) & 0xF0) == 0;
   }
+  /// Of SCSI, IP or NVMe between ports: no replay plays their users. Any other TYPE may be a damaged one.
+  [[nodiscard]] bool is_of_other_fc4() const {
+    constexpr wire::Type nvme{0x28};
+    const bool known = header.type == wire::Type::fcp || header.type == wire::Type::ip || header.type == nvme;
+    return known && (static_cast<unsigned>(header.r_ctl) & 0xF0) == 0 && !wire::is_of_fabric(header.d_id);
+  }
   [[nodiscard]] bool by_responder() const { return header.has(wire::f_ctl::exchange_responder); }
   [[nodiscard]] wire::Bytes content() const { return bytes; }
   /// Of this frame, without fill bytes.

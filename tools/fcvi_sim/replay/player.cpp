@@ -86,7 +86,13 @@ Player::Player(const Conversation& conversation, const Script& script, const Por
       end_(last_heard(conversation, options.tolerance)), start_(scheduler_.now()), driver_(scheduler_),
       host_(scheduler_, pool_, traits), user_(driver_, host_, script, translation_) {
   for (std::size_t i = 0; i < conversation.frames.size(); ++i)
-    if (conversation.frames[i].sent) awaited_.push_back(i);
+    if (conversation.frames[i].sent) await(i);
+}
+
+void Player::await(std::size_t at) {
+  if (!conversation_.frames[at].is_of_other_fc4()) return awaited_.push_back(at);
+  came_.insert(at);
+  ++of_others_;
 }
 
 Player::~Player() {
@@ -113,6 +119,7 @@ bool Player::step(runtime::TimeNs now) {
   if (next_ == conversation_.frames.size()) return await_end(now);
   const CapturedFrame& frame = conversation_.frames[next_];
   set_gate();
+  if (script_.links_down.contains(next_)) break_link();
   if (time_of(next_) > now) {
     scheduler_.schedule(*this, time_of(next_));
     return false;
@@ -157,6 +164,8 @@ void Player::call_user() {
               host_.leave();
             else if constexpr (std::is_same_v<What, call::LinkBreak>)
               reconnect();
+            else if constexpr (std::is_same_v<What, call::LogIn>)
+              host_.log_in(what.port);
             else if constexpr (std::is_same_v<What, call::List>)
               host_.list_ports(what.wanted);
             else
@@ -182,6 +191,14 @@ void Player::hand_over(const CapturedFrame& captured) {
 void Player::reconnect() {
   host_.port().link_interrupted();
   connect();
+}
+
+/// As soon as nothing more was sent or received; it is up again when the next frame is sent.
+void Player::break_link() {
+  if (!connected_ || broken_at_ == next_) return;
+  broken_at_ = next_;
+  host_.port().link_down();
+  connected_ = false;
 }
 
 void Player::connect() {

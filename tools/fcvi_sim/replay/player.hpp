@@ -38,6 +38,8 @@ class Player final : private runtime::Event, private fc2::FrameOutput {
   [[nodiscard]] const std::vector<Difference>& differences() const { return differences_; }
   [[nodiscard]] std::size_t frames_compared() const { return compared_; }
   [[nodiscard]] std::size_t frames_handed_over() const { return handed_over_; }
+  /// Frames that it sent for other FC-4s: they are left out.
+  [[nodiscard]] std::size_t frames_of_others() const { return of_others_; }
   /// What it sent now when all was over, and may have sent then: the capture does not go on for long enough to tell.
   [[nodiscard]] const std::vector<SentFrame>& frames_behind_end() const { return behind_end_; }
   /// Where in the conversation it stands: position of the next frame.
@@ -58,6 +60,8 @@ class Player final : private runtime::Event, private fc2::FrameOutput {
   void call_user();
   void hand_over(const CapturedFrame& frame);
   void reconnect();
+  void break_link();
+  void await(std::size_t at);
   void connect();
   void set_gate();
   void skip_matched();
@@ -93,13 +97,14 @@ class Player final : private runtime::Event, private fc2::FrameOutput {
   ViUser user_;
   std::size_t next_ = 0;               // frame of the conversation
   std::size_t called_ = 0;             // the user's calls before that one were made
+  std::size_t broken_at_ = 0;          // before that one the link went down
   std::vector<std::size_t> awaited_;   // frames that the port is to send, in order
   std::size_t first_awaited_ = 0;      // of those
   std::set<std::size_t> came_;         // frames that came out of turn
   std::deque<runtime::TimeNs> ready_;  // since when the port's frames wait, in order
   std::vector<Difference> differences_;
   std::vector<SentFrame> behind_end_;
-  std::size_t compared_ = 0, handed_over_ = 0;
+  std::size_t compared_ = 0, handed_over_ = 0, of_others_ = 0;
   bool connected_ = false, over_ = false;
 };
 

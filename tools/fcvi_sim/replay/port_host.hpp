@@ -18,6 +18,7 @@ class PortHost final : public HostTransport, private farp::ReadyListener {
   [[nodiscard]] fc2::NPort& port() { return port_; }
   [[nodiscard]] fcvi::Provider& provider() { return provider_; }
 
+  void log_in(wire::FcId port) { port_.remote_port(port).log_in(); }
   /// Lists the ports of the fabric, with the addresses of these nodes.
   void list_ports(std::set<std::string> wanted);
 

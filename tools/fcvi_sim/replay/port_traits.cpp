@@ -159,6 +159,7 @@ PortTraits traits_of(const Conversation& conversation) {
   if (!traits.error.empty()) return traits;
   traits.port.name = conversation.port.to_string();
   traits.port.first_ox_id = first->header.ox_id.value;
+  traits.port.log_out_silent_ports = true;  // as the library and the simulator do (ruling 282)
   if (is_without_fabric(first->header.s_id)) traits.own_id = first->header.s_id;
   Survey survey(traits);
   for (const CapturedFrame& frame : conversation.frames)

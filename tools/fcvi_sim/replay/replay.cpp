@@ -78,6 +78,8 @@ ReplayResult replay(const ReplayOptions& options) {
     result.text = "no difference: " + frames(player.frames_compared()) + " of port " +
                   read.conversation.port.to_string() + " as captured, " + frames(player.frames_handed_over()) +
                   " to it\n";
+  if (player.frames_of_others() != 0)
+    result.text += "left out: " + frames(player.frames_of_others()) + " that it sent for other FC-4s\n";
   result.text += behind_end;
   return result;
 }

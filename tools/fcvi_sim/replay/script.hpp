@@ -72,19 +72,24 @@ struct Disconnect {
 struct List {
   std::set<std::string> wanted;  // names of the nodes whose addresses it asks for
 };
+/// Logs in with a port for another FC-4's sake.
+struct LogIn {
+  wire::FcId port{};
+};
 struct LogOut {};     // of the fabric
-struct LinkBreak {};  // the link goes and comes
+struct LinkBreak {};  // the link goes and comes: who was logged in still is
 }  // namespace call
 
 using Call = std::variant<call::Wait, call::Withdraw, call::Connect, call::Accept, call::Reject, call::Post, call::Fill,
-                          call::Disconnect, call::List, call::LogOut, call::LinkBreak>;
+                          call::Disconnect, call::List, call::LogIn, call::LogOut, call::LinkBreak>;
 
 struct Script {
   std::vector<ViSpec> vis;
   /// By position among the conversation's frames: what happens just before that frame, in order.
   std::multimap<std::size_t, Call> calls;
-  runtime::TimeNs ulp_timeout = 0;  // FCVI_ULP_TIMEOUT, where the port has another than R_A_TOV; 0: it has not
-  std::string error;                // the capture begins amid a connection
+  std::set<std::size_t> links_down;  // positions: before that frame the link was down, and no login outlasted it
+  runtime::TimeNs ulp_timeout = 0;   // FCVI_ULP_TIMEOUT, where the port has another than R_A_TOV; 0: it has not
+  std::string error;                 // the capture begins amid a connection
 };
 
 Script script_of(const Conversation& conversation);

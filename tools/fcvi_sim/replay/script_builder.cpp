@@ -52,6 +52,7 @@ Script ScriptBuilder::build() {
   }
   end_calls();
   lost_searches();
+  other_logins();
   for (Listings::Listing& listing : listings_.take()) put(listing.at, call::List{std::move(listing.wanted)});
   finish_messages();
   return std::move(script_);
@@ -60,6 +61,10 @@ Script ScriptBuilder::build() {
 void ScriptBuilder::read_sent(std::size_t at) {
   const CapturedFrame& frame = frames_[at];
   if (frame.header.r_ctl == wire::RCtl::abts) return abort_sent(at);
+  if (frame.is_of_other_fc4()) {
+    other_users_.insert(frame.header.d_id.value);
+    return;
+  }
   if (!frame.is_fc_vi()) {
     login_sent(at);
     return note_search(at);
@@ -110,11 +115,29 @@ bool ScriptBuilder::is_sound(std::size_t at, const wire::fcvi::ConnectPayload& p
 void ScriptBuilder::login_sent(std::size_t at) {
   const CapturedFrame& frame = frames_[at];
   const std::string_view name = wire::message_name(frame.message_header, frame.message);
-  if (name == "FLOGI" && std::exchange(logged_in_, false)) put(at, call::LinkBreak{});
+  if (name == "FLOGI" && std::exchange(logged_in_, false)) {
+    if (is_with_logins(at))
+      put(at, call::LinkBreak{});
+    else
+      script_.links_down.insert(at);
+  }
   if (name == "LOGO" && frame.header.d_id == wire::well_known::f_port) {
     logged_in_ = false;
     put(at, call::LogOut{});
   }
+}
+
+/// Who logs in anew with the fabric and was still logged in with others asks them by ADISC, or logs them out where its
+/// address has changed (FC-VI 7.7.5): at once, before it hears of others.
+bool ScriptBuilder::is_with_logins(std::size_t flogi) const {
+  for (std::size_t at = flogi + 1; at < frames_.size(); ++at) {
+    const CapturedFrame& frame = frames_[at];
+    if (frame.header.type != wire::Type::els || frame.message.empty()) continue;
+    const std::string_view name = wire::message_name(frame.message_header, frame.message);
+    if (name == (frame.sent ? "FLOGI" : "RSCN")) return false;
+    if (frame.sent && (name == "ADISC" || name == "LOGO")) return !wire::is_of_fabric(frame.header.d_id);
+  }
+  return false;
 }
 
 void ScriptBuilder::note_search(std::size_t at) {
@@ -219,7 +242,7 @@ void ScriptBuilder::refused(std::size_t at, Incoming& incoming, Reason reason) {
   const bool peer_to_peer = incoming.request.mode == ConnectMode::peer_to_peer;
   const vi::NetAddress asked = fcvi::remote_address(incoming.request.payload);
   incoming.waited = true;
-  if (peer_to_peer && reason == Reason::no_waiting_remote_connectionpoint) nobody_waited(at);
+  if (peer_to_peer && reason == Reason::no_waiting_remote_connectionpoint) nobody_waited(incoming.at);
   if (peer_to_peer && reason == Reason::no_discriminator_match) somebody_waited(at);
   if (peer_to_peer) return;
   if (reason == Reason::connect_reject) put(at, call::Reject{wait_before(incoming, asked)});
@@ -227,7 +250,7 @@ void ScriptBuilder::refused(std::size_t at, Incoming& incoming, Reason reason) {
   put(at, call::Withdraw{wait_before(incoming, another(asked))});
 }
 
-/// Requests of peers that were in the pool had run out of time, or were answered.
+/// Requests of peers that were in the pool had run out of time, or were answered, when that request came.
 void ScriptBuilder::nobody_waited(std::size_t at) {
   for (Outgoing& call : outgoing_)
     if (call.peer_to_peer && !call.decided && !call.deadline) call.deadline = time_of(at) - 1;
@@ -255,7 +278,7 @@ void ScriptBuilder::resp2_sent(std::size_t at, const wire::fcvi::ConnectResp2& a
   if (found == tries_.end()) return;
   Outgoing& call = outgoing_[found->second.call];
   const bool late = answer.status && answer.status->reason == Reason::connect_timeout;
-  if (late && !call.deadline) call.deadline = time_of(at) - 1;
+  if (late && !call.deadline) call.deadline = time_of(std::min(call.last, at)) - 1;  // when RESP1 came it was over
   if (!call.peer_to_peer || answer.handle != wire::FcviHandle::unassigned) call.decided = true;
 }
 
@@ -353,6 +376,13 @@ void ScriptBuilder::lost_searches() {
     put(search.at,
         call::Connect{script_.vis.size() - 1, {}, vi::NetAddress::make(*search.host, {}), false, runtime::never});
   }
+}
+
+/// A port is logged in with once for all FC-4s: where no set-up did it, another one's user did.
+void ScriptBuilder::other_logins() {
+  for (const Search& search : searches_)
+    if (!search.used && !search.host && other_users_.contains(search.port.value))
+      put(search.at, call::LogIn{search.port});
 }
 
 }  // namespace sim::replay

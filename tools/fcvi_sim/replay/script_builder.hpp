@@ -81,6 +81,7 @@ class ScriptBuilder {
   void abort_sent(std::size_t at);
   void disconnect_sent(std::size_t at, const wire::fcvi::DisconnectRqst& request);
   void login_sent(std::size_t at);
+  [[nodiscard]] bool is_with_logins(std::size_t flogi) const;
   std::size_t wait_before(Incoming& incoming, const vi::NetAddress& local);
   std::size_t vi_of(const wire::fcvi::ConnectPayload& own);
   std::size_t add_outgoing(std::size_t vi, std::size_t begin, std::size_t at, bool peer_to_peer,
@@ -94,6 +95,7 @@ class ScriptBuilder {
   void end_call(Outgoing& call);
   void end_unanswered_request(Incoming& incoming);
   void lost_searches();
+  void other_logins();
 
   // script_messages.cpp
   void message_sent(std::size_t at, const wire::fcvi::DeviceHeader& fields);
@@ -129,7 +131,8 @@ class ScriptBuilder {
   std::vector<Outgoing> outgoing_;
   std::map<std::size_t, std::size_t> call_of_;  // by VI
   std::vector<Search> searches_;
-  std::vector<bool> disconnected_;  // by VI
+  std::set<std::uint32_t> other_users_;  // N_Port_IDs to which other FC-4s sent frames
+  std::vector<bool> disconnected_;       // by VI
   std::size_t waits_ = 0;
   bool logged_in_ = false;
   Listings listings_;
