@@ -38,6 +38,11 @@ class Capture::BlockWriter {
     boost::endian::endian_store<Number, sizeof value, boost::endian::order::little>(place_.data() + done_, value);
     done_ += sizeof value;
   }
+  /// Nanoseconds as of a packet: the high word first.
+  void put_time(TimeNs at) {
+    put(static_cast<std::uint32_t>(static_cast<std::uint64_t>(at) >> 32));
+    put(static_cast<std::uint32_t>(at));
+  }
   void put(std::span<const std::uint8_t> data) { std::ranges::copy(data, take(data.size()).begin()); }
   /// Bytes that the caller writes.
   [[nodiscard]] std::span<std::uint8_t> take(std::size_t size) {
@@ -173,11 +178,24 @@ void Capture::write_statistics(std::uint32_t interface_id, TimeNs at, std::uint6
   constexpr std::size_t size = BlockWriter::least_bytes + 4 + 8 + BlockWriter::option_bytes(8) + 4;
   BlockWriter block(room(size), pcapng::Block::interface_statistics);
   block.put(interface_id);
-  block.put(static_cast<std::uint32_t>(static_cast<std::uint64_t>(at) >> 32));
-  block.put(static_cast<std::uint32_t>(at));
+  block.put_time(at);
   block.option_number(option::isb_ifdrop, missing);
   block.end_of_options();
   sink_.write(block.finish());
+}
+
+void Capture::write_end(TimeNs at) {
+  constexpr std::size_t size = BlockWriter::least_bytes + 4 + 8 + BlockWriter::option_bytes(8) + 4;
+  for (std::uint32_t id = 0; id < interface_count_; ++id) {
+    BlockWriter block(room(size), pcapng::Block::interface_statistics);
+    block.put(id);
+    block.put_time(at);
+    block.put(option::isb_endtime);
+    block.put(std::uint16_t{8});
+    block.put_time(at);
+    block.end_of_options();
+    sink_.write(block.finish());
+  }
 }
 
 Capture::BlockWriter Capture::begin_packet(const Packet& packet) {
@@ -187,8 +205,7 @@ Capture::BlockWriter Capture::begin_packet(const Packet& packet) {
   BlockWriter block(room(fixed_bytes + BlockWriter::padded(packet.kept_bytes) + options),
                     pcapng::Block::enhanced_packet);
   block.put(packet.interface_id);
-  block.put(static_cast<std::uint32_t>(static_cast<std::uint64_t>(packet.at) >> 32));
-  block.put(static_cast<std::uint32_t>(packet.at));
+  block.put_time(packet.at);
   block.put(static_cast<std::uint32_t>(packet.kept_bytes));
   block.put(static_cast<std::uint32_t>(packet.size_bytes));
   return block;

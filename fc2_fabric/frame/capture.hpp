@@ -63,6 +63,8 @@ class Capture final : public CaptureInterfaces {
   void set_missing_before(std::uint64_t missing) { missing_ = missing; }
   /// So many frames of that interface are missing until now, in all.
   void write_statistics(std::uint32_t interface_id, TimeNs at, std::uint64_t missing);
+  /// The capture ended then, at all interfaces (isb_endtime): until then there was no frame more.
+  void write_end(TimeNs at);
   /// Texts of the faults by the number in Frame::fault, from 1: packet comments.
   void set_fault_notes(std::vector<std::string> notes) { fault_notes_ = std::move(notes); }
   /// Empty: there is none of that number.

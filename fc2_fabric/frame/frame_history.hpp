@@ -45,6 +45,7 @@ struct PassedFrame {
   Discard reason = Discard::Count;
   bool again = false;           // of first_end: what became of it after it had been shown
   std::uint8_t remark = 0;      // the keeper's: what else is to be said of it; 0: nothing
+  std::uint16_t fault = 0;      // the keeper's number of the fault that befell it; 0: none
   std::uint64_t first_end = 0;  // not 0: that frame once more, as it left, or as `again` says
 };
 

@@ -83,7 +83,11 @@ class LiveFaultsTest : public testing::Test {
   runtime::Scheduler scheduler;
   fc2::FramePool pool;
   std::vector<LiveFaults::Id> befell;
-  LiveFaults faults{scheduler, [this](LiveFaults::Id rule, const fc2::Frame&) { befell.push_back(rule); }};
+  std::vector<std::string> notes;  // what each did
+  LiveFaults faults{scheduler, [this](LiveFaults::Id rule, const std::string& note, const fc2::Frame&) {
+                      befell.push_back(rule);
+                      notes.push_back(note);
+                    }};
   FakeLink alice{scheduler, "alice", 0x010100}, bob{scheduler, "bob", 0x010200};
 };
 
@@ -104,6 +108,15 @@ TEST_F(LiveFaultsTest, rule_with_port_concerns_its_link) {
   EXPECT_TRUE(faults.remove(id));
   EXPECT_EQ(alice.watchers, 0);
   EXPECT_FALSE(faults.remove(id));
+}
+
+// Captures say what each rule does, in the words of the simulator's.
+TEST_F(LiveFaultsTest, listener_hears_what_a_rule_does) {
+  faults.add(alice);
+  add("[{action: drop, port: alice, nth: 1}, {action: delay, by: 5ms, port: alice, nth: 2}, "
+      "{action: corrupt, bit: 300, port: alice, nth: 3}, {action: duplicate, port: alice, nth: 4}]");
+  for (std::uint16_t i = 1; i <= 5; ++i) send(alice, i);
+  EXPECT_EQ(notes, (std::vector<std::string>{"lost", "delayed by 5.000 ms", "corrupted, bit 300", "duplicated"}));
 }
 
 // A rule whose limit is reached, or whose turn was, lets its link go back to memory; the rule stays, and is told of.

@@ -34,6 +34,12 @@ class LiveCapture final : public RecorderListener, private fc2::ByteSink {
   void history_is_short() override {}
   [[nodiscard]] fc2::FrameHistory::Number next_frame() const override { return next_; }
   [[nodiscard]] bool says(std::string_view words) const { return text_.find(words) != std::string::npos; }
+  [[nodiscard]] std::size_t count(std::string_view block) const {
+    std::size_t found = 0;
+    for (std::size_t at = text_.find(block); at != std::string::npos; at = text_.find(block, at + 1)) ++found;
+    return found;
+  }
+  void finish(fc2::TimeNs at) { writer_.finish(at, recorder_.names()); }
   [[nodiscard]] const HistoryWriter& writer() const { return writer_; }
   bool misses = false, holds = false;
 
@@ -44,6 +50,16 @@ class LiveCapture final : public RecorderListener, private fc2::ByteSink {
   std::string text_;
   HistoryWriter writer_;
 };
+
+/// Interface statistics at 1234567890h ns, that its capture ended then: type, length, interface, time, option, length.
+std::string end_block(std::uint8_t interface) {
+  const std::uint8_t time[] = {0x12, 0, 0, 0, 0x90, 0x78, 0x56, 0x34};
+  std::string block{5, 0, 0, 0, 40, 0, 0, 0, static_cast<char>(interface), 0, 0, 0};
+  block.append(std::begin(time), std::end(time));
+  block += std::string{3, 0, 8, 0};
+  block.append(std::begin(time), std::end(time));
+  return block + std::string{0, 0, 0, 0, 40, 0, 0, 0};
+}
 
 class RecorderTest : public testing::Test {
  protected:
@@ -86,6 +102,119 @@ TEST_F(RecorderTest, changed_frame_is_shown_as_received) {
   EXPECT_EQ(capture.writer().frame_count(), 2U);
   EXPECT_TRUE(capture.says("\xBE\xEF"));
   EXPECT_TRUE(capture.says("\xCA\xFE"));
+}
+
+// A fault of a rule is told in the words of the simulator's captures.
+TEST_F(RecorderTest, fault_is_told_of) {
+  LiveCapture capture(recorder);
+  capture.holds = true;
+  const fc2::FramePtr one = frame();
+  recorder.frame_passed(anne, 1, *one, true);
+  recorder.fault_befell(3, "lost", 1, *one);
+  capture.holds = false;
+  recorder.frame_passed(anne, 2, *frame(), true);
+  EXPECT_TRUE(capture.says("fault: lost (fault rule 3)"));
+  EXPECT_FALSE(capture.says("shown"));
+  EXPECT_EQ(capture.writer().frame_count(), 2U);
+  EXPECT_EQ(capture.writer().comment_count(), 1U);
+}
+
+// A frame was written before the fault befell it: it is there once more. Who writes it only now has it once.
+TEST_F(RecorderTest, fault_is_told_of_later) {
+  LiveCapture capture(recorder);
+  const fc2::FramePtr one = frame();
+  recorder.frame_passed(anne, 1, *one, true);
+  LiveCapture late(recorder);
+  late.holds = true;
+  recorder.fault_befell(1, "delayed by 5.000 ms", 2, *one);
+  late.holds = false;
+  recorder.frame_passed(anne, 3, *frame(), true);
+  EXPECT_TRUE(capture.says("fault: delayed by 5.000 ms (fault rule 1), after it had been shown"));
+  EXPECT_EQ(capture.writer().frame_count(), 3U);
+}
+
+// The fabric discards what a fault has damaged. That it did not arrive comes first: readers look for it there.
+TEST_F(RecorderTest, damaged_frame_is_discarded) {
+  LiveCapture capture(recorder);
+  capture.holds = true;
+  const fc2::FramePtr one = frame();
+  recorder.frame_passed(anne, 1, *one, true);
+  recorder.fault_befell(2, "corrupted, bit 300", 1, *one);
+  recorder.frame_discarded(1, *one, fc2::Discard::BadCrc);
+  capture.holds = false;
+  recorder.frame_passed(anne, 2, *frame(), true);
+  EXPECT_TRUE(
+      capture.says("discarded by the fabric, bad CRC: it was damaged on its way (bob); "
+                   "fault: corrupted, bit 300 (fault rule 2)"));
+  EXPECT_EQ(capture.writer().frame_count(), 2U);
+}
+
+// It was written before the fabric discarded it, though it did not wait: both are told.
+TEST_F(RecorderTest, damaged_frame_is_discarded_later) {
+  LiveCapture capture(recorder);
+  const fc2::FramePtr one = frame();
+  recorder.frame_passed(anne, 1, *one, true);
+  recorder.frame_discarded(2, *one, fc2::Discard::BadCrc);
+  EXPECT_TRUE(
+      capture.says("discarded by the fabric, bad CRC: it was damaged on its way (bob), after it had been shown"));
+  EXPECT_EQ(capture.writer().frame_count(), 2U);
+}
+
+// It comes late, or changed: both ends have the comment, and only the first where each frame is there once.
+TEST_F(RecorderTest, fault_is_told_of_at_both_ends) {
+  LiveCapture both(recorder, {.both_ends = true, .ports = {}}), once(recorder);
+  both.holds = once.holds = true;
+  const fc2::FramePtr one = frame();
+  recorder.frame_passed(anne, 1, *one, true);
+  recorder.fault_befell(1, "delayed by 5.000 ms", 1, *one);
+  one->fault = 1;
+  recorder.frame_passed(bob, 2, *one, false);
+  both.holds = once.holds = false;
+  recorder.frame_passed(anne, 3, *frame(), true);
+  EXPECT_EQ(both.writer().comment_count(), 2U);
+  EXPECT_EQ(both.writer().frame_count(), 3U);
+  EXPECT_EQ(once.writer().comment_count(), 1U);
+  EXPECT_EQ(once.writer().frame_count(), 2U);
+}
+
+// A frame may have been the last of a killed port, and have suffered a fault.
+TEST_F(RecorderTest, fault_and_end_are_told_of) {
+  LiveCapture capture(recorder);
+  capture.holds = true;
+  const fc2::FramePtr one = frame();
+  recorder.frame_passed(anne, 1, *one, true);
+  recorder.fault_befell(1, "lost", 1, *one);
+  recorder.port_gone(anne, 2, "it was killed", false, 9);
+  capture.holds = false;
+  recorder.frame_passed(bob, 3, *frame(), true);
+  EXPECT_TRUE(capture.says("fault: lost (fault rule 1); the last frame of anne: it was killed"));
+}
+
+// Rules are numbered for as long as the service runs; what those of long ago did is not kept.
+TEST_F(RecorderTest, rules_beyond_the_last_number) {
+  LiveCapture capture(recorder);
+  for (const auto& [rule, words] : {std::pair{65'534U, "fault: lost (fault rule 65534)"},
+                                    {65'535U, "fault: by a rule (fcvi-ctl fault list)"},
+                                    {70'000U, "fault: by a rule (fcvi-ctl fault list)"}}) {
+    capture.holds = true;
+    const fc2::FramePtr one = frame();
+    recorder.frame_passed(anne, 1, *one, true);
+    recorder.fault_befell(rule, "lost", 1, *one);
+    capture.holds = false;
+    recorder.frame_passed(anne, 2, *frame(), true);
+    EXPECT_TRUE(capture.says(words)) << rule;
+  }
+}
+
+// The end of a capture stands in the statistics of each interface (isb_endtime).
+TEST_F(RecorderTest, end_is_told_of) {
+  LiveCapture capture(recorder);
+  recorder.frame_passed(anne, 1, *frame(), true);
+  recorder.frame_passed(bob, 2, *frame(), true);
+  EXPECT_EQ(capture.count(end_block(0)), 0U);
+  capture.finish(0x1234567890);
+  EXPECT_EQ(capture.count(end_block(0)), 1U);
+  EXPECT_EQ(capture.count(end_block(1)), 1U);
 }
 
 // It is lost before it is written: it is there once.

@@ -93,11 +93,18 @@ void CaptureSession::frames_came() {
   if (!write_event_.pending()) scheduler.schedule(write_event_, scheduler.now());
 }
 
+// At the latest; 0: what becomes of it is known.
+static runtime::TimeNs known_by(const PassedFrame& frame) {
+  if (frame.outcome == PassedFrame::Outcome::Waiting) return frame.at + CaptureSession::patience;
+  const bool may_be_discarded = frame.fault != 0 && frame.outcome == PassedFrame::Outcome::Passed && frame.left_at == 0;
+  return may_be_discarded ? frame.at + CaptureSession::until_discarded : 0;
+}
+
 bool CaptureSession::must_wait(FrameHistory::Number number) {
-  const PassedFrame& frame = recorder_.history().at(number);
   runtime::Scheduler& scheduler = service().core().scheduler();
-  if (frame.outcome != PassedFrame::Outcome::Waiting || scheduler.now() - frame.at >= patience) return false;
-  if (!patience_timer_.pending()) scheduler.schedule(patience_timer_, frame.at + patience);
+  const runtime::TimeNs until = known_by(recorder_.history().at(number));
+  if (scheduler.now() >= until) return false;
+  if (!patience_timer_.pending()) scheduler.schedule(patience_timer_, until);
   return true;
 }
 

@@ -13,6 +13,10 @@ class PortSession;
 /// A frame is written when it is known what became of it in the switch, at the latest after `patience`.
 class CaptureSession final : public Session, private fc2::ByteSink, private RecorderListener {
  public:
+  static constexpr runtime::TimeNs patience = 100 * runtime::millisecond;
+  /// What a fault has damaged the switch discards when it arrives: at once.
+  static constexpr runtime::TimeNs until_discarded = runtime::millisecond;
+
   CaptureSession(SessionHost& service, std::shared_ptr<FrameStream> stream, const CaptureRequest& request);
   ~CaptureSession() override { end_tapping(); }
   /// A port appeared, or has another name: if it is to be captured, all of its frames go by the service from now on.
@@ -24,7 +28,6 @@ class CaptureSession final : public Session, private fc2::ByteSink, private Reco
   // The most that the service stores for one slow reader; further frames are not captured, but counted. A capture must
   // not hold back the fabric.
   static constexpr std::size_t max_backlog_bytes = 16u << 20;
-  static constexpr runtime::TimeNs patience = 100 * runtime::millisecond;
 
   void frames_came() override;
   void history_is_short() override { write_frames(true); }

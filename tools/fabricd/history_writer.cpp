@@ -67,6 +67,20 @@ std::string outcome_of(const PassedFrame& frame, const PortNames& names) {
   return late ? fmt::format("delayed: waited {} until {} took it", milliseconds(frame.left_at - frame.at), to) : "";
 }
 
+bool has_not_arrived(const PassedFrame& frame) {
+  return frame.outcome == Outcome::Discarded || frame.outcome == Outcome::Lost;
+}
+
+// As a capture of the simulator says it: "fault: lost (fault rule 1)". Readers know by it what became of the frame.
+std::string fault_of(const PassedFrame& frame, const PortNames& names) {
+  if (frame.fault == 0) return "";
+  if (frame.fault == Recorder::last_fault) return "fault: by a rule (fcvi-ctl fault list)";
+  const std::string_view what = names.fault_note(frame.fault);
+  const std::string_view later = frame.again && !has_not_arrived(frame) ? ", after it had been shown" : "";
+  return what.empty() ? fmt::format("fault: by fault rule {}{}", frame.fault, later)
+                      : fmt::format("fault: {} (fault rule {}){}", what, frame.fault, later);
+}
+
 bool is_way_mark(const PassedFrame& frame, std::span<const std::uint8_t> bytes) {
   return !frame.ethernet && !bytes.empty() && wire::r_ctl_of(bytes) == fc2::drivers::Crossbar::way_mark;
 }
@@ -78,18 +92,18 @@ std::string extent_of(const FrameHistory& history, FrameHistory::Number begin) {
   return fmt::format("the last {:.3f} s of frames", seconds);
 }
 
+// First of all that it did not arrive.
 std::string comment_on(const PassedFrame& frame, std::span<const std::uint8_t> bytes, const PortNames& names) {
-  std::string text = outcome_of(frame, names);
-  const auto add = [&](std::string_view more) { text += (text.empty() ? "" : "; ") + std::string(more); };
+  std::string text;
+  const auto add = [&](std::string_view more) {
+    text += (text.empty() || more.empty() ? "" : "; ") + std::string(more);
+  };
+  if (has_not_arrived(frame)) add(outcome_of(frame, names));
+  add(fault_of(frame, names));
+  if (!has_not_arrived(frame)) add(outcome_of(frame, names));
   if (is_way_mark(frame, bytes))
     add(fmt::format("way mark: message data of {} for {} behind it go through memory that both share, and are not here",
                     names.text_of(frame.from), names.text_of(frame.to)));
-  if (frame.remark >= Recorder::first_fault_remark) {
-    add(frame.remark == Recorder::last_fault_remark
-            ? "a fault rule (fcvi-ctl fault list)"
-            : fmt::format("fault rule {}", frame.remark - Recorder::first_fault_remark + 1));
-    return text;
-  }
   const NamedPort* const sender = names.find(frame.from);
   if (frame.remark != 0 && sender != nullptr)
     add(fmt::format("the last frame of {}{}: {}", sender->text, frame.again ? ", shown before" : "", sender->end));
@@ -168,9 +182,20 @@ void HistoryWriter::describe(const PortNames& names) {
 
 // What became of a frame stands at itself, unless it was written before.
 bool HistoryWriter::is_of_interest(const PassedFrame& frame) {
-  if (frame.again && frame.remark != 0) return remarked_.erase(frame.first_end) == 0;
-  if (frame.again) return frame.first_end < begin_ || waiting_.erase(frame.first_end) != 0;
-  return frame.first_end == 0 || choice_.both_ends;
+  if (!frame.again) return frame.first_end == 0 || choice_.both_ends;
+  if (frame.remark != 0) return remarked_.erase(frame.first_end) == 0;
+  return (has_not_arrived(frame) ? ended_ : faulted_).erase(frame.first_end) == 0;
+}
+
+void HistoryWriter::told(const PassedFrame& frame, FrameHistory::Number number, FrameHistory::Number oldest) {
+  const auto note = [=](bool is_told, std::set<FrameHistory::Number>& numbers) {
+    if (!is_told) return;
+    numbers.erase(numbers.begin(), numbers.lower_bound(oldest));
+    numbers.insert(number);
+  };
+  note(frame.remark != 0, remarked_);
+  note(frame.fault != 0, faulted_);
+  note(has_not_arrived(frame), ended_);
 }
 
 HistoryWriter::Entry HistoryWriter::entry_of(const FrameHistory& history, FrameHistory::Number number,
@@ -204,8 +229,7 @@ void HistoryWriter::write(const FrameHistory& history, FrameHistory::Number numb
   const auto [entry, kept, bytes] = entry_of(history, number, names);
   if (entry == nullptr) return;
   const PassedFrame& frame = *entry;
-  if (frame.remark != 0 && !frame.again) remarked_.insert(number);
-  if (frame.outcome == Outcome::Waiting && waiting_.size() < max_waiting) waiting_.insert(number);
+  if (!frame.again) told(frame, number, history.first());
   std::string comment = comment_on(frame, bytes, names);
   if (untold_ != 0)
     comment = fmt::format("{} frames are missing before this one: they came faster than they were written{}{}", untold_,

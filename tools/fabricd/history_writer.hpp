@@ -49,14 +49,18 @@ class HistoryWriter {
   [[nodiscard]] std::uint64_t frame_count() const { return capture_.frame_count(); }
   /// That one, if it is chosen, is missing: the next one that is written says so, and the statistics of its interface.
   void miss(const fc2::FrameHistory& history, fc2::FrameHistory::Number number, const PortNames& names);
-  /// Behind the last frame: tells of those that are missing since.
-  void finish(fc2::TimeNs at, const PortNames& names) { tell_missing(at, names); }
+  /// Behind the last frame, at the end of the capture: tells of those that are missing since.
+  void finish(fc2::TimeNs at, const PortNames& names) {
+    tell_missing(at, names);
+    capture_.write_end(at);
+  }
   [[nodiscard]] std::uint64_t missing_count() const { return missing_count_; }
   /// Of those written, how many with a comment.
   [[nodiscard]] std::uint64_t comment_count() const { return comment_count_; }
 
  private:
   [[nodiscard]] bool is_of_interest(const fc2::PassedFrame& frame);
+  void told(const fc2::PassedFrame& frame, fc2::FrameHistory::Number number, fc2::FrameHistory::Number oldest);
   struct Entry {
     const fc2::PassedFrame* frame = nullptr;  // nullptr: not of interest
     const fc2::PassedFrame* kept = nullptr;   // of which the bytes are
@@ -69,14 +73,12 @@ class HistoryWriter {
   void tell_missing(fc2::TimeNs at, const PortNames& names);
   [[nodiscard]] std::uint32_t interface_of(PortNames::Number number, const PortNames& names);
 
-  // Frames that were written while they waited: what becomes of them is written, too.
-  static constexpr std::size_t max_waiting = 65'536;
-
   const CaptureChoice choice_;
   std::vector<wire::FcId> addresses_;  // of choice_.ports
   const fc2::FrameHistory::Number begin_;
-  std::set<fc2::FrameHistory::Number> waiting_;
-  std::set<fc2::FrameHistory::Number> remarked_;  // were written with their remark
+  // Those that are held and were written with their remark, with their fault, or as not arrived: what is known only
+  // later of others is written, too.
+  std::set<fc2::FrameHistory::Number> remarked_, faulted_, ended_;
   fc2::Capture capture_;
   std::map<PortNames::Number, std::uint32_t> interfaces_;
   struct Missing {

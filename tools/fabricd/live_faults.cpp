@@ -29,7 +29,7 @@ LiveFaults::LiveFaults(runtime::Scheduler& scheduler, Befell befell)
           [this](wire::FcId id) { return number_at(id); }) {
   rules_.start_clock(0);  // of the scheduler
   rules_.set_listener([this](std::size_t rule, std::size_t, fc2::LinkDirection, const fc2::Frame& frame) {
-    befell_(live_[rule].id, frame);
+    befell_(live_[rule].id, rules_.rules()[rule].note, frame);
   });
 }
 

@@ -49,7 +49,7 @@ class LiveFaults final : private fc2::FaultPolicy {
  public:
   using Id = unsigned;
   /// A fault was carried out on a frame, which the sender's tap has seen.
-  using Befell = std::function<void(Id rule, const fc2::Frame& frame)>;
+  using Befell = std::function<void(Id rule, const std::string& note, const fc2::Frame& frame)>;
 
   LiveFaults(runtime::Scheduler& scheduler, Befell befell);
   LiveFaults(const LiveFaults&) = delete;

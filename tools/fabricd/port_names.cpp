@@ -71,4 +71,14 @@ bool PortNames::is_called(const NamedPort& port, std::string_view wanted) {
   return wanted == port.name || wanted == program || wanted == port.text || by_process || by_address || by_other;
 }
 
+void PortNames::note_fault(unsigned rule, std::string_view what) {
+  if (!faults_.try_emplace(rule, what).second || faults_.size() <= most_faults) return;
+  faults_.erase(faults_.begin());
+}
+
+std::string_view PortNames::fault_note(unsigned rule) const {
+  const auto found = faults_.find(rule);
+  return found == faults_.end() ? std::string_view() : found->second;
+}
+
 }  // namespace fabricd

@@ -1,5 +1,5 @@
 // The ports of which frames are kept, by numbers that are never used again: also those that are gone, while there are
-// frames of them.
+// frames of them. Of fault rules that befell frames, what they do.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -54,9 +54,16 @@ class PortNames {
   [[nodiscard]] static bool is_called(const NamedPort& port, std::string_view wanted);
   [[nodiscard]] const std::map<Number, NamedPort>& all() const { return ports_; }
 
+  /// A rule of that number, which is never used again, befell a frame: "lost", "delayed by 1.000 ms".
+  void note_fault(unsigned rule, std::string_view what);
+  /// What the rule does; empty: it is none of the latest `most_faults` that befell a frame.
+  [[nodiscard]] std::string_view fault_note(unsigned rule) const;
+  static constexpr std::size_t most_faults = 1024;
+
  private:
   std::map<Number, NamedPort> ports_;
   std::map<std::uint32_t, Number> last_at_;  // by address
+  std::map<unsigned, std::string> faults_;   // by rule
   Number last_ = fabric;
 };
 

@@ -34,12 +34,16 @@ void Recorder::mark_last(PortNames::Number port, TimeNs at, int signal) {
   PassedFrame* const first = history_.find(last);
   if (first == nullptr) return;
   first->remark = static_cast<std::uint8_t>(signal);
-  if (!was_shown(last)) return;
-  const PassedFrame known = *first;
-  PassedFrame& entry = seen(history_.add_end(at, last), known.seen_at, known.outbound);
+  if (was_shown(last)) show_again(at, last);
+}
+
+void Recorder::show_again(TimeNs at, FrameHistory::Number number) {
+  const PassedFrame known = history_.at(number);
+  PassedFrame& entry = seen(history_.add_end(at, number), known.seen_at, known.outbound);
   entry.from = known.from;
   entry.to = known.to;
   entry.remark = known.remark;
+  entry.fault = known.fault;
   entry.again = true;
   kept();
 }
@@ -64,9 +68,13 @@ void Recorder::frame_passed(PortNames::Number port, TimeNs at, const Frame& fram
   kept();
 }
 
-void Recorder::fault_befell(unsigned rule, const Frame& frame) {
-  if (PassedFrame* const entry = history_.find(frame.record))
-    entry->remark = static_cast<std::uint8_t>(std::min(first_fault_remark + rule - 1, last_fault_remark));
+void Recorder::fault_befell(unsigned rule, std::string_view what, TimeNs at, const Frame& frame) {
+  const FrameHistory::Number number = frame.record;
+  PassedFrame* const first = history_.find(number);
+  if (first == nullptr) return;
+  first->fault = static_cast<std::uint16_t>(std::min(rule, last_fault));
+  if (first->fault != last_fault) names_.note_fault(rule, what);
+  if (was_shown(number)) show_again(at, number);
 }
 
 PassedFrame& Recorder::seen(PassedFrame& entry, PortNames::Number port, bool outbound) {
@@ -84,6 +92,7 @@ void Recorder::frame_left(PortNames::Number port, TimeNs at, const Frame& frame)
   PassedFrame& end = seen(same_bytes ? history_.add_end(at, before) : history_.add(at, frame), port, false);
   if (before != 0) frame.record = before;
   end.first_end = before;
+  if (first != nullptr && frame.fault != 0) end.fault = first->fault;
   end.from = from;
   end.to = port;
 }
@@ -144,6 +153,7 @@ PassedFrame& Recorder::end_of(TimeNs at, const Frame& frame, Outcome outcome) {
   entry.from = known.from;
   entry.to = addressee_of(frame);
   entry.waited = known.waited;
+  entry.fault = known.fault;
   entry.outcome = outcome;
   entry.left_at = at;
   if (is_first) return entry;

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fc2_fabric/frame/frame_history.hpp"
@@ -62,11 +63,12 @@ class Recorder final : public fc2::FrameWitness {
   void port_gone(PortNames::Number port, fc2::TimeNs at, std::string end, bool orderly, int signal);
   /// As a tap of that port would hear it.
   void frame_passed(PortNames::Number port, fc2::TimeNs at, const fc2::Frame& frame, bool outbound);
-  /// A fault rule befell a frame that a tap had heard.
-  void fault_befell(unsigned rule, const fc2::Frame& frame);
-  /// What PassedFrame::remark means: the signal that killed the sender's process, or, from here on, the fault rule; the
-  /// last value stands for all higher ones.
-  static constexpr unsigned first_fault_remark = 128, last_fault_remark = 255;
+  /// A fault rule befell a frame that a tap had heard: `what` it does, as the note of the rule says. Whom the frame was
+  /// shown is told of it again.
+  void fault_befell(unsigned rule, std::string_view what, fc2::TimeNs at, const fc2::Frame& frame);
+  /// PassedFrame::fault is the rule's number, this one also for all higher ones. PassedFrame::remark: the signal that
+  /// killed the sender's process.
+  static constexpr unsigned last_fault = 65'535;
   void ethernet_passed(PortNames::Number port, fc2::TimeNs at, const fc2::fcoe::EthernetFrame& frame, bool outbound);
   /// Something at a host on Ethernet failed: a sentence.
   void failed(const std::string& what) {
@@ -93,6 +95,7 @@ class Recorder final : public fc2::FrameWitness {
   [[nodiscard]] PortNames::Number addressee_of(const fc2::Frame& frame) const;
   void kept();
   void mark_last(PortNames::Number port, fc2::TimeNs at, int signal);
+  void show_again(fc2::TimeNs at, fc2::FrameHistory::Number number);
   fc2::PassedFrame& end_of(fc2::TimeNs at, const fc2::Frame& frame, fc2::PassedFrame::Outcome outcome);
   [[nodiscard]] bool was_shown(fc2::FrameHistory::Number number) const;
 

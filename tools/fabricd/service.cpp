@@ -42,7 +42,9 @@ Service::Service(boost::asio::io_context& io, services::Instance instance, Servi
     : io_(io), instance_(std::move(instance)), config_(config), process_id_(static_cast<std::uint32_t>(::getpid())),
       core_(io), recorder_(config_.history),
       faults_(core_.scheduler(),
-              [this](LiveFaults::Id rule, const fc2::Frame& frame) { recorder_.fault_befell(rule, frame); }),
+              [this](LiveFaults::Id rule, const std::string& what, const fc2::Frame& frame) {
+                recorder_.fault_befell(rule, what, core_.scheduler().now(), frame);
+              }),
       failures_(core_.scheduler(), recorder_, config_.failures),
       fcoe_(core_, recorder_, faults_, config_.fcoe, instance_.place().directory().file("fcf.logins")),
       fabric_(core_.scheduler(), core_.pool(), switch_config(config_, fcoe_)), stand_in_(fabric_, core_),
