@@ -15,7 +15,7 @@ import re
 from typing import NamedTuple
 
 # What follows one of these is cited from it, until the next one; other documents number their clauses alike.
-_DOCUMENT = r"(?P<document>FC-VI|VI-ARCH|VI-DG|VI-TCP|FC-(?:FS|LS|GS|PI|AL|SW|BB)\b|RFC ?\d+|vipl-in-the-wild|wild|design|draft-[\w-]+)"
+_DOCUMENT = r"(?P<document>FC-VI|VI-ARCH|VI-DG|VI-TCP|FC-(?:FS|LS|GS|PI|AL|SW|BB)\b|RFC ?\d+|IFT\b|vipl-in-the-wild|wild|design|draft-[\w-]+)"
 _DRAWING = r"(?P<drawing>[Tt]able|[Ff]igure)s? (?P<numbers>(?:[A-D]\.)?\d+)"
 _CLAUSE = r"(?<![\w.-])(?P<clause>(?:[4-8]|[A-F])(?:\.\d{1,2})+|(?:clauses?|Annex(?:es)?) (?:[4-8]|[A-F]))(?![\w-]|\.\d)"
 _TOKEN = re.compile(f"{_DOCUMENT}|{_DRAWING}|{_CLAUSE}")
