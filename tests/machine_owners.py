@@ -38,7 +38,7 @@ FEEDERS = {("MessageSender", "Message"): {"feed"}, ("Registration",): {"request"
 
 
 # Machines whose owner is still to come.
-OWNERLESS = set()
+OWNERLESS = {"mpa_initiator", "mpa_responder", "ift_adaption", "sctp_session"}
 
 
 class Owner(NamedTuple):

@@ -11,15 +11,19 @@
 #include "state_machines/fip_forwarder.hpp"
 #include "state_machines/fip_node.hpp"
 #include "state_machines/fip_vn2vn.hpp"
+#include "state_machines/ift_adaption.hpp"
 #include "state_machines/link_port.hpp"
 #include "state_machines/loop_port.hpp"
 #include "state_machines/message_originator.hpp"
 #include "state_machines/message_responder.hpp"
+#include "state_machines/mpa_initiator.hpp"
+#include "state_machines/mpa_responder.hpp"
 #include "state_machines/peer_arbitration.hpp"
 #include "state_machines/port_attachment.hpp"
 #include "state_machines/port_login.hpp"
 #include "state_machines/port_registration.hpp"
 #include "state_machines/port_validation.hpp"
+#include "state_machines/sctp_session.hpp"
 #include "state_machines/sequence.hpp"
 #include "state_machines/vi_endpoint.hpp"
 #include "state_machines/vitcp_active.hpp"
@@ -65,15 +69,19 @@ int main() {
   list<machines::fip_forwarder::Def>();
   list<machines::fip_node::Def>();
   list<machines::fip_vn2vn::Def>();
+  list<machines::ift_adaption::Def>();
   list<machines::link_port::Def>();
   list<machines::loop_port::Def>();
   list<machines::message_originator::Def>();
   list<machines::message_responder::Def>();
+  list<machines::mpa_initiator::Def>();
+  list<machines::mpa_responder::Def>();
   list<machines::peer_arbitration::Def>();
   list<machines::port_attachment::Def>();
   list<machines::port_login::Def>();
   list<machines::port_registration::Def>();
   list<machines::port_validation::Def>();
+  list<machines::sctp_session::Def>();
   list<machines::sequence::Def>();
   list<machines::vi_endpoint::Def>();
   list<machines::vitcp_active::Def>();

@@ -1,0 +1,5 @@
+#include "state_machines/ift_adaption.hpp"
+
+#include "state_machines/fsm_backend.hpp"
+
+FSM_INSTANTIATE(machines::ift_adaption::Def);
