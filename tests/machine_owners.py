@@ -38,7 +38,8 @@ FEEDERS = {("MessageSender", "Message"): {"feed"}, ("Registration",): {"request"
 
 
 # Machines whose owner is still to come.
-OWNERLESS = {"mpa_initiator", "mpa_responder", "ift_adaption", "sctp_session"}
+OWNERLESS = {"mpa_initiator", "mpa_responder", "ift_adaption", "sctp_session", "ddp_stream", "rdmap_stream",
+             "rdmap_read_responder"}
 
 
 class Owner(NamedTuple):

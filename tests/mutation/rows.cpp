@@ -5,6 +5,7 @@
 #include "state_machines/address_resolution.hpp"
 #include "state_machines/connect_originator.hpp"
 #include "state_machines/connect_responder.hpp"
+#include "state_machines/ddp_stream.hpp"
 #include "state_machines/disconnect_originator.hpp"
 #include "state_machines/disconnect_responder.hpp"
 #include "state_machines/exchange.hpp"
@@ -23,6 +24,8 @@
 #include "state_machines/port_login.hpp"
 #include "state_machines/port_registration.hpp"
 #include "state_machines/port_validation.hpp"
+#include "state_machines/rdmap_read_responder.hpp"
+#include "state_machines/rdmap_stream.hpp"
 #include "state_machines/sctp_session.hpp"
 #include "state_machines/sequence.hpp"
 #include "state_machines/vi_endpoint.hpp"
@@ -63,6 +66,7 @@ int main() {
   list<machines::address_resolution::Def>();
   list<machines::connect_originator::Def>();
   list<machines::connect_responder::Def>();
+  list<machines::ddp_stream::Def>();
   list<machines::disconnect_originator::Def>();
   list<machines::disconnect_responder::Def>();
   list<machines::exchange::Def>();
@@ -81,6 +85,8 @@ int main() {
   list<machines::port_login::Def>();
   list<machines::port_registration::Def>();
   list<machines::port_validation::Def>();
+  list<machines::rdmap_read_responder::Def>();
+  list<machines::rdmap_stream::Def>();
   list<machines::sctp_session::Def>();
   list<machines::sequence::Def>();
   list<machines::vi_endpoint::Def>();
