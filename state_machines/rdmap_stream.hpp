@@ -48,9 +48,11 @@ class Context : public fsm::Context {
   virtual void count_malformed() = 0;      // a Terminate Message that is badly formed
   virtual void report_disconnected() = 0;  // to the ULP: the other end terminated gracefully
   virtual void report_lost() = 0;          // to the ULP: LLP Abortive Termination
-  // No stream any more: ConnectionEnded to the start-up's machine, and the ULP's disconnect returns. The object may go.
+  // No stream any more: ConnectionEnded to the start-up's machine, and the ULP's disconnect returns, if one waits.
+  // Comes once. The object may go.
   virtual void closed() = 0;
-  virtual void count_stale() = 0;  // late or crossing: harmless, counted
+  virtual void answer_close() = 0;  // the ULP's disconnect returns: there is no stream
+  virtual void count_stale() = 0;   // late or crossing: harmless, counted
   // The LLP takes one more message: mpa_responder may_send(), nothing is cut short in the stream.
   [[nodiscard]] virtual bool terminate_possible() const = 0;
 };
@@ -78,6 +80,7 @@ FSM_ACTION(CountMalformed, context.count_malformed());
 FSM_ACTION(ReportDisconnected, context.report_disconnected());
 FSM_ACTION(ReportLost, context.report_lost());
 FSM_ACTION(TellClosed, context.closed());
+FSM_ACTION(AnswerClose, context.answer_close());
 FSM_ACTION(CountStale, context.count_stale());
 FSM_GUARD(TerminatePossible, context.terminate_possible());
 FSM_GUARD(WellFormed, event.well_formed);
@@ -96,7 +99,7 @@ struct Def {
   using transition_table = fsm::Table<
   // clause                                                      source       event              target       action                                      guard
   On<"RFC 5040 6.1",                                             Idle,        StreamEnabled,     Operational, Begin,                                      none>,
-  On<"impl: there never was a stream",                           Idle,        CloseRequested,    Closed,      TellClosed,                                 none>,
+  On<"impl: there never was a stream",                           Idle,        CloseRequested,    Closed,      AnswerClose,                                none>,
   // -----------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"RFC 5040 6.2.1, 7.1 rules 1 to 4, 5.4",                    Operational, ErrorFound,        Terminating, Terminate,                                  TerminatePossible>,
   On<"RFC 5040 6.2.1 not always possible, 7.1",                  Operational, ErrorFound,        Closing,     GiveUp,                                     Not<TerminatePossible>>,
@@ -139,7 +142,7 @@ struct Def {
   On<"impl: the other end closed, too, which was posted",        Terminated,  PeerClosed,        none,        CountStale,                                 none>,
   On<"RFC 5040 6.2.1 MAY immediately tear down the LLP Stream",  Terminated,  LlpLost,           Closed,      TellClosed,                                 none>,
   // -----------------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  On<"impl: nobody is left to be told",                          Closed,      CloseRequested,    none,        TellClosed,                                 none>,
+  On<"impl: nobody is left to be told",                          Closed,      CloseRequested,    none,        AnswerClose,                                none>,
   On<"impl: was posted before the stream was lost",              Closed,      ErrorFound,        none,        CountStale,                                 none>,
   On<"impl: was posted before the stream was lost",              Closed,      AbortRequested,    none,        CountStale,                                 none>
   >;
