@@ -152,7 +152,7 @@ struct Def {
   // ------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
   On<"RFC 5043 6.2",                                         AwaitDecision, AcceptRequested,    Established,   Do<SendAccept, EnterSession, TellConnected>,          none>,
   On<"RFC 5043 6.3 at the direction of the ULP",             AwaitDecision, RejectRequested,    Acknowledging, Do<SendReject, Await>,                                none>,
-  On<"RFC 5043 6.1, 6.2 the active side gave up",            AwaitDecision, TerminateReceived,  Closed,        Do<WithdrawOffer, FailPeerClosed, ReleaseIdentifier>, none>,
+  On<"RFC 5043 6.1, 6.2 the active side gave up",            AwaitDecision, TerminateReceived,  Acknowledging, Do<WithdrawOffer, Conclude, FailPeerClosed>,          none>,
   On<"RFC 5043 6.1 none of the legal patterns",              AwaitDecision, ChunkIllegal,       Terminating,   Do<WithdrawOffer, Conclude, FailInvalid>,             none>,
   On<"RFC 5043 11.3 notify all consumers",                   AwaitDecision, AssociationLost,    Closed,        Do<WithdrawOffer, FailPeerClosed, ReleaseIdentifier>, none>,
   // ------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------

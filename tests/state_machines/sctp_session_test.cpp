@@ -143,11 +143,13 @@ TEST(SctpSession, AwaitAnswer_initiate_crosses) {
             "Ending: start_timer, await_acknowledgement, fail_connect(Crossing)");
 }
 
-// RFC 5043 6.1: the active side gave up: before this end heard of it, or before its ULP decided.
+// RFC 5043 6.1, 6.2: the active side gave up: before this end heard of it, or before its ULP decided: then it is
+// answered, so that the identifier can serve again.
 TEST(SctpSession, terminate_before_the_decision) {
   EXPECT_EQ(after_events().after(TerminateReceived{}), "Closed: drop_chunk, release_identifier");
   EXPECT_EQ(await_decision().after(TerminateReceived{}),
-            "Closed: withdraw_offer, fail_connect(PeerClosed), release_identifier");
+            "Acknowledging: withdraw_offer, send_terminate, start_timer, await_acknowledgement, "
+            "fail_connect(PeerClosed)");
 }
 
 // RFC 5043 6.6: no answer, or the ULP gives it up: Terminate does not overtake Initiate.
