@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace machines {
+namespace machines::iwarp_connection {
 namespace {
 
 // What passes on the wire: frames of the start-up, FPDUs, and the end of a half connection.
@@ -694,4 +694,4 @@ TEST(IwarpConnection, every_order_of_reads) {
 }
 
 }  // namespace
-}  // namespace machines
+}  // namespace machines::iwarp_connection

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace machines {
+namespace machines::sctp_meeting {
 namespace {
 
 enum Chunk : char { Initiate = 'i', Accept = 'a', Reject = 'j', Terminate = 't', Segment = 's', Garbage = 'x' };
@@ -373,4 +373,4 @@ TEST(SctpMeeting, every_order_of_a_lost_association) {
 }
 
 }  // namespace
-}  // namespace machines
+}  // namespace machines::sctp_meeting
