@@ -380,6 +380,13 @@ TEST(SystemNames, address_texts) {
   EXPECT_EQ(found, Addresses{ip("fd00::5")});
 }
 
+// It says nothing without its interface, for which the API has no place.
+TEST(SystemNames, link_local_isLeftOut) {
+  Addresses found;
+  EXPECT_EQ(SystemNames().addresses_of("fe80::1", found), Answer::Unknown);
+  EXPECT_EQ(found, Addresses{});
+}
+
 TEST(SystemNames, unknown) {
   const SystemNames names;
   Addresses found;

@@ -282,7 +282,7 @@ TEST_P(VitcpBadInput, transmitError_inTheFirstOfTwoSegments) {
   peer.close();
 }
 
-// The same of an RdmaReadRequest, which is a message too (2.2.2.2.3): it is not answered.
+// VI-TCP 3.2 Transmit Error of an RdmaReadRequest, which is a message, too (2.2.2.2.3): it is not answered.
 TEST_P(VitcpBadInput, transmitError_ofAReadRequest) {
   TwoHosts hosts;
   RawPeer peer(hosts);
@@ -438,6 +438,35 @@ TEST(VitcpLostHeader, ack_ofASendThatCannotBeSent_isSent) {
   EXPECT_EQ(end.received(), "pppppppppp");
   ASSERT_FALSE(peer.nothing_came());
   EXPECT_EQ(peer.take().header.message_ack.value, RawPeer::first_number + 1);
+  peer.close();
+}
+
+// VI-TCP 3.2: each segment of a message has its immediate data, and the flag; Message ACK and Remote Error Code are
+// zero but at Reliable Reception. At the other end the consumer gets the immediate data.
+TEST_P(VitcpBadInput, immediateData_standsInEachSegment) {
+  TwoHosts hosts;
+  RawPeer peer(hosts);
+  End end = peer.connect_to(GetParam());
+  end.receive(64);
+  hosts.settle();
+  while (!peer.nothing_came()) peer.take();
+  vt::Segment segment = RawPeer::message(SegmentType::send, 1, payload);
+  segment.header.immediate_data_valid = true;
+  segment.header.immediate_data = 0x12345678;
+  peer.send(segment);
+  EXPECT_EQ(end.received_control().immediate_data, 0x12345678u);
+  while (!peer.nothing_came()) peer.take();
+  end.send(std::string(150'000, 'i'), vi::control::op_send_receive | vi::control::immediate);
+  hosts.settle();
+  int segments = 0;
+  for (; !peer.nothing_came(); ++segments) {
+    const vt::SegmentHeader header = peer.take().header;
+    EXPECT_TRUE(header.immediate_data_valid);
+    EXPECT_EQ(header.immediate_data, 77u);
+    EXPECT_EQ(header.remote_error, vt::RemoteErrorCode{});
+    EXPECT_EQ(header.message_ack.value, GetParam() == reception ? RawPeer::first_number + 1 : 0);
+  }
+  EXPECT_GE(segments, 3);
   peer.close();
 }
 

@@ -28,6 +28,7 @@ std::optional<wire::IpAddress> address_of(const addrinfo& info) {
   if (info.ai_family == AF_INET6 && info.ai_addrlen >= sizeof(sockaddr_in6)) {
     sockaddr_in6 v6;
     std::memcpy(&v6, info.ai_addr, sizeof v6);
+    if (IN6_IS_ADDR_LINKLOCAL(&v6.sin6_addr)) return std::nullopt;  // of which link, a VIP_NET_ADDRESS cannot say
     wire::IpAddress address;
     std::memcpy(address.bytes.data(), &v6.sin6_addr, address.bytes.size());
     return address;
