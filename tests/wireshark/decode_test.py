@@ -336,6 +336,16 @@ class Decoding(unittest.TestCase):
         self.assertRegex(text, r"FCVI_SEND_RQST +2 +0\.000001000 +0\.000002000 +0\.000003000\n")
         self.assertRegex(text, r"answered with an error\n +FCVI_SEND_RQST +1\n")
 
+    # Expert Information names the protocol that Wireshark called: the plugin's, by link type.
+    def test_protocol_of_expert_items(self):
+        talk = Conversation().connect(True).message("m", 10).drop("m.resp").disconnect()
+        talk.change("m.0", lambda frame: frame.flags(0x80))
+        for link_type, name in ((capture_file.ETHERNET, "FC-VI"), (capture_file.FC, "FC-VI-FC"),
+                                (capture_file.FC_WITH_DELIMITERS, "FC-VI-FCSOF")):
+            with self.subTest(link_type=link_type):
+                text = self.text(talk, "-q", "-z", "expert", link_type=link_type)
+                self.assertRegex(text, rf"(?m)^ +\d+ +\S+ +{name}  \S")
+
     # What only Wireshark has, menus and windows, with stand-ins for them: the text of each menu.
     def test_menus(self):
         before = Path(self.place.name) / "before.lua"

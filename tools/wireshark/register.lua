@@ -171,17 +171,18 @@ do
   end
   local function never() return false end
 
-  -- Each stand-in is a protocol of its own without fields: Wireshark calls dissectors by protocol.
-  local function put_in_front(table_name, pattern, name, before, behind, is_bad, looks_behind)
+  -- Each stand-in is a protocol of its own without fields: Wireshark calls dissectors by protocol, and names in Expert
+  -- Information the one that it called.
+  local function put_in_front(table_name, pattern, name, place, before, behind, is_bad, looks_behind)
     local dissectors = DissectorTable.get(table_name)
     local original = dissectors and dissectors:get_dissector(pattern)
     if not original then return end
-    local proto = Proto("fcvi_" .. name, "FC-VI over " .. name)
+    local proto = Proto(name, "FC-VI over " .. place)
     proto.dissector = stand_in(original, before, behind, is_bad, looks_behind)
     dissectors:add(pattern, proto)
   end
 
-  put_in_front("ethertype", 0x8906, "fcoe", fcoe_header, fcoe_trailer, is_bad_fcoe)
+  put_in_front("ethertype", 0x8906, "FC-VI", "FCoE", fcoe_header, fcoe_trailer, is_bad_fcoe)
   -- Frames may be missing before one of FIP.
   do
     local dissectors = DissectorTable.get("ethertype")
@@ -200,8 +201,8 @@ do
       dissectors:add(0x8914, proto)
     end
   end
-  put_in_front("wtap_encap", wtap.FIBRE_CHANNEL_FC2, "fc", 0, 0, never)  -- link type 224
-  put_in_front("wtap_encap", wtap.FIBRE_CHANNEL_FC2_WITH_FRAME_DELIMS, "fcsof", 4, 8, is_bad_fcsof, true)  -- 225: delimiters and CRC
+  put_in_front("wtap_encap", wtap.FIBRE_CHANNEL_FC2, "FC-VI-FC", "Fibre Channel", 0, 0, never)  -- link type 224
+  put_in_front("wtap_encap", wtap.FIBRE_CHANNEL_FC2_WITH_FRAME_DELIMS, "FC-VI-FCSOF", "Fibre Channel with delimiters", 4, 8, is_bad_fcsof, true)  -- 225: delimiters and CRC
 
   -- The payload of frames whose protocol Wireshark does not know. Of FC-VI it was or will be read above; where frames
   -- come another way (FCIP, iFCP) there is no stand-in, and only the data goes on.
