@@ -670,7 +670,10 @@ CLI::App* add_run_command(CLI::App& app, RunOptions& options) {
   run->add_option("--seed", options.overrides.seed, "seed of all random numbers, instead of the scenario's")
       ->check(seed_error, "");
   run->add_option("--capture", options.capture, "write the frames to this file (pcapng with FCoE frames)");
-  run->add_option("--ladder", options.ladder, "draw the connections into this file (SVG)");
+  run->add_option(
+      "--ladder", options.ladder,
+      "draw the connections into this file (SVG); of many, draw parts of the capture: fcvi-sim ladder --follow, "
+      "--filter, --no-login");
   run->add_option("--report", options.report,
                   "write what happened into this file (HTML, a page that needs nothing else)");
   run->add_option("--report-frames", options.report_frames, "the most frames that the page has, 200000 by default")
