@@ -114,6 +114,15 @@ class Replay(unittest.TestCase):
             played += 1
         self.assertGreater(played, 53)
 
+    def test_connections_that_take_turns(self):
+        """Each frame once: the peer's Disconnect of one connection is captured while data of another are on their way to it."""
+        capture = pcapng.Capture.read(self.capture_of("../tour/02-three-operations.yaml"))
+        capture.packets = [packet for packet in capture.packets if packet.sent or packet.fc()[5] == 0xFF]
+        path = capture.write(self.file("turns.pcapng"))
+        for port in capture.names:
+            with self.subTest(port=port):
+                self.check_same(path, port)
+
     def test_a_cable_that_was_pulled(self):
         """No login outlasts it: who comes back asks nobody by ADISC. Where frames tell that logins outlasted the break, they do."""
         for scenario in ("../tour/09-cable-pulled.yaml", "../topology/fabric-nos-unchanged.yaml",

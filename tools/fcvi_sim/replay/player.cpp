@@ -16,8 +16,19 @@ constexpr capture::Time longest_in_queue = 1'000'000;
 struct Stream {
   std::uint32_t port = 0, handle = 0;
   bool is_message = false;
-  friend bool operator==(const Stream&, const Stream&) = default;
+  std::uint32_t connection = 0;  // the handle also of a Disconnect; 0: none
+  friend bool operator==(const Stream& one, const Stream& other) {
+    return one.port == other.port && one.handle == other.handle && one.is_message == other.is_message;
+  }
+  /// Messages and Disconnects of two connections take turns.
+  [[nodiscard]] bool is_of_another_connection(const Stream& other) const {
+    return port == other.port && connection != 0 && other.connection != 0 && connection != other.connection;
+  }
 };
+
+bool is_disconnect(wire::fcvi::Opcode opcode) {
+  return opcode == wire::fcvi::Opcode::disconnect_rqst || opcode == wire::fcvi::Opcode::disconnect_resp;
+}
 
 Stream stream_of(const wire::FcHeader& header, wire::Bytes data_field) {
   Stream stream{header.d_id.value, 0, false};
@@ -26,6 +37,8 @@ Stream stream_of(const wire::FcHeader& header, wire::Bytes data_field) {
   if (!fields) return stream;
   stream.is_message = static_cast<unsigned>(fields->opcode) < static_cast<unsigned>(wire::fcvi::Opcode::connect_rqst);
   if (stream.is_message) stream.handle = fields->handle.value;
+  if ((stream.is_message || is_disconnect(fields->opcode)) && fields->handle != wire::FcviHandle::unassigned)
+    stream.connection = fields->handle.value;
   return stream;
 }
 
@@ -276,6 +289,7 @@ bool Player::may_pass(std::size_t index) const {
     const CapturedFrame& before = conversation_.frames[awaited_[i]];
     if (take_turns(frame, before)) continue;
     const Stream other = stream_of(before);
+    if (own.is_of_another_connection(other)) continue;
     if (other == own || (other.port == own.port && !(other.is_message && own.is_message))) return false;
   }
   return true;
