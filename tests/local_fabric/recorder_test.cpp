@@ -39,7 +39,7 @@ class LiveCapture final : public RecorderListener, private fc2::ByteSink {
     for (std::size_t at = text_.find(block); at != std::string::npos; at = text_.find(block, at + 1)) ++found;
     return found;
   }
-  void finish(fc2::TimeNs at) { writer_.finish(at, recorder_.names()); }
+  void finish(fc2::TimeNs at) { writer_.finish(at); }
   [[nodiscard]] const HistoryWriter& writer() const { return writer_; }
   bool misses = false, holds = false;
 
@@ -149,6 +149,24 @@ TEST_F(RecorderTest, damaged_frame_is_discarded) {
   EXPECT_EQ(capture.writer().frame_count(), 2U);
 }
 
+// On the link to its receiver, where the service discards it for the N_Port.
+TEST_F(RecorderTest, frame_is_damaged_on_the_last_link) {
+  LiveCapture capture(recorder);
+  capture.holds = true;
+  const fc2::FramePtr one = frame();
+  recorder.frame_passed(anne, 1, *one, true);
+  recorder.fault_befell(2, "corrupted, bit 300", 1, *one);
+  one->fault = 1;
+  one->crc_error = true;
+  recorder.frame_passed(bob, 1, *one, false);
+  capture.holds = false;
+  recorder.frame_passed(anne, 2, *frame(), true);
+  EXPECT_TRUE(
+      capture.says("discarded by the fabric, bad CRC: it was damaged on its way (bob); "
+                   "fault: corrupted, bit 300 (fault rule 2)"));
+  EXPECT_EQ(capture.writer().frame_count(), 2U);
+}
+
 // It was written before the fabric discarded it, though it did not wait: both are told.
 TEST_F(RecorderTest, damaged_frame_is_discarded_later) {
   LiveCapture capture(recorder);
@@ -215,6 +233,21 @@ TEST_F(RecorderTest, end_is_told_of) {
   capture.finish(0x1234567890);
   EXPECT_EQ(capture.count(end_block(0)), 1U);
   EXPECT_EQ(capture.count(end_block(1)), 1U);
+}
+
+// A port whose link was away comes back on the interface that it had; another that is there beside it has its own.
+TEST_F(RecorderTest, port_comes_back) {
+  LiveCapture capture(recorder);
+  recorder.frame_passed(anne, 1, *frame(), true);
+  recorder.port_gone(anne, 2, "its link was taken down", true, 0);
+  const auto again = recorder.add_port({.text = "anne", .name = "anne", .address = anne_id});
+  recorder.frame_passed(again, 3, *frame(), true);
+  const auto beside = recorder.add_port({.text = "anne", .name = "anne", .address = bob_id});
+  recorder.frame_passed(beside, 4, *frame(), true);
+  capture.finish(0x1234567890);
+  EXPECT_EQ(capture.count(end_block(0)), 1U);
+  EXPECT_EQ(capture.count(end_block(1)), 1U);
+  EXPECT_EQ(capture.count(end_block(2)), 0U);
 }
 
 // It is lost before it is written: it is there once.

@@ -136,17 +136,32 @@ class Live(LocalFabricTest):
         self.judge(path, "fault: duplicated (fault rule 1)", FAULT)
 
     def test_corrupted_frame(self):
-        """Its CRC tells, and the fabric discards it."""
-        path = self.captured_with(f"action: corrupt, bit: 300, port: alice, {SECOND_MESSAGE}", ["1", "3"])
-        [(_, comment)] = self.comments(path)
-        self.assertRegex(comment, r"\Adiscarded by the fabric, bad CRC: it was damaged on its way.*; "
-                                  r"fault: corrupted, bit 300 \(fault rule 1\)\Z")
-        self.judge(path, comment, LOST | FAULT)
+        """Its CRC tells, and the fabric discards it: what its port sent, and what it was to receive."""
+        for link in ("port: alice", "port: bob, direction: received"):
+            with self.subTest(link=link):
+                path = self.captured_with(f"action: corrupt, bit: 300, {link}, {SECOND_MESSAGE}", ["1", "3"])
+                [(_, comment)] = self.comments(path)
+                self.assertRegex(comment, r"\Adiscarded by the fabric, bad CRC: it was damaged on its way.*; "
+                                          r"fault: corrupted, bit 300 \(fault rule 1\)\Z")
+                self.judge(path, comment, LOST | FAULT)
+            self.fresh()
 
     def test_corrupted_frame_that_arrives(self):
         """Damaged where no CRC guards it: another message arrives than was sent."""
         path = self.captured_with(f"action: corrupt, bit: 700, crc: good, port: alice, {SECOND_MESSAGE}", ["1", "2", "3"])
         self.judge(path, "fault: corrupted, bit 700, CRC good (fault rule 1)", FAULT)
+
+    def test_link_that_was_reset(self):
+        """The port comes back on its own interface, under another N_Port_ID: no login outlasts that."""
+        def happens():
+            self.ping("bob", 64)
+            status, _, err = self.run_to_end("operator", CTL, "link", "bob", "reset")
+            self.assertEqual(status, 0, err)
+            self.wait_for(lambda: any(port["node"] == "bob" and port["logged_in"] for port in self.service()["ports"]), "bob is back")
+            self.ping("bob", 64)
+        path = self.captured_while(happens)
+        result = self.sim("replay", path, "--as", "bob")
+        self.assertEqual((result.returncode, result.stderr), (0, ""), result.stdout)
 
     def test_end_of_a_capture(self):
         """Each interface's statistics say when it ended (isb_endtime), not before its last frame."""

@@ -157,7 +157,7 @@ void CaptureSession::pump() {
 void CaptureSession::finish() {
   if (std::exchange(ending_, true)) return;
   end_tapping();
-  writer_.finish(service().core().scheduler().now(), recorder_.names());
+  writer_.finish(service().core().scheduler().now());
   spdlog::info("a capture ends: {}, {} more missed", summary(), writer_.missing_count());
 }
 

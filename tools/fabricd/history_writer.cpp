@@ -172,7 +172,13 @@ bool HistoryWriter::is_chosen(const Entry& entry, const PortNames& names) const 
 std::uint32_t HistoryWriter::interface_of(PortNames::Number number, const PortNames& names) {
   const auto known = interfaces_.find(number);
   if (known != interfaces_.end()) return known->second;
-  return interfaces_[number] = capture_.describe_interface(names.text_of(number));
+  const std::string text(names.text_of(number));
+  const auto [before, is_first] = latest_.try_emplace(text, number);
+  const NamedPort* const former = names.find(before->second);
+  const bool is_back = !is_first && (former == nullptr || !former->end.empty());
+  const std::uint32_t id = is_back ? interfaces_.at(before->second) : capture_.describe_interface(text);
+  before->second = number;
+  return interfaces_[number] = id;
 }
 
 void HistoryWriter::describe(const PortNames& names) {
@@ -212,17 +218,17 @@ HistoryWriter::Entry HistoryWriter::entry_of(const FrameHistory& history, FrameH
 void HistoryWriter::miss(const FrameHistory& history, FrameHistory::Number number, const PortNames& names) {
   const Entry entry = entry_of(history, number, names);
   if (entry.frame == nullptr) return;
-  Missing& missing = missing_[entry.frame->seen_at];
+  Missing& missing = missing_[interface_of(entry.frame->seen_at, names)];
   ++missing.all;
   ++missing.untold;
   ++missing_count_;
   ++untold_;
 }
 
-void HistoryWriter::tell_missing(TimeNs at, const PortNames& names) {
+void HistoryWriter::tell_missing(TimeNs at) {
   if (std::exchange(untold_, 0) == 0) return;
-  for (auto& [port, missing] : missing_)
-    if (std::exchange(missing.untold, 0) != 0) capture_.write_statistics(interface_of(port, names), at, missing.all);
+  for (auto& [interface, missing] : missing_)
+    if (std::exchange(missing.untold, 0) != 0) capture_.write_statistics(interface, at, missing.all);
 }
 
 void HistoryWriter::write(const FrameHistory& history, FrameHistory::Number number, const PortNames& names) {
@@ -234,11 +240,11 @@ void HistoryWriter::write(const FrameHistory& history, FrameHistory::Number numb
   if (untold_ != 0)
     comment = fmt::format("{} frames are missing before this one: they came faster than they were written{}{}", untold_,
                           comment.empty() ? "" : "; ", comment);
-  if (const auto missing = missing_.find(frame.seen_at); missing != missing_.end())
-    capture_.set_missing_before(missing->second.untold);
-  tell_missing(frame.at, names);
-  if (!comment.empty()) ++comment_count_;
   const std::uint32_t interface_id = interface_of(frame.seen_at, names);
+  if (const auto missing = missing_.find(interface_id); missing != missing_.end())
+    capture_.set_missing_before(missing->second.untold);
+  tell_missing(frame.at);
+  if (!comment.empty()) ++comment_count_;
   if (kept->ethernet)
     capture_.write_ethernet_frame(interface_id, frame.at, bytes, kept->size_bytes, frame.outbound, comment);
   else

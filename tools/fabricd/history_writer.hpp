@@ -50,8 +50,8 @@ class HistoryWriter {
   /// That one, if it is chosen, is missing: the next one that is written says so, and the statistics of its interface.
   void miss(const fc2::FrameHistory& history, fc2::FrameHistory::Number number, const PortNames& names);
   /// Behind the last frame, at the end of the capture: tells of those that are missing since.
-  void finish(fc2::TimeNs at, const PortNames& names) {
-    tell_missing(at, names);
+  void finish(fc2::TimeNs at) {
+    tell_missing(at);
     capture_.write_end(at);
   }
   [[nodiscard]] std::uint64_t missing_count() const { return missing_count_; }
@@ -70,7 +70,8 @@ class HistoryWriter {
                                const PortNames& names);
   [[nodiscard]] bool is_port_chosen(PortNames::Number number, const PortNames& names) const;
   [[nodiscard]] bool is_chosen(const Entry& entry, const PortNames& names) const;
-  void tell_missing(fc2::TimeNs at, const PortNames& names);
+  void tell_missing(fc2::TimeNs at);
+  /// One for a port that comes back when its link was away.
   [[nodiscard]] std::uint32_t interface_of(PortNames::Number number, const PortNames& names);
 
   const CaptureChoice choice_;
@@ -81,10 +82,11 @@ class HistoryWriter {
   std::set<fc2::FrameHistory::Number> remarked_, faulted_, ended_;
   fc2::Capture capture_;
   std::map<PortNames::Number, std::uint32_t> interfaces_;
+  std::map<std::string, PortNames::Number> latest_;  // by text
   struct Missing {
     std::uint64_t all = 0, untold = 0;
   };
-  std::map<PortNames::Number, Missing> missing_;  // by where they were seen
+  std::map<std::uint32_t, Missing> missing_;  // by interface
   std::uint64_t missing_count_ = 0, untold_ = 0;
   std::uint64_t comment_count_ = 0;
 };

@@ -28,8 +28,7 @@ void LocalLine::clear() {
   waiting_.clear();
 }
 
-// The socket has no CRC, and takes whole words only: what the N_Port would discard ends here.
-static bool is_damaged(const fc2::Frame& frame) {
+bool LocalLine::is_damaged(const fc2::Frame& frame) {
   return frame.crc_error || frame.size_bytes < fc2::frame_header_bytes || frame.size_bytes % 4 != 0;
 }
 

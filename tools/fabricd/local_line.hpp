@@ -26,6 +26,9 @@ class LocalLine final : private fc2::FrameReceiver, private fc2::OutputListener 
   /// From the process.
   void receive_from_process(fc2::FramePtr frame) { from_process_.send(std::move(frame)); }
 
+  /// The socket has no CRC, and takes whole words only: what the N_Port would discard ends here.
+  [[nodiscard]] static bool is_damaged(const fc2::Frame& frame);
+
   /// As the N_Port sees frames. nullptr removes it.
   void tap(fc2::FrameTap* tap);
   /// Of frames that the N_Port sends, and that it receives.

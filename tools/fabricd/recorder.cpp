@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fc2_fabric/frame/frame_header.hpp"
+#include "tools/fabricd/local_line.hpp"
 
 namespace fabricd {
 using fc2::Frame;
@@ -89,6 +90,10 @@ void Recorder::frame_left(PortNames::Number port, TimeNs at, const Frame& frame)
   PassedFrame* const first = history_.find(before);
   const bool same_bytes = first != nullptr && !first->ethernet && frame.fault == 0;  // a fault may have changed them
   const PortNames::Number from = left(first, port, at, before == 0 ? PortNames::fabric : sender_of(frame));
+  if (first != nullptr && LocalLine::is_damaged(frame)) {
+    first->outcome = Outcome::Discarded;
+    first->reason = fc2::Discard::BadCrc;
+  }
   PassedFrame& end = seen(same_bytes ? history_.add_end(at, before) : history_.add(at, frame), port, false);
   if (before != 0) frame.record = before;
   end.first_end = before;
