@@ -28,8 +28,8 @@ struct OctetsReceived {};
 struct AcceptRequested {};  // of the ULP, with private data and a DDP endpoint; IRD and ORD are within RFC 6581 9.1
 struct RejectRequested {};  // of the ULP, with private data; or the ULP drops the request
 struct ReplySent {};        // fed in Rejecting: the stream has taken all of the MPA Reply Frame
-// The first valid FPDU; if it is the zero-length RTR indication, the ULP hears nothing of it (RFC 6581 4.4.2). Not if
-// it carries a Terminate Message: rdmap_stream ends the connection.
+// The first valid FPDU (ruling M-14); if it is the zero-length RTR indication, the ULP hears nothing of it (RFC 6581
+// 4.4.2). Not if it carries a Terminate Message: rdmap_stream ends the connection.
 struct FpduReceived {};
 struct Withdrawn {};        // the ULP gives the connection up before it is told that it is there
 struct ConnectionEnded {};  // rdmap_stream closed()

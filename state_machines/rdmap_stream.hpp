@@ -31,7 +31,7 @@ class Context : public fsm::Context {
   // ULP operations may be submitted; those that arrive are processed. IRD and ORD hold (RFC 5040 6.1).
   virtual void begin() = 0;
   // The captured error in a Terminate Message, as the next segment and the last one: of messages that the LLP does not
-  // have yet no more is sent (RFC 5040 5.4, 7.1 at the earliest possible opportunity).
+  // have yet no more is sent (RFC 5040 5.4, 7.1 at the earliest possible opportunity, ruling M-16).
   virtual void send_terminate() = 0;
   // All ULP operations that are not complete complete in error, receives and RDMA Reads among them (RFC 5040 5.4,
   // 6.2.1); StreamEnded to rdmap_read_responder.

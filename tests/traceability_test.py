@@ -187,6 +187,7 @@ class Check(unittest.TestCase):
             ("fcvi/sender.cpp", "8.4.2 a)", "8.4.2 a) k)", "fcvi/sender.cpp:1: FC-VI has no 8.4.2 k\\)"),
             ("tests/fcvi/sender_test.cpp", "ruling 1", "ruling 2", "sender_test.cpp:1: there is no ruling 2"),
             ("tests/fcvi/sender_test.cpp", "ruling 1", "ruling V-1", "sender_test.cpp:1: there is no ruling V-1"),
+            ("tests/fcvi/sender_test.cpp", "ruling 1", "ruling M-1", "sender_test.cpp:1: there is no ruling M-1"),
             ("docs/conformance/requirements.txt", "  why: issue 5: class 2\n", "", "8.4.2 h\\): has no code and no why"),
             ("docs/conformance/requirements.txt", "issue 4", "some day", "8.4.2 f\\)#2: why must begin with one of"),
             ("docs/conformance/requirements.txt", "f)#2", "f)#3", "8.4.2 f\\)#3: expected #2"),

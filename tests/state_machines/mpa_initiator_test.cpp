@@ -142,7 +142,7 @@ TEST(MpaInitiator, AwaitReply_closed_falls_back) {
   EXPECT_EQ(rig.after(StreamClosed{}), "Closed: stop_timer, drop_stream, fail_connect(PeerClosed)");
 }
 
-// RFC 6581 10, RFC 5044 7.1.1 Rev: or it answers in its own revision.
+// RFC 6581 10, RFC 5044 7.1.1 Rev, ruling M-13: or it answers in its own revision.
 TEST(MpaInitiator, AwaitReply_lower_revision) {
   EXPECT_EQ(await_reply(true).after(LowerRevisionReceived{}), "Connecting: drop_stream, fall_back, open_stream");
   EXPECT_EQ(await_reply(false).after(LowerRevisionReceived{}),

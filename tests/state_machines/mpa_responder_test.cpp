@@ -69,8 +69,8 @@ TEST(MpaResponder, Idle_client_server) {
   EXPECT_EQ(rig.after(ConnectionEnded{}), "Closed:");
 }
 
-// RFC 6581 9.2, 9.3, RFC 5044 7.1.2 rule 4: peer-to-peer: the ULP is told when the RTR indication has come, which is
-// timed.
+// RFC 6581 9.2, 9.3, RFC 5044 7.1.2 rule 4, ruling M-14: peer-to-peer: the ULP is told when the RTR indication has
+// come, which is timed.
 TEST(MpaResponder, AwaitDecision_accept_peer_to_peer) {
   Rig rig = await_decision(true);
   EXPECT_EQ(rig.after(AcceptRequested{}), "AwaitRtr: start_timer, send_accept, enter_full_operation");

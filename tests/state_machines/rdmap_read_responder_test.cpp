@@ -77,8 +77,8 @@ TEST(RdmapReadResponder, request_beyond_ird) {
   }
 }
 
-// RFC 5040 7.2, 7.1 rule 3: a request that fails its checks ends the stream at the earliest possible opportunity, not
-// behind the responses before it.
+// RFC 5040 7.2, 7.1 rule 3, ruling M-16: a request that fails its checks ends the stream at the earliest possible
+// opportunity, not behind the responses before it.
 TEST(RdmapReadResponder, request_invalid) {
   for (Rig rig : {after_events(), responding()}) {
     EXPECT_EQ(rig.after(RequestInvalid{}), "Failed: fail_stream");

@@ -95,7 +95,7 @@ TEST(RdmapStream, error_found) {
   }
 }
 
-// RFC 5040 6.2.1: it is not always possible to send it (RFC 5044 7.1.2 rule 4, above all).
+// RFC 5040 6.2.1, ruling M-15: it is not always possible to send it (RFC 5044 7.1.2 rule 4, above all).
 TEST(RdmapStream, error_found_no_terminate_possible) {
   for (Rig rig : {operational(), half_closed()}) {
     rig.set(Recorded::TerminatePossibleKnob, false);
@@ -129,21 +129,21 @@ TEST(RdmapStream, terminate_received_badly_formed) {
             "Terminated: count_malformed, report_terminate");
 }
 
-// RFC 5040 5.4, 6.2.1: Terminate Messages cross: both are told; nothing more is sent.
+// RFC 5040 5.4, 6.2.1, ruling M-17: Terminate Messages cross: both are told; nothing more is sent.
 TEST(RdmapStream, Terminating_terminate_received) {
   Rig rig = terminating();
   EXPECT_EQ(rig.after(TerminateReceived{}), "Terminated: report_terminate");
   EXPECT_EQ(rig.after(StreamGone{}), "Closed: closed");
 }
 
-// RFC 5040 5.4: one crosses a graceful termination: what it says of our last messages is told.
+// RFC 5040 5.4, ruling M-17: one crosses a graceful termination: what it says of our last messages is told.
 TEST(RdmapStream, Closing_terminate_received) {
   Rig rig = closing();
   EXPECT_EQ(rig.after(TerminateReceived{}), "Terminated: report_terminate, flush");
   EXPECT_EQ(rig.after(StreamGone{}), "Closed: closed");
 }
 
-// RFC 5040 5.4: a second one counts for nothing.
+// RFC 5040 5.4, ruling M-17: a second one counts for nothing.
 TEST(RdmapStream, Terminated_terminate_received) {
   EXPECT_EQ(terminated().after(TerminateReceived{}), "Terminated: count_stale");
   EXPECT_EQ(terminated().after(TerminateReceived{.well_formed = false}), "Terminated: count_stale");

@@ -343,7 +343,8 @@ Explored every_order(const std::string& active, const std::string& passive, bool
   return found;
 }
 
-// RFC 5043 6.2, 6.6: accepted; closed by one end or both. Where no time is over, each identifier is released.
+// RFC 5043 6.2, 6.6, ruling M-18: accepted; closed by one end or both. Where no time is over, each identifier is
+// released.
 TEST(SctpMeeting, every_order_of_an_accepted_session) {
   EXPECT_EQ(every_order("qsk", "ysk").retired, 0U);
   EXPECT_EQ(every_order("qek", "ysk").retired, 0U);

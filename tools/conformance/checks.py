@@ -100,10 +100,14 @@ def citation_complaints(comments: list, known: set, documents: set, last: dict) 
     return found
 
 
+# Series of docs/rulings.md with a letter: VI over TCP, IFT, MPA to RDMAP, WARP.
+RULINGS = ("V-", "I-", "M-", "W-")
+
+
 def last_rulings(root: Path) -> dict:
     """The highest number of each series."""
     text = (root / "docs/rulings.md").read_text(encoding="utf-8")
-    return {series: max(map(int, re.findall(rf"^\| {series}(\d+) \|", text, re.MULTILINE)), default=0) for series in ("", "V-")}
+    return {series: max(map(int, re.findall(rf"^\| {series}(\d+) \|", text, re.MULTILINE)), default=0) for series in ("", *RULINGS)}
 
 
 def _page_complaints(entries: list, sources) -> list:

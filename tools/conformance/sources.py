@@ -15,7 +15,7 @@ _ROW = re.compile(r'On<"([^"]*)",\s*(\w+),\s*(\w+)')
 _MACHINE = re.compile(r'std::string_view name = "(\w+)"')
 _LITERAL = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _C_TOKEN = re.compile(r"//[^\n]*|/\*(.*?)\*/|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)'", re.DOTALL)
-_RULING = re.compile(r"\b[Rr]ulings? (V-)?(\d+)")
+_RULING = re.compile(r"\b[Rr]ulings? ([VIMW]-)?(\d+)")
 
 
 @dataclass
@@ -176,5 +176,5 @@ def has_symbol(path: Path, symbol: str) -> bool:
 
 
 def rulings(text: str) -> list:
-    """(series, number) of each: ("", 3), and ("V-", 4) of VI over TCP."""
+    """(series, number) of each: ("", 3), and ("V-", 4) of a series with a letter."""
     return [(series, int(number)) for series, number in _RULING.findall(text)]
