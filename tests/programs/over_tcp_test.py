@@ -23,7 +23,7 @@ from local_fabric import NODES, LocalFabricTest, option, tcp_hosts
 
 FOLDER = Path(sys.argv.pop(1)).resolve()
 PORTD, PERF, VIPING, VICP = (str(FOLDER / name) for name in ("vitcp-portd", "fcvi-perf", "viping", "vicp"))
-NUMBERED, RELAY = (str(FOLDER / f"idiom_{name}") for name in ("numbered", "relay"))
+NUMBERED, RELAY, FORKS, LAST_WORDS = (str(FOLDER / f"idiom_{name}") for name in ("numbered", "relay", "forks", "last_words"))
 BYTES = 64
 
 
@@ -35,6 +35,11 @@ def ticks(process):
     """CPU time of a process, in clock ticks."""
     words = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()
     return int(words[11]) + int(words[12])
+
+
+def state_of(process):
+    """"T": stopped."""
+    return Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()[0]
 
 
 class OverTcp(LocalFabricTest):
@@ -115,6 +120,29 @@ class OverTcp(LocalFabricTest):
             self.say(sink, "all")
             self.finish(sink)
             self.assertEqual(self.expect_arrived(arrived, complete, 65536), 60)
+
+    # The peer is stopped: what completed last is not even with the kernel, and the program has to stay for it.
+    def test_exit_while_the_peer_does_not_read(self):
+        memory = os.path.join(self.folder.name, "memory")
+        sink = self.start("right", LAST_WORDS, "sink", "writes", memory)
+        source = self.start("left", LAST_WORDS, "source", "right:writes")
+        self.say(sink, "connected")
+        self.say(source, "connected")
+        sink.send_signal(signal.SIGSTOP)
+        self.wait_for(lambda: state_of(sink.pid) == "T", "the sink did not stop")
+        source.send_signal(signal.SIGUSR1)
+        complete = int(source.stdout.readline())
+        time.sleep(0.3)  # without a goodbye it has ended by now
+        sink.send_signal(signal.SIGCONT)
+        self.say(sink, "lost")
+        self.assertEqual(self.finish(source), (0, "", ""))
+        self.finish(sink)
+        self.assertGreater(complete, 64)
+        with open(memory, "rb") as file:
+            self.assertTrue(file.read(complete * 4096) == b"x" * (complete * 4096))
+
+    def test_fork(self):
+        self.assertEqual(self.run_to_end("left", FORKS, "VINIC"), (0, "", ""))
 
     def test_killed_port_service_is_replaced(self):
         server = self.start("right", VIPING, "--listen")
