@@ -1,7 +1,7 @@
 /* exit() of a program whose peer does not read: what was reported as sent has to be on its way.
  *
  * usage: last_words sink NAME FILE     FILE becomes memory that the source may write
- *        last_words source HOST:NAME   after SIGUSR1: RDMA Writes until none completes any more; prints how many did; exits
+ *        last_words source HOST:NAME   after SIGUSR1: RDMA Writes until none completes; prints how many did; exits
  * Both print "connected" first, the sink "lost" when the source is gone. */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
