@@ -63,9 +63,7 @@ class SocketSetTest : public ::testing::Test {
     members_.clear();
     set_->close();
   }
-  Member& member(For joined = For::reading) {
-    return *members_.emplace_back(std::make_unique<Member>(set_, joined));
-  }
+  Member& member(For joined = For::reading) { return *members_.emplace_back(std::make_unique<Member>(set_, joined)); }
   /// Handlers that were due by now, and those that these made due.
   std::size_t run() {
     io_.restart();
