@@ -14,8 +14,7 @@ namespace vipl {
 
 /// The C edge: no exception crosses it. Exceptions inside mean lack of memory or of threads.
 template <class Body>
-VIP_RETURN guarded(Body& body) {
-  const Cancellation held(Cancellation::Held);
+VIP_RETURN caught(Body& body) {
   try {
     return body();
   } catch (const abi::__forced_unwind&) {
@@ -23,6 +22,12 @@ VIP_RETURN guarded(Body& body) {
   } catch (...) {
     return VIP_ERROR_RESOURCE;
   }
+}
+
+template <class Body>
+VIP_RETURN guarded(Body& body) {
+  const Cancellation held(Cancellation::Held);
+  return caught(body);
 }
 
 template <class Body>
@@ -37,6 +42,15 @@ VIP_RETURN api(Body body, const char* name = __builtin_FUNCTION()) {
   if (trace::any()) [[unlikely]]
     return traced(body, name);
   return guarded(body);
+}
+
+/// The same for calls of the data plane, which hold back pthread_cancel() themselves where they may reach a
+/// cancellation point. What they usually do has none, and Cancellation costs a locked instruction at each end.
+template <class Body>
+VIP_RETURN data_api(Body body, const char* name = __builtin_FUNCTION()) {
+  if (trace::any()) [[unlikely]]
+    return traced(body, name);
+  return caught(body);
 }
 
 /// A control call: alone in the engine, which settles before the call returns. Sees all that this thread

@@ -8,6 +8,7 @@
 using vipl::api;
 using vipl::Call;
 using vipl::CompletionPort;
+using vipl::data_api;
 using vipl::Domain;
 using vipl::NicObject;
 using vipl::QueueObject;
@@ -105,10 +106,10 @@ VIP_RETURN VipResizeCQ(VIP_CQ_HANDLE CQHandle, VIP_ULONG EntryCount) {
   return api([=] { return resize(CQHandle, EntryCount); });
 }
 VIP_RETURN VipCQDone(VIP_CQ_HANDLE CQHandle, VIP_VI_HANDLE* ViHandle, VIP_BOOLEAN* RecvQueue) {
-  return api([=] { return take(CQHandle, ViHandle, RecvQueue); });
+  return data_api([=] { return take(CQHandle, ViHandle, RecvQueue); });
 }
 VIP_RETURN VipCQWait(VIP_CQ_HANDLE CQHandle, VIP_ULONG Timeout, VIP_VI_HANDLE* ViHandle, VIP_BOOLEAN* RecvQueue) {
-  return api([=] { return wait(CQHandle, Timeout, ViHandle, RecvQueue); });
+  return data_api([=] { return wait(CQHandle, Timeout, ViHandle, RecvQueue); });
 }
 VIP_RETURN VipCQNotify(VIP_CQ_HANDLE CQHandle, VIP_PVOID Context, CompletionPort::Handler Handler) {
   return api([=] { return notify(CQHandle, Context, Handler); });

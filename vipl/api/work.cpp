@@ -7,6 +7,7 @@
 #include "vipl/engine/waiting.hpp"
 
 using vipl::api;
+using vipl::data_api;
 using vipl::Domain;
 using vipl::Engine;
 using vipl::Taken;
@@ -102,22 +103,22 @@ VIP_RETURN notify(VIP_VI_HANDLE handle, bool receive_queue, VIP_PVOID context, H
 }  // namespace
 
 VIP_RETURN VipPostSend(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR* DescriptorPtr, VIP_MEM_HANDLE MemoryHandle) {
-  return api([=] { return post(ViHandle, DescriptorPtr, MemoryHandle, false); });
+  return data_api([=] { return post(ViHandle, DescriptorPtr, MemoryHandle, false); });
 }
 VIP_RETURN VipPostRecv(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR* DescriptorPtr, VIP_MEM_HANDLE MemoryHandle) {
-  return api([=] { return post(ViHandle, DescriptorPtr, MemoryHandle, true); });
+  return data_api([=] { return post(ViHandle, DescriptorPtr, MemoryHandle, true); });
 }
 VIP_RETURN VipSendDone(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR** DescriptorPtr) {
-  return api([=] { return take(ViHandle, false, DescriptorPtr); });
+  return data_api([=] { return take(ViHandle, false, DescriptorPtr); });
 }
 VIP_RETURN VipRecvDone(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR** DescriptorPtr) {
-  return api([=] { return take(ViHandle, true, DescriptorPtr); });
+  return data_api([=] { return take(ViHandle, true, DescriptorPtr); });
 }
 VIP_RETURN VipSendWait(VIP_VI_HANDLE ViHandle, VIP_ULONG TimeOut, VIP_DESCRIPTOR** DescriptorPtr) {
-  return api([=] { return wait(ViHandle, false, TimeOut, DescriptorPtr); });
+  return data_api([=] { return wait(ViHandle, false, TimeOut, DescriptorPtr); });
 }
 VIP_RETURN VipRecvWait(VIP_VI_HANDLE ViHandle, VIP_ULONG TimeOut, VIP_DESCRIPTOR** DescriptorPtr) {
-  return api([=] { return wait(ViHandle, true, TimeOut, DescriptorPtr); });
+  return data_api([=] { return wait(ViHandle, true, TimeOut, DescriptorPtr); });
 }
 VIP_RETURN VipSendNotify(VIP_VI_HANDLE ViHandle, VIP_PVOID Context, Handler Handler) {
   return api([=] { return notify(ViHandle, false, Context, Handler); });

@@ -5,7 +5,8 @@
 namespace vipl {
 
 /// Sets the cancellation state of this thread, and restores it. The library holds locks where it writes to sockets and
-/// logs, which are cancellation points; so none of its calls may be one. No system call.
+/// logs, which are cancellation points; so none of its calls may be one. No system call, but a locked instruction each
+/// time: what is no cancellation point, as posting a receive or taking a completion that is there, does without.
 class Cancellation {
  public:
   enum State { Allowed = PTHREAD_CANCEL_ENABLE, Held = PTHREAD_CANCEL_DISABLE };

@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "vipl/engine/cancellation.hpp"
 #include "vipl/engine/memory_faults.hpp"
 
 namespace vipl {
@@ -42,6 +43,7 @@ void Engine::end() {
 // --- data plane ------------------------------------------------------------------------------------------
 
 void Engine::ring(Bell& bell) {
+  const Cancellation held(Cancellation::Held);
   if (bell.rung_.load() == Bell::Rung::No && control_calls_.load() == 0 && try_begin()) [[likely]]
     return serve_at_once(bell);
   // The server clears the mark first and then looks: it sees this submission, or the mark was clear.
@@ -64,8 +66,10 @@ void Engine::ring_later(Bell& bell) {
   if (seen != Bell::Rung::No) return;
   link(bell);
   // Another thread has rung between, and found nothing on the list.
-  if (bell.rung_.load() == Bell::Rung::Now) [[unlikely]]
+  if (bell.rung_.load() == Bell::Rung::Now) [[unlikely]] {
+    const Cancellation held(Cancellation::Held);
     after_unlock(false);
+  }
 }
 
 void Engine::link(Bell& bell) {

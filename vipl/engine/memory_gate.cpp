@@ -3,6 +3,8 @@
 #include <sched.h>
 #include <time.h>
 
+#include "vipl/engine/cancellation.hpp"
+
 namespace vipl {
 namespace {
 
@@ -18,6 +20,7 @@ class Patience {
   }
 
  private:
+  const Cancellation held_{Cancellation::Held};
   int times_ = 0;
 };
 
@@ -37,12 +40,12 @@ MemoryGate::Reader::Stripe& MemoryGate::stripe() {
   return stripes_[own_stripe - 1];
 }
 
-void MemoryGate::Reader::Stripe::enter() {
+[[gnu::noinline]] void MemoryGate::Reader::Stripe::enter_after_writer() {
   Patience patience;
-  while ((state.fetch_add(1) & writing) != 0) {
+  do {
     state.fetch_sub(1);
     while ((state.load() & writing) != 0) patience.wait();
-  }
+  } while ((state.fetch_add(1) & writing) != 0);
 }
 
 MemoryGate::Writer::Writer(MemoryGate& gate) : gate_(gate) {

@@ -21,7 +21,11 @@ class MemoryGate {
    private:
     friend class MemoryGate;
     struct alignas(64) Stripe {
-      void enter();
+      void enter() {
+        if ((state.fetch_add(1) & writing) != 0) [[unlikely]]
+          enter_after_writer();
+      }
+      void enter_after_writer();
       void leave() { state.fetch_sub(1); }
       std::atomic<std::uint32_t> state{0};  // number of readers, and `writing`
     };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "vipl/engine/cancellation.hpp"
 #include "vipl/engine/engine.hpp"
 #include "vipl/engine/polling.hpp"
 #include "vipl/engine/taken.hpp"
@@ -34,6 +35,7 @@ Taken spin_before_sleep(Engine& engine, TimeNs deadline, Take take) {
 /// to do: before it sleeps it runs work that no other thread is running.
 template <class Take>
 Taken wait_while_not_done(Engine& engine, EventCount& arrivals, TimeNs deadline, Take take) {
+  const Cancellation held(Cancellation::Held);
   Runtime& runtime = engine.runtime();
   for (bool spun = false;;) {
     Taken taken = take();
@@ -88,24 +90,31 @@ Taken rest_after_empty_poll(Engine& engine, Patience& patience, TimeNs now, bool
   return taken;
 }
 
+/// A poll of `queue` that found nothing yet: runs work and reads input that no other thread handles, and takes again.
+template <class Take>
+Taken poll_further(Engine& engine, Patience* patience, const void* queue, Take take) {
+  const Cancellation held(Cancellation::Held);
+  Taken taken = Taken::NotDone;
+  const TimeNs now = engine.runtime().now();
+  const TimeNs spin = patience != nullptr && engine.has_inputs() ? engine.runtime().poll_spin() : 0;
+  if (patience != nullptr) patience->set_memory_spin(spin);
+  const bool reads = patience == nullptr || patience->reads_input(now);
+  const bool worked = reads ? engine.poll(now) : engine.help(now);
+  if (worked) taken = take();
+  const bool elsewhere =
+      patience != nullptr && patience->may_find_elsewhere(now, queue, engine.completed_count(), engine.has_untaken());
+  if (taken == Taken::NotDone && patience != nullptr)
+    taken = rest_after_empty_poll(engine, *patience, now, elsewhere, take);
+  return taken;
+}
+
 /// Takes from `queue`; if that gives NotDone, runs work and reads input that no other thread handles, and takes again.
 /// Without the engine's lock.
 template <class Take>
 Taken poll_once(Engine& engine, const void* queue, Take take) {
   Taken taken = take();
   Patience* const patience = engine.runtime().patience();
-  if (taken == Taken::NotDone) {
-    const TimeNs now = engine.runtime().now();
-    const TimeNs spin = patience != nullptr && engine.has_inputs() ? engine.runtime().poll_spin() : 0;
-    if (patience != nullptr) patience->set_memory_spin(spin);
-    const bool reads = patience == nullptr || patience->reads_input(now);
-    const bool worked = reads ? engine.poll(now) : engine.help(now);
-    if (worked) taken = take();
-    const bool elsewhere =
-        patience != nullptr && patience->may_find_elsewhere(now, queue, engine.completed_count(), engine.has_untaken());
-    if (taken == Taken::NotDone && patience != nullptr)
-      taken = rest_after_empty_poll(engine, *patience, now, elsewhere, take);
-  }
+  if (taken == Taken::NotDone) taken = poll_further(engine, patience, queue, take);
   const bool found = taken == Taken::Success || taken == Taken::Error;  // an empty queue is none to find something in
   if (found && patience != nullptr) patience->found(engine.runtime());
   return taken;

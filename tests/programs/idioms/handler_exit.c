@@ -146,6 +146,45 @@ static void caller_is_cancelled(void) {
   free(server.memory);
 }
 
+/* Pending from before the first call: whatever they meet in the library, the thread ends where the program says. */
+static void* call_with_cancellation_pending(void* unused) {
+  VIP_DESCRIPTOR* done;
+  VIP_RETURN result;
+  int i;
+  (void)unused;
+  REQUIRE(pthread_cancel(pthread_self()) == 0);
+  for (i = 0; i < 2; ++i)
+    SUCCEEDS(VipPostRecv(server.vi, describe(&server, i, data_of(&server), server.handle, 8), server.handle));
+  SUCCEEDS(VipPostSend(client.vi, describe(&client, 0, data_of(&client), client.handle, 8), client.handle));
+  SUCCEEDS(VipSendWait(client.vi, VIP_INFINITE, &done));
+  SUCCEEDS(VipRecvWait(server.vi, VIP_INFINITE, &done));
+  REQUIRE(VipRecvWait(server.vi, 20, &done) == VIP_TIMEOUT);
+  for (i = 0; i < 1000; ++i) REQUIRE(VipRecvDone(server.vi, &done) == VIP_NOT_DONE);
+  SUCCEEDS(VipPostSend(client.vi, describe(&client, 0, data_of(&client), client.handle, 8), client.handle));
+  while ((result = VipSendDone(client.vi, &done)) == VIP_NOT_DONE) {}
+  REQUIRE(result == VIP_SUCCESS);
+  while ((result = VipRecvDone(server.vi, &done)) == VIP_NOT_DONE) {}
+  REQUIRE(result == VIP_SUCCESS);
+  count(&told);
+  pthread_testcancel();
+  return NULL;
+}
+static void cancellation_is_pending(void) {
+  pthread_t thread;
+  void* result;
+  set(&told, 0);
+  open_end(&client, "VINIC0", VIP_SERVICE_RELIABLE_DELIVERY, 4096);
+  open_end(&server, "VINIC1", VIP_SERVICE_RELIABLE_DELIVERY, 4096);
+  connect_ends(&client, &server);
+  REQUIRE(pthread_create(&thread, NULL, call_with_cancellation_pending, NULL) == 0);
+  REQUIRE(pthread_join(thread, &result) == 0 && result == PTHREAD_CANCELED);
+  await(&told, 1, "the thread ends behind its calls");
+  SUCCEEDS(VipCloseNic(client.nic));
+  free(client.memory);
+  SUCCEEDS(VipCloseNic(server.nic));
+  free(server.memory);
+}
+
 int main(int count, char** arguments) {
   const char* only = count > 1 ? arguments[1] : "";
   alarm(60); /* what hangs is killed */
@@ -153,6 +192,9 @@ int main(int count, char** arguments) {
   if (*only == '\0' || strcmp(only, "cancel") == 0) error_handler_is_cancelled();
   if (*only == '\0' || strcmp(only, "close") == 0) error_handler_exits_while_the_nic_is_closed();
   if (*only == '\0' || strcmp(only, "notify") == 0) completion_handler_exits();
-  if (*only == '\0' || strcmp(only, "caller") == 0) caller_is_cancelled();
+  if (*only == '\0' || strcmp(only, "caller") == 0) {
+    caller_is_cancelled();
+    cancellation_is_pending();
+  }
   return 0;
 }
