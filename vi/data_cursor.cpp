@@ -56,6 +56,8 @@ bool DataCursor::scatter(std::span<const std::uint8_t> from) {
 }
 
 DataCursor::Reach DataCursor::reach(std::uint64_t length_bytes, Access access) const {
+  if (length_bytes != 0 && length_bytes <= bytes_left_)  // most often: without a copy that goes ahead
+    return allows(static_cast<std::uint32_t>(length_bytes), access) ? Reach::Allowed : Reach::Refused;
   DataCursor ahead = *this;
   bool allowed = true;
   while (length_bytes != 0) {
@@ -116,6 +118,10 @@ void DataCursor::consume(const Window& window, std::uint64_t bytes) {
 }
 
 bool DataCursor::check(std::uint64_t& length_bytes, Access access) const {
+  if (segments_left_ == 0) {  // the same
+    length_bytes = bytes_left_;
+    return bytes_left_ == 0 || allows(bytes_left_, access);
+  }
   DataCursor ahead = *this;
   length_bytes = 0;
   do {
