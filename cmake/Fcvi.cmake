@@ -76,8 +76,8 @@ if(FCVI_LINK_TIME AND CMAKE_BUILD_TYPE STREQUAL "Release" AND CMAKE_CXX_COMPILER
   set(fcvi_link_time ON)
   add_link_options(-fno-lto)  # else g++ would do it for each program in which it finds such objects
 endif()
-# fcvi_on_the_way_of_a_message(TARGET ...): libraries that take part in that.
-function(fcvi_on_the_way_of_a_message)
+# optimize_when_linked(TARGET ...): libraries that take part in that.
+function(optimize_when_linked)
   if(fcvi_link_time)
     foreach(target ${ARGN})
       target_compile_options(${target} PRIVATE -flto -ffat-lto-objects)
