@@ -92,12 +92,23 @@ void FileSink::write_out() {
   used_bytes_ = 0;
 }
 
+void FileSink::put_in_place() {
+  if (temporary_path_.empty()) return;
+  if (error_.empty() && std::rename(temporary_path_.c_str(), target_.c_str()) != 0) fail("put in place");
+  if (!error_.empty()) std::remove(temporary_path_.c_str());
+  temporary_path_.clear();
+}
+
+bool FileSink::publish() {
+  write_out();
+  put_in_place();
+  return error_.empty();
+}
+
 bool FileSink::commit() {
   write_out();
   if (::close(std::exchange(descriptor_, -1)) != 0) fail("write");
-  if (temporary_path_.empty()) return error_.empty();
-  if (error_.empty() && std::rename(temporary_path_.c_str(), target_.c_str()) != 0) fail("put in place");
-  if (!error_.empty()) std::remove(temporary_path_.c_str());
+  put_in_place();
   return error_.empty();
 }
 

@@ -1,6 +1,7 @@
 // A capture file. It is written under a temporary name, one of its own, and renamed when complete, so that it is never
-// half-written; of a symbolic link so is what it leads to. A device or a FIFO is written to at once. A simulation gives
-// the system much with each call, which takes as long as a frame does.
+// half-written; of a symbolic link so is what it leads to. One of what is going on may be read before: its writer
+// says when. A device or a FIFO is written to at once. A simulation gives the system much with each call, which takes
+// as long as a frame does.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -25,6 +26,9 @@ class FileSink final : public ByteSink {
   bool open(std::string path, std::size_t buffer_bytes = live_buffer_bytes);
   void write(std::span<const std::uint8_t> bytes) override;
   std::span<std::uint8_t> room(std::size_t size_bytes) override;
+  /// What was written until now can be read under the file's name, and the rest will follow there. False and error()
+  /// set if not.
+  bool publish();
   /// Flushes and renames the file. False and error() set if anything was not written.
   bool commit();
   [[nodiscard]] const std::string& error() const { return error_; }
@@ -33,6 +37,7 @@ class FileSink final : public ByteSink {
   void fail(const char* what);
   int create_temporary();
   void write_out();
+  void put_in_place();
   std::string path_, target_, temporary_path_, error_;  // temporary_path_: empty if it is written at once
   int descriptor_ = -1;
   std::unique_ptr<std::uint8_t[]> buffer_;

@@ -92,7 +92,11 @@ bool Fabric::reaches(const Switch& a, const Switch& b) const {
 // --- what happens to it ------------------------------------------------------------------------------------------
 
 void Fabric::topology_changed() {
-  if (!pending()) scheduler_.schedule_after(*this, config_.reconfiguration_delay);
+  if (pending()) return;
+  if (config_.has_independent_switches())
+    scheduler_.schedule_first(*this, scheduler_.now() + config_.reconfiguration_delay, instant_rank::paths);
+  else
+    scheduler_.schedule_after(*this, config_.reconfiguration_delay);
 }
 
 void Fabric::unplug(InterSwitchLink& link) {

@@ -25,8 +25,8 @@ struct FabricConfig {
   DomainConflict domain_conflict = DomainConflict::Reassign;
   /// Until what a switch learns of its ports is in the common directory: in answers of the Name Server, and in RSCNs.
   /// 0: at once. Else no switch knows sooner of another than this, or than its ISLs carry it: ISLs need a latency and
-  /// credit, what arrives at one time is taken in an order of its own, and the switches can be simulated apart. Neither
-  /// ISLs nor switches may go down then.
+  /// credit, what arrives at one time is taken in an order of its own, and the switches can be simulated apart. ISLs
+  /// and switches go down and come back in each copy of the fabric at the same time.
   TimeNs directory_delay = 0;
   [[nodiscard]] bool has_independent_switches() const { return directory_delay > 0; }
 };
@@ -35,7 +35,9 @@ struct FabricConfig {
 namespace instant_rank {
 inline constexpr std::uint32_t program = 1;    // for drivers: what begins or ends a run
 inline constexpr std::uint32_t directory = 2;  // the DirectoryFeed
+inline constexpr std::uint32_t paths = 3;      // the fabric's configuration
 inline constexpr std::uint32_t links = 16;     // ISLs: Link::ranks for each, in their order
+inline constexpr std::uint32_t faults = 1U << 20;  // for drivers: of ISLs and switches, behind what ISLs carry
 }  // namespace instant_rank
 
 }  // namespace fc2

@@ -70,8 +70,10 @@ class Capture(LocalFabricTest):
         self.wait_for(lambda: self.status()["captures"] > 0, "the capture begins")
         return capture
 
-    def part_size(self):
-        return sum(os.path.getsize(path) for path in glob.glob(self.file("*.part")))
+    def size(self):
+        """Of the capture that grows."""
+        path = self.file("a.pcapng")
+        return os.path.getsize(path) if os.path.exists(path) else 0
 
     def log(self):
         with open(os.path.join(self.runtime, "fabricd.log")) as log:
@@ -283,6 +285,18 @@ class Capture(LocalFabricTest):
         self.assertGreater(len(self.frames(self.file("a.pcapng"))), 10)
         self.assertEqual(glob.glob(self.file("*.part")), [])
 
+    # While it goes on the file has what passed, as whole records; and there is no other.
+    def test_file_can_be_read_while_it_grows(self):
+        self.serve()
+        capture = self.capture("-w", self.file("a.pcapng"))
+        self.ping(3)
+        self.wait_for(lambda: self.size() > 2000, "frames are written")
+        before = len(self.frames(self.file("a.pcapng")))
+        self.assertGreater(before, 0)
+        self.assertEqual(glob.glob(self.file("*.part")), [])
+        self.end(capture)
+        self.assertGreaterEqual(len(self.frames(self.file("a.pcapng"))), before)
+
     # Who starts it with nohup wants it to stay.
     def test_ignored_hangup_does_not_end_it(self):
         self.serve()
@@ -297,7 +311,7 @@ class Capture(LocalFabricTest):
         self.serve()
         capture = self.capture("-w", self.file("a.pcapng"))
         self.ping(3)
-        self.wait_for(lambda: self.part_size() > 2000, "frames are written")
+        self.wait_for(lambda: self.size() > 2000, "frames are written")
         os.kill(self.status()["process_id"], signal.SIGKILL)
         status, _, err = self.finish(capture)
         self.assertEqual(status, 1, err)
@@ -309,7 +323,7 @@ class Capture(LocalFabricTest):
         self.serve()
         capture = self.capture("-w", self.file("a.pcapng"))
         self.ping(3)
-        self.wait_for(lambda: self.part_size() > 2000, "frames are written")
+        self.wait_for(lambda: self.size() > 2000, "frames are written")
         service = self.status()["process_id"]
         os.kill(service, signal.SIGSTOP)
         self.addCleanup(os.kill, service, signal.SIGCONT)
@@ -420,7 +434,7 @@ class Capture(LocalFabricTest):
         status, _, err = self.run_to_end("alice", PERF, "send_bw", "bob", "-n", 1000, "-s", 32768, "--timeout", 60)
         self.assertEqual(status, 0, err)
         capture.send_signal(signal.SIGCONT)
-        self.wait_for(lambda: self.part_size() > 16 << 20, "what waited is written")
+        self.wait_for(lambda: self.size() > 16 << 20, "what waited is written")
         self.serve("carl")
         told = self.end(capture)
         missing = int(re.search(r"(\d+) frames are missing", told)[1])

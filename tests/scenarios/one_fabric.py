@@ -18,6 +18,26 @@ ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROO
                    OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_btl="self,vader,tcp")
 LONG = ["--param", "quarter=40", "--param", "near=10", "--param", "size=256KiB", "--param", "repeat=100000"]
 
+FALLS_APART = """
+name: falls apart
+topology:
+  directory_delay: 5us
+  latency: 100ns
+  bb_credit: 8
+  switches: [{name: s, count: 3}]
+  isls: [{pattern: ring, latency: 5us, bb_credit: 16}]
+ports: [{name: a, switch: s-1}, {name: b, switch: s-2}, {name: c, switch: s-3}]
+workloads:
+  - {name: w, client: a, server: c, transfers: [{operation: send, data: {random: 200KiB}, message_bytes: 2KiB, interval: 1ms}],
+     expect: {gives_up: any}}
+background: [{name: storage, from: b, to: a, rate: 20MB/s, until: 40ms}]
+faults:
+  - {action: isl_down, isl: s-1-s-3, at: 10ms, for: 20ms}
+  - {action: switch_down, switch: s-2, at: 30ms, for: 15ms}
+  - {action: drop, message: FCVI_SEND_RQST, probability: 0.02, times: {max: 9}}
+expectations: {discards: {max: 999999}}
+"""
+
 
 def mpirun(ranks, *arguments):
     return ["mpirun", "-n", str(ranks), SIM, "run", str(FOLDER / "one_fabric.yaml"), *arguments]
@@ -62,6 +82,23 @@ class OneFabric(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(words(done.stdout), words(alone.stdout))
             self.assertEqual(capture.read_bytes(), whole.read_bytes(), f"{ranks} ranks")
+
+    def test_ranks_write_what_one_process_does_while_the_fabric_falls_apart(self):
+        """ISLs and a switch go down, other FC-4s send: the same capture, picture and words."""
+        scenario = self.folder / "s.yaml"
+        scenario.write_text(FALLS_APART, encoding="utf-8")
+
+        def seen(command, name):
+            files = [self.folder / f"{name}.pcapng", self.folder / f"{name}.svg"]
+            done = self.run_to_end([*command, "run", str(scenario), "--capture", str(files[0]), "--ladder", str(files[1])])
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            return [words(done.stdout), *(file.read_bytes() for file in files)]
+
+        alone = seen([SIM], "alone")
+        self.assertIn("background storage", alone[0])
+        for ranks in (2, 3):
+            for one, other in zip(seen(["mpirun", "-n", str(ranks), SIM], str(ranks)), alone):
+                self.assertTrue(one == other, f"{ranks} ranks")
 
     def test_what_is_refused_is_said_once_and_nothing_is_written(self):
         capture = self.folder / "c.pcapng"

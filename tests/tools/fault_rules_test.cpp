@@ -45,7 +45,7 @@ class RulesTest : public testing::Test {
   RuleSet rules(const Match& match, std::vector<std::uint64_t> turns = {}, double probability = 1) {
     return RuleSet(
         {{.match = match, .turns = std::move(turns), .probability = probability, .action = fc2::FaultAction{}}},
-        [this](std::size_t) { return chance_; },
+        [this](std::size_t, std::size_t) { return chance_; },
         [](wire::FcId id) {
           return id.area() > 0 && id.area() < 3 ? std::optional<std::size_t>(id.area() - 1) : std::nullopt;
         });
@@ -146,7 +146,7 @@ TEST_F(RulesTest, turns) {
 TEST_F(RulesTest, every_and_limit) {
   RuleSet set(
       {{.match = {.message = "FCVI_SEND_RQST"}, .every = 3, .limit = 2, .action = fc2::FaultAction{}}},
-      [](std::size_t) { return 0.0; }, [](wire::FcId) { return std::nullopt; });
+      [](std::size_t, std::size_t) { return 0.0; }, [](wire::FcId) { return std::nullopt; });
   std::vector<int> met;
   for (int i = 1; i <= 12; ++i) {
     if (meets(set, send())) met.push_back(i);
@@ -164,13 +164,13 @@ TEST_F(RulesTest, connections) {
   };
   const auto none = [](wire::FcId) { return std::nullopt; };
   RuleSet set(
-      {{.match = {.connections = {1, 4}}, .action = fc2::FaultAction{}}}, [](std::size_t) { return 0.0; }, none,
-      connection_of);
+      {{.match = {.connections = {1, 4}}, .action = fc2::FaultAction{}}}, [](std::size_t, std::size_t) { return 0.0; },
+      none, connection_of);
   std::vector<bool> met;
   for (int i = 0; i < 4; ++i) met.push_back(meets(set, send()));
   EXPECT_EQ(met, (std::vector<bool>{true, false, false, true}));
   RuleSet others(
-      {{.match = {}, .action = fc2::FaultAction{}}}, [](std::size_t) { return 0.0; }, none, connection_of);
+      {{.match = {}, .action = fc2::FaultAction{}}}, [](std::size_t, std::size_t) { return 0.0; }, none, connection_of);
   EXPECT_TRUE(meets(others, send()));
   EXPECT_EQ(asked, 4);
 }
@@ -219,7 +219,7 @@ TEST_F(RulesTest, several) {
   const Rule second{.match = {.message = "FCVI_SEND_RQST"}, .turns = {2}, .action = fc2::FaultAction{}};
   const Rule any{.match = {}, .turns = {1, 2}, .action = fc2::FaultAction{}};
   RuleSet set(
-      {second, any}, [](std::size_t) { return 0.0; }, [](wire::FcId) { return std::nullopt; });
+      {second, any}, [](std::size_t, std::size_t) { return 0.0; }, [](wire::FcId) { return std::nullopt; });
   std::vector<int> verdicts;
   for (int i = 0; i < 3; ++i) verdicts.push_back(set.judge(0, LinkDirection::Sent, send(), 1).rule);
   EXPECT_EQ(verdicts, (std::vector<int>{2, 1, 0}));
@@ -228,7 +228,8 @@ TEST_F(RulesTest, several) {
 // A rule without an action only tells; healed, nothing befalls anyone.
 TEST_F(RulesTest, listener_and_heal) {
   RuleSet set(
-      {{.match = {}, .turns = {}}}, [](std::size_t) { return 0.0; }, [](wire::FcId) { return std::nullopt; });
+      {{.match = {}, .turns = {}}}, [](std::size_t, std::size_t) { return 0.0; },
+      [](wire::FcId) { return std::nullopt; });
   std::size_t heard = 0;
   set.set_listener(
       [&](std::size_t rule, std::size_t link, LinkDirection, const fc2::Frame&) { heard += 1 + rule + link; });

@@ -24,6 +24,7 @@ struct Seen {
   std::string summary;
   std::vector<std::uint8_t> capture;
   RunResult result;
+  std::string picture;
 };
 
 Scenario read(const std::string& text) {
@@ -40,18 +41,20 @@ Seen run_whole(const Scenario& scenario) {
   ContentStore contents(scenario.seed);
   Bytes bytes;
   fc2::Capture capture(bytes);
-  Simulation simulation(scenario, contents, {.capture = &capture, .check = true});
+  Ladder ladder(scenario);
+  Simulation simulation(scenario, contents, {.capture = &capture, .ladder = &ladder, .check = true});
   const RunResult result = simulation.run();
-  return {words_of(scenario, result), bytes.all, result};
+  return {words_of(scenario, result), bytes.all, result, to_svg(ladder, "t", simulation.start())};
 }
 
 Seen run_parts(const Scenario& scenario, std::size_t parts) {
   ContentStore contents(scenario.seed);
   Bytes bytes;
   fc2::Capture capture(bytes);
-  const PartedResult parted = run_in_threads(scenario, contents, parts, {true, &capture, true});
+  Ladder ladder(scenario);
+  const PartedResult parted = run_in_threads(scenario, contents, parts, {true, &capture, true, &ladder, true});
   EXPECT_EQ(parted.error, "");
-  return {words_of(scenario, parted.result), bytes.all, parted.result};
+  return {words_of(scenario, parted.result), bytes.all, parted.result, to_svg(ladder, "t", parted.start)};
 }
 
 void expect_same(const std::string& text) {
@@ -63,6 +66,7 @@ void expect_same(const std::string& text) {
     const Seen seen = run_parts(scenario, parts);
     EXPECT_EQ(seen.summary, whole.summary) << parts << " parts";
     EXPECT_TRUE(seen.capture == whole.capture) << parts << " parts: the captures differ";
+    EXPECT_TRUE(seen.picture == whole.picture) << parts << " parts: the ladders differ";
     EXPECT_EQ(seen.result.duration, whole.result.duration) << parts << " parts";
   }
 }
@@ -238,6 +242,89 @@ faults:
 )");
 }
 
+// --- what happens to the fabric
+
+constexpr const char* through_changes = R"(workloads:
+  - {name: ab, count: 4, client: a, server: b, connect_timeout: 30s,
+     transfers: [{operation: send, data: {random: 200KiB}, message_bytes: 4KiB, interval: 500us}],
+     expect: {gives_up: any}}
+  - {name: bc, count: 4, client: b, server: c, connect_timeout: 30s,
+     transfers: [{operation: rdma_write, data: {random: 90KiB}, repeat: 4, think_time: 8ms}], expect: {gives_up: any}}
+  - {name: ca, count: 4, client: c, server: a, reliability: unreliable_delivery,
+     transfers: [{operation: send, data: {random: 100KiB}, message_bytes: 2KiB, interval: 1ms}],
+     expect: {gives_up: any, lost: {max: 99}}}
+linger: 11s
+)";
+
+// Each link draws numbers of its own, and each part knows the ports of the others as switches do.
+TEST(PartedRun, faults_by_chance_and_by_the_other_port_give_the_same_capture) {
+  expect_same(ring() + through_changes + R"(faults:
+  - {action: delay, by: 3us, message: FCVI_SEND_RQST, probability: 0.2}
+  - {action: drop, message: FCVI_WRITE_RQST, peer: c-1, probability: 0.1, times: {min: 1}}
+  - {action: drop, message: FCVI_SEND_RQST, port: a-1, peer: b-1, nth: 3, times: 1}
+  - {action: partition, ports: [c-2], from: 100us, until: 300us}
+  - {action: log_out, port: a-3, peer: b-3, at: 80us}
+  - {action: log_out, port: b-4, peer: c-4, at: 90us, implicit: true}
+)");
+}
+
+// Frames and R_RDYs are under way when it breaks; it comes back twice, once while the fabric is configured.
+TEST(PartedRun, isls_that_go_down_give_the_same_capture) {
+  expect_same(ring() + through_changes + R"(faults:
+  - {action: isl_down, isl: left-middle, at: 3ms, for: 2ms}
+  - {action: isl_down, isl: left-right, at: 12ms, for: 400ns}
+  - {action: isl_down, isl: middle-right, at: 12ms, for: 15ms}
+  - {action: isl_down, isl: left-middle, at: 22ms, for: 1us}
+)");
+}
+
+// The fabric falls apart, and grows together at the end of all programs: it was down for good.
+TEST(PartedRun, a_fabric_that_falls_apart_gives_the_same_capture) {
+  for (const char* domain_conflict : {"reassign", "isolate"})
+    expect_same(ring(std::string("  domain_conflict: ") + domain_conflict + "\n") + through_changes + R"(faults:
+  - {action: isl_down, isl: left-middle, at: 4ms}
+  - {action: isl_down, isl: left-right, at: 5ms}
+)");
+}
+
+TEST(PartedRun, switches_that_go_down_give_the_same_capture) {
+  expect_same(ring() + through_changes + R"(faults:
+  - {action: switch_down, switch: middle, at: 3ms, for: 20ms}
+  - {action: switch_down, switch: right, at: 40ms, for: 3ms}
+  - {action: switch_down, switch: left, at: 41ms, for: 30ms}
+)");
+}
+
+// Without time between the end of the programs and the logouts.
+TEST(PartedRun, what_is_down_at_the_end_of_the_programs_comes_back_at_one_time) {
+  expect_same(ring() + every_way + R"(faults:
+  - {action: isl_down, isl: left-middle, at: 700us}
+  - {action: cut, port: a-1, at: 800us}
+  - {action: switch_down, switch: right, at: 2ms}
+time_limit: 20s
+)");
+}
+
+// --- traffic of other FC-4s
+
+TEST(PartedRun, background_traffic_gives_the_same_capture) {
+  expect_same(ring() + every_way + R"(background:
+  - {name: video, from: a-1, to: c-1, type: fcp, frame_bytes: 2112, rate: 90MB/s}
+  - {name: same way, from: a-2, to: c-1, type: fcp, frame_bytes: 2112, rate: 90MB/s}
+  - {name: beats, from: c-2, to: b-3, type: nvme, frame_bytes: 64, rate: 200000/s, arrivals: poisson}
+  - {name: near, from: b-1, to: b-2, type: fcp, frame_bytes: 100, rate: 90000/s, burst: 3}
+)");
+}
+
+// It ends at the limit, with programs that do not.
+TEST(PartedRun, background_traffic_to_the_limit_gives_the_same_capture) {
+  expect_same(ring() + "time_limit: 2ms\n" + R"(workloads:
+  - {name: w, client: a-1, server: c-1, transfers: [{operation: rdma_write, data: {random: 90MiB}}]}
+background:
+  - {name: beats, from: c-2, to: b-3, type: nvme, frame_bytes: 64, rate: 200000/s, arrivals: poisson}
+)");
+}
+
 TEST(PartedRun, no_workload_gives_the_same_capture) { expect_same(ring()); }
 
 // --- what is refused
@@ -251,14 +338,14 @@ TEST(PartedRun, what_no_part_can_know_in_time_is_refused) {
   EXPECT_EQ(why_not(at_once, 2),
             "topology: directory_delay is needed for a run in parts: until then no switch knows what another one does");
   const std::string faulty = ring() + every_way + "faults: [{action: drop, message: FCVI_SEND_RQST, ";
-  const std::string why =
-      ": counts, or draws by chance, on links of several parts, or names ports of several; with port it stands at one";
+  const std::string why = ": counts frames on links of several parts; with port it stands at one";
   const std::string at = "faults: s.yaml:" + std::to_string(std::ranges::count(faulty, '\n') + 1);
-  for (const char* keys : {"nth: 3", "every: 2", "limit: 1", "probability: 0.5", "peer: c-1", "peer: c-1, port: a-1",
-                           "workload: bc, nth: 3"})
+  for (const char* keys : {"nth: 3", "every: 2", "limit: 1", "peer: c-1, nth: 1", "workload: bc, nth: 3"})
     EXPECT_EQ(why_not(faulty + keys + "}]\n", 2), at + why) << keys;
-  EXPECT_EQ(why_not(ring() + every_way + "faults: [{action: log_out, port: a-1, peer: c-1, at: 1ms}]\n", 2), at + why);
-  EXPECT_EQ(why_not(ring() + every_way + "faults: [{action: partition, ports: [a-1]}]\n", 2), at + why);
+  const std::string meets = ring() + every_way + "faults: [{message: FCVI_SEND_RQST, nth: 1, ";
+  const std::string elsewhere = ": happens when a frame passes that another part may see; with at all parts know when";
+  for (const char* keys : {"action: isl_down, isl: left-middle", "action: switch_down, switch: right"})
+    EXPECT_EQ(why_not(meets + keys + "}]\n", 2), at + elsewhere) << keys;
   EXPECT_EQ(why_not(ring() + every_way + "expectations: {wire: []}\n", 2),
             "expect: wire: in a run in parts nobody sees all IUs");
 }

@@ -224,8 +224,7 @@ ExitStatus stop_service(const fc2::drivers::RuntimeDirectory& directory) {
 
 namespace {
 
-/// Where a capture goes: a file that is renamed when it is complete; or, at once, standard output or what is no
-/// regular file.
+/// Where a capture goes: a file, which is there with the first of it; or standard output, or what is no regular file.
 class CaptureTarget {
  public:
   /// Waits for the reader of a FIFO. `client` is the one that is interrupted.
@@ -247,7 +246,7 @@ class CaptureTarget {
   bool write(std::string_view bytes) {
     if (descriptor_ >= 0) return write_to_stream(bytes);
     file_.write(std::span(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()));
-    return file_.error().empty();
+    return file_.publish();
   }
   bool commit() { return descriptor_ >= 0 ? error_.empty() : file_.commit(); }
   /// The program behind the pipe had enough.

@@ -22,7 +22,7 @@ LiveFaults::LiveFaults(runtime::Scheduler& scheduler, Befell befell)
     : scheduler_(scheduler), befell_(std::move(befell)),
       rules_(
           {},
-          [this](std::size_t) {
+          [this](std::size_t, std::size_t) {
             random_ = random_ * 6364136223846793005U + 1442695040888963407U;
             return static_cast<double>(random_ >> 11) * 0x1p-53;
           },

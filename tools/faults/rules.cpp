@@ -109,12 +109,12 @@ std::string_view to_string(RuleSet::Key key) {
   return "?";
 }
 
-bool RuleSet::has_turn(std::size_t index) {
+bool RuleSet::has_turn(std::size_t index, std::size_t link) {
   const Rule& rule = rules_[index];
   const std::uint64_t turn = ++seen_[index];
   if (!rule.turns.empty() && !is_one_of(rule.turns, turn)) return false;
   if (turn % rule.every != 0 || fired_[index] >= rule.limit) return false;
-  return rule.probability >= 1 || chance_(index) < rule.probability;
+  return rule.probability >= 1 || chance_(index, link) < rule.probability;
 }
 
 // Every rule counts every frame that it matches, also those that an earlier rule takes.
@@ -126,7 +126,7 @@ RuleSet::Verdict RuleSet::judge(std::size_t link, fc2::LinkDirection direction, 
   const Met met{link, direction, frame, *facts, now, asks_connection_ ? connection_of_(*facts, frame) : std::nullopt};
   Verdict verdict;
   for (std::size_t i = 0; i < rules_.size(); ++i) {
-    if (!matches(i, met) || !has_turn(i)) continue;
+    if (!matches(i, met) || !has_turn(i, link)) continue;
     if (!rules_[i].action) {
       ++fired_[i];
       if (happened_) happened_(i, link, direction, frame);

@@ -54,8 +54,8 @@ struct Rule {
 /// Not for use by several threads.
 class RuleSet final : public fc2::FaultPolicy {
  public:
-  /// [0, 1), for that rule
-  using Chance = std::function<double(std::size_t rule)>;
+  /// [0, 1), for that rule at that link
+  using Chance = std::function<double(std::size_t rule, std::size_t link)>;
   /// The link whose N_Port has that address.
   using PortOf = std::function<std::optional<std::size_t>(wire::FcId)>;
   /// The connection that the frame is of; asked for every frame, in order, where a rule wants to know.
@@ -120,7 +120,7 @@ class RuleSet final : public fc2::FaultPolicy {
   [[nodiscard]] Key unmatched(const Match& match, const Met& met) const;
   [[nodiscard]] bool matches(std::size_t rule, const Met& met);
   [[nodiscard]] bool in_time(const Match& match, runtime::TimeNs now) const;
-  [[nodiscard]] bool has_turn(std::size_t rule);
+  [[nodiscard]] bool has_turn(std::size_t rule, std::size_t link);
 
   std::vector<Rule> rules_;
   std::vector<std::uint64_t> seen_, fired_, late_;

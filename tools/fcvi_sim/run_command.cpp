@@ -146,10 +146,11 @@ class RunOutputs {
             options_.report.empty() ? nullptr : &record_};
   }
   /// False with a message when one could not be written.
-  /// `simulation`: nullptr of a run in parts, which has a capture and nothing else.
-  bool write(const Simulation* simulation, const Verdicts& verdicts);
+  /// `simulation`: nullptr of a run in parts, which has no report. `start`: Simulation::start().
+  bool write(const Simulation* simulation, runtime::TimeNs start, const Verdicts& verdicts);
   [[nodiscard]] PartOptions part_options() {
-    return {!options_.capture.empty(), capture_ ? &*capture_ : nullptr, options_.check};
+    return {!options_.capture.empty(), capture_ ? &*capture_ : nullptr, !options_.ladder.empty(),
+            ladder_ ? &*ladder_ : nullptr, options_.check};
   }
 
  private:
@@ -195,11 +196,10 @@ bool RunOutputs::write_report(const Simulation& simulation, const Verdicts& verd
   return commit(report_file_, options_.report, said_);
 }
 
-bool RunOutputs::write(const Simulation* simulation, const Verdicts& verdicts) {
-  if (simulation == nullptr) return commit(capture_file_, options_.capture, said_);
+bool RunOutputs::write(const Simulation* simulation, runtime::TimeNs start, const Verdicts& verdicts) {
   if (ladder_) {
     const std::string title = scenario_.name + ", seed " + std::to_string(scenario_.seed);
-    write(ladder_file_, to_svg(*ladder_, title, simulation->start()));
+    write(ladder_file_, to_svg(*ladder_, title, start));
   }
   return commit(capture_file_, options_.capture, said_) && commit(ladder_file_, options_.ladder, said_) &&
          (options_.report.empty() || write_report(*simulation, verdicts));
@@ -222,7 +222,7 @@ class OneRun {
   [[nodiscard]] std::size_t parts() const { return exchange_ == nullptr ? options_.parts : exchange_->parts(); }
   [[nodiscard]] std::string why_not_in_parts() const;
   /// Empty; or why the run is of no use.
-  std::string simulate(RunOutputs& outputs, std::optional<Simulation>& simulation);
+  std::string simulate(RunOutputs& outputs, std::optional<Simulation>& simulation, runtime::TimeNs& start);
   void tell(bool alone, const Clocks& elapsed);
   const RunOptions& options_;
   const Scenario& scenario_;
@@ -235,21 +235,22 @@ class OneRun {
 };
 
 std::string OneRun::why_not_in_parts() const {
-  if (!options_.ladder.empty()) return "--ladder: a run in parts draws none";
-  if (!options_.report.empty()) return "--report: a run in parts writes none";
+  if (!options_.report.empty()) return "--report: a run in parts writes none; fcvi-sim report makes one of its capture";
   const std::string why = sim::why_not_in_parts(scenario_, parts());
   return why.empty() ? why : options_.scenario + ": " + why;
 }
 
-std::string OneRun::simulate(RunOutputs& outputs, std::optional<Simulation>& simulation) {
+std::string OneRun::simulate(RunOutputs& outputs, std::optional<Simulation>& simulation, runtime::TimeNs& start) {
   if (parts() == 1) {
     simulation.emplace(scenario_, contents_, outputs.outputs());
+    start = simulation->start();
     result_ = simulation->run();
     return {};
   }
   PartedResult parted = exchange_ == nullptr ? run_in_threads(scenario_, contents_, parts(), outputs.part_options())
                                              : run_part(scenario_, contents_, *exchange_, outputs.part_options());
   result_ = std::move(parted.result);
+  start = parted.start;
   return parted.error;
 }
 
@@ -262,11 +263,12 @@ int OneRun::carry_out(bool alone) {
   if (const std::string error = outputs.open(); !error.empty()) return refuse(error);
   const Clocks begin = Clocks::now() - time_spent_on_data();
   std::optional<Simulation> simulation;
-  if (const std::string error = simulate(outputs, simulation); !error.empty()) return refuse(error);
+  runtime::TimeNs start = 0;
+  if (const std::string error = simulate(outputs, simulation, start); !error.empty()) return refuse(error);
   const Clocks elapsed = Clocks::now() - time_spent_on_data() - begin;
   verdicts_ = check_expectations(scenario_, result_);
   tell(alone, elapsed);
-  if (!outputs.write(simulation ? &*simulation : nullptr, verdicts_)) return bad_input;
+  if (!outputs.write(simulation ? &*simulation : nullptr, start, verdicts_)) return bad_input;
   if (alone) said_ += summary(verdicts_);
   return verdicts_.failures.empty() ? all_held : expectation_failed;
 }
@@ -596,8 +598,9 @@ int simulate_part(const RunOptions& options, Exchange& exchange) {
   if (!scenario || !why_not_in_parts(*scenario, exchange.parts()).empty()) return bad_input;
   ContentStore contents(scenario->seed);
   if (!contents.load(scenario->workloads).empty()) return bad_input;
-  const PartedResult parted =
-      run_part(*scenario, contents, exchange, {!options.capture.empty(), nullptr, options.check});
+  const PartOptions own{
+      .captures = !options.capture.empty(), .ladders = !options.ladder.empty(), .check = options.check};
+  const PartedResult parted = run_part(*scenario, contents, exchange, own);
   return parted.error.empty() ? all_held : bad_input;
 }
 

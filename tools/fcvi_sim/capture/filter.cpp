@@ -64,7 +64,7 @@ std::string Filter::set(const std::string& text) {
     return error.message;
   }
   std::uint64_t state = 1;  // the same frames each time
-  const auto chance = [state](std::size_t) mutable {
+  const auto chance = [state](std::size_t, std::size_t) mutable {
     state = state * 6364136223846793005U + 1442695040888963407U;
     return static_cast<double>(state >> 11) / 9007199254740992.0;
   };

@@ -28,10 +28,7 @@ Task<> use_connection(Party& party, const WorkloadSpec& workload, bool first, Wo
     co_await party.transfer();
   } catch (const Broken& error) {
     broken = true;
-    if (result.broken.empty()) {
-      result.broken = error.why;
-      result.broken_at = party.endpoint().node().driver().now();
-    }
+    result.give_up(error.why, party.endpoint().node().driver().now());
   }
   if (!first && !broken) co_await party.endpoint().lost();
   co_await party.endpoint().node().driver().sleep(first || broken ? workload.hold : workload.second_hold);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "runtime/time.hpp"
@@ -109,7 +110,13 @@ struct WorkloadResult {
     runtime::TimeNs begin, end;
   };
   std::vector<Span> spans = {};   // of this side's repetitions
-  runtime::TimeNs broken_at = 0;  // while `broken` is not empty
+  runtime::TimeNs broken_at = 0;  // unless `broken` is empty
+  /// The first counts; of two at one time the text that comes first, whoever was asked first.
+  void give_up(const std::string& why, runtime::TimeNs at) {
+    if (!broken.empty() && std::pair(broken_at, broken) <= std::pair(at, why)) return;
+    broken = why;
+    broken_at = at;
+  }
 };
 
 }  // namespace sim

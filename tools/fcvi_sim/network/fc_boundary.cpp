@@ -7,7 +7,7 @@ namespace {
 
 /// Of a frame, beside its bytes.
 struct FrameNote {
-  fc2::TimeNs arrival, entered;
+  fc2::TimeNs sent, arrival, entered;
   std::uint32_t path_age;
   std::uint16_t size_bytes, fault;
   wire::Sof sof;
@@ -50,18 +50,17 @@ fc2::NameDatabase::Port record_of(ByteReader& from) {
 
 }  // namespace
 
-FcBoundary::FcBoundary(fc2::Fabric& fabric, fc2::FramePool& pool, const Scenario& scenario, const Share& share)
-    : fabric_(fabric), pool_(pool), part_(share.part) {
+FcBoundary::FcBoundary(const runtime::Scheduler& clock, fc2::Fabric& fabric, fc2::FramePool& pool,
+                       const Scenario& scenario, const Share& share)
+    : clock_(clock), fabric_(fabric), pool_(pool), part_(share.part) {
   for (std::size_t i = 0; i < scenario.switch_links.size(); ++i) {
     const SwitchLinkSpec& spec = scenario.switch_links[i];
     const bool at_a = share.has_switch(spec.from);
     if (at_a == share.has_switch(spec.to)) continue;
     const std::size_t far_part = share.part_of_switch[at_a ? spec.to : spec.from];
     CutEnd& end = ends_.emplace_back(*this, static_cast<std::uint32_t>(i), at_a, far_part);
-    fc2::Link& link = fabric_.links()[i]->link();
-    fc2::LinkEnd& own = at_a ? link.a : link.b;
-    own.output().set_fault(&end);
-    own.set_primitive_fault(&end);
+    end_of_isl_[static_cast<std::uint32_t>(i)] = &end;
+    end.take_place();
   }
   fabric_.directory_feed().set_export(this);
 }
@@ -77,27 +76,33 @@ FcBoundary::~FcBoundary() {
 
 // --- out of here -------------------------------------------------------------------------------------------------
 
+void FcBoundary::CutEnd::take_place() {
+  fc2::LinkEnd& own = at_a_ ? link().a : link().b;
+  own.output().set_fault(this);
+  own.set_primitive_fault(this);
+  far_end().set_primitive_fault(&far_);
+}
+
 ByteWriter& FcBoundary::CutEnd::begin(MessageKind kind, fc2::TimeNs arrival) {
   ByteWriter& message = boundary_.outbox_->begin(far_part_, kind, arrival);
   message.put(isl_);
-  message.put(at_a_);
   return message;
 }
 
 void FcBoundary::CutEnd::carry(fc2::Channel& /*channel*/, fc2::FramePtr frame) {
   if (boundary_.outbox_ == nullptr) return;
   ByteWriter& message = begin(MessageKind::Frame, frame->arrival);
-  message.put(FrameNote{frame->arrival, frame->entered, frame->path_age, frame->size_bytes, frame->fault, frame->sof,
-                        frame->eof, frame->crc_error});
+  message.put(FrameNote{boundary_.clock_.now(), frame->arrival, frame->entered, frame->path_age, frame->size_bytes,
+                        frame->fault, frame->sof, frame->eof, frame->crc_error});
   message.put_bytes(frame->content());
 }
 
 bool FcBoundary::CutEnd::loses(fc2::Primitive primitive, fc2::TimeNs now) {
+  if (is_local(primitive)) return false;
   if (boundary_.outbox_ == nullptr) return true;
-  const fc2::TimeNs arrival = now + boundary_.fabric_.links()[isl_]->config().latency_ns;
-  ByteWriter& message = begin(MessageKind::Primitive, arrival);
+  ByteWriter& message = begin(MessageKind::Primitive, now + link().config().latency_ns);
   message.put(primitive);
-  message.put(arrival);
+  message.put(now);
   return true;
 }
 
@@ -123,24 +128,28 @@ void FcBoundary::exported(fc2::TimeNs due, std::size_t origin, const fc2::Direct
 void FcBoundary::deliver(MessageKind kind, ByteReader& message) {
   switch (kind) {
     case MessageKind::Frame: return frame_came(message);
-    case MessageKind::Primitive: {
-      fc2::LinkEnd& end = end_of(message);
-      const auto primitive = message.get<fc2::Primitive>();
-      return end.carry(primitive, message.get<fc2::TimeNs>());
-    }
+    case MessageKind::Primitive: return primitive_came(message);
     case MessageKind::Directory: return directory_came(message);
     case MessageKind::Workload: return;
   }
 }
 
-fc2::LinkEnd& FcBoundary::end_of(ByteReader& message) {
-  fc2::Link& link = fabric_.links()[message.get<std::uint32_t>()]->link();
-  return message.get<bool>() ? link.a : link.b;
+const FcBoundary::CutEnd& FcBoundary::end_of(ByteReader& message) const {
+  return *end_of_isl_.at(message.get<std::uint32_t>());
+}
+
+void FcBoundary::primitive_came(ByteReader& message) {
+  const CutEnd& end = end_of(message);
+  const auto primitive = message.get<fc2::Primitive>();
+  const auto sent = message.get<fc2::TimeNs>();
+  if (!end.lost(sent)) end.far_end().carry(primitive, sent + end.link().config().latency_ns);
 }
 
 void FcBoundary::frame_came(ByteReader& message) {
-  fc2::LinkEnd& end = end_of(message);
+  const CutEnd& end = end_of(message);
   const auto note = message.get<FrameNote>();
+  const auto bytes = message.get_bytes(note.size_bytes);
+  if (end.lost(note.sent)) return;
   fc2::FramePtr frame = pool_.take();
   frame->arrival = note.arrival;
   frame->entered = note.entered;
@@ -150,8 +159,8 @@ void FcBoundary::frame_came(ByteReader& message) {
   frame->sof = note.sof;
   frame->eof = note.eof;
   frame->crc_error = note.crc_error;
-  std::ranges::copy(message.get_bytes(note.size_bytes), frame->bytes.begin());
-  end.output().deliver(std::move(frame));
+  std::ranges::copy(bytes, frame->bytes.begin());
+  end.far_end().output().deliver(std::move(frame));
 }
 
 void FcBoundary::directory_came(ByteReader& message) {

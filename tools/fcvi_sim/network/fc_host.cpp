@@ -112,8 +112,8 @@ void FcHost::add_gauges(std::vector<Gauge>& to) const {
   to.push_back({"Exchanges in use", "", port_.open_exchanges()});
 }
 
-void FcHost::log_out_from(const FcHost& peer, bool implicit) {
-  fc2::RemotePort* remote = port_.find_remote_port(peer.port_.n_port_id());
+void FcHost::log_out_from(wire::FcId peer, bool implicit) {
+  fc2::RemotePort* remote = port_.find_remote_port(peer);
   if (remote == nullptr) return;
   if (implicit)
     remote->implicit_logout();

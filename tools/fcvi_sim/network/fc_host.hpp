@@ -45,7 +45,7 @@ class FcHost final : public HostTransport,
   /// For who plugs it in or takes note of its frames.
   fc2::NPort& port() { return port_; }
   /// Nothing happens where there is no such login.
-  void log_out_from(const FcHost& peer, bool implicit);
+  void log_out_from(wire::FcId peer, bool implicit);
   /// See Network.
   bool send_frame(wire::FcId to, wire::Type type, std::span<const std::uint8_t> data_field);
 

@@ -39,6 +39,8 @@ FcNetwork::FcNetwork(runtime::Scheduler& scheduler, fc2::FramePool& pool, const 
     hosts_.push_back(here ? std::make_unique<FcHost>(scheduler, pool, spec, random) : nullptr);
     if (!here) FcHost::draw_for_another(random);
   }
+  for (std::size_t i = 0; scenario.fabric.has_independent_switches() && i < scenario.ports.size(); ++i)
+    host_of_name_.emplace(scenario.ports[i].port_name.value, i);
 }
 
 FcNetwork::~FcNetwork() = default;
@@ -47,6 +49,13 @@ std::optional<std::size_t> FcNetwork::host_with(wire::FcId address) const {
   for (std::size_t host = 0; host < hosts_.size(); ++host)
     if (has_address(host, address)) return host;
   return std::nullopt;
+}
+
+std::optional<std::size_t> FcNetwork::host_known_at(wire::FcId address) const {
+  if (!scenario_.fabric.has_independent_switches() || topology_ == nullptr) return host_with(address);
+  const std::optional<wire::Wwn> name = topology_->known_name(address);
+  const auto found = name ? host_of_name_.find(name->value) : host_of_name_.end();
+  return found == host_of_name_.end() ? std::nullopt : std::optional(found->second);
 }
 
 void FcNetwork::set_peer_listener(PeerListener& listener) {

@@ -1,6 +1,7 @@
 // Hosts on Fibre Channel: their N_Ports, and a fabric, link or loop that joins them.
 #pragma once
 #include <list>
+#include <unordered_map>
 
 #include "tools/fcvi_sim/network/fc_host.hpp"
 #include "tools/fcvi_sim/network/fc_topology.hpp"
@@ -21,6 +22,8 @@ class FcNetwork final : public Network {
   }
   [[nodiscard]] std::optional<std::size_t> host_with(wire::FcId address) const override;
 
+  [[nodiscard]] std::optional<std::size_t> host_known_at(wire::FcId address) const override;
+
   void attach(std::size_t host) override { topology_->attach(host); }
   void detach(std::size_t host) override { topology_->detach(host); }
   [[nodiscard]] bool is_attached(std::size_t host) const override {
@@ -38,13 +41,13 @@ class FcNetwork final : public Network {
   void set_isl(std::size_t isl, bool up) override { topology_->set_isl(isl, up); }
   void set_switch(std::size_t index, bool up) override { topology_->set_switch(index, up); }
   void log_out(std::size_t host, std::size_t peer, bool implicit) override {
-    hosts_[host]->log_out_from(*hosts_[peer], implicit);
+    hosts_[host]->log_out_from(address_of(host, peer), implicit);
   }
 
   FrameSent send_frame(std::size_t host, std::size_t peer, std::uint8_t type,
                        std::span<const std::uint8_t> data_field) override {
     if (hosts_[host]->port().waiting_frames() >= most_waiting) return FrameSent::Behind;
-    const bool sent = hosts_[host]->send_frame(hosts_[peer]->port().n_port_id(), wire::Type{type}, data_field);
+    const bool sent = hosts_[host]->send_frame(address_of(host, peer), wire::Type{type}, data_field);
     return sent ? FrameSent::Sent : FrameSent::NoLogin;
   }
 
@@ -63,11 +66,17 @@ class FcNetwork final : public Network {
 
  private:
   class LogoutWatch;
+  /// The N_Port_ID of `peer`, where switches are independent as `host` can learn it; 0: it has none.
+  [[nodiscard]] wire::FcId address_of(std::size_t host, std::size_t peer) const {
+    if (scenario_.fabric.has_independent_switches()) return topology_->known_address(host, peer);
+    return hosts_[peer]->port().n_port_id();
+  }
 
   const Scenario& scenario_;
   FcHosts hosts_;
-  std::list<LogoutWatch> logout_watches_;  // of the peer listener, by host
-  std::unique_ptr<FcTopology> topology_;   // before the hosts go; nullptr: unplugged
+  std::unordered_map<std::uint64_t, std::size_t> host_of_name_;  // by Port_Name, with independent switches
+  std::list<LogoutWatch> logout_watches_;                        // of the peer listener, by host
+  std::unique_ptr<FcTopology> topology_;                         // before the hosts go; nullptr: unplugged
 };
 
 }  // namespace sim

@@ -9,6 +9,7 @@
 
 #include "fc2_fabric/switch/f_port.hpp"
 #include "fc2_fabric/switch/fabric.hpp"
+#include "fc2_fabric/switch/name_server.hpp"
 #include "fc2_fabric/link/link.hpp"
 #include "fc2_fabric/node/loop_n_port.hpp"
 #include "fc2_fabric/node/point_to_point.hpp"
@@ -72,7 +73,7 @@ class FabricTopology final : public FcTopology {
       loops_.back().fl_port = loops_.back().at->attach(*loops_.back().loop);
     }
     for (SwitchRows& rows : rows_) rows.is_made();
-    if (share != nullptr) boundary_.emplace(fabric_, pool, scenario, *share);
+    if (share != nullptr) boundary_.emplace(scheduler, fabric_, pool, scenario, *share);
   }
 
  private:
@@ -144,6 +145,20 @@ class FabricTopology final : public FcTopology {
   [[nodiscard]] bool is_consistent() const override {
     const auto ring = [](const Ring& one) { return one.loop->is_consistent(); };
     return fabric_.is_consistent() && std::all_of(loops_.begin(), loops_.end(), ring);
+  }
+  // What its own switch tells of the host: the same in all parts.
+  [[nodiscard]] wire::FcId known_address(std::size_t asker, std::size_t host) override {
+    const fc2::NameDatabase& known = fabric_.at(spec(asker).at_switch).name_server().database();
+    const wire::FcId* id = known.find_port_name(spec(host).port_name);
+    return id == nullptr ? wire::FcId{} : *id;
+  }
+  [[nodiscard]] std::optional<wire::Wwn> known_name(wire::FcId address) override {
+    for (std::size_t i = 0; i < fabric_.size(); ++i) {
+      if (!fabric_.at(i).online()) continue;
+      const fc2::NameDatabase::Port* port = fabric_.at(i).name_server().database().find(address);
+      if (port != nullptr) return port->port_name;
+    }
+    return std::nullopt;
   }
   void set_isl(std::size_t isl, bool up) override {
     fc2::InterSwitchLink& link = *fabric_.links()[isl];

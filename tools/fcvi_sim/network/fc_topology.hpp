@@ -34,6 +34,10 @@ class FcTopology {
   virtual void at_link(std::size_t /*host*/, LinkFunction& /*what*/) {}
   virtual void lip(std::size_t /*host*/) {}
   virtual void replug(std::size_t /*host*/) {}
+  /// With independent switches: the N_Port_ID of `host` as the switch of `asker` knows it; 0: it does not.
+  [[nodiscard]] virtual wire::FcId known_address(std::size_t /*asker*/, std::size_t /*host*/) { return {}; }
+  /// The same the other way round: the Port_Name, as the first switch that knows the address has it.
+  [[nodiscard]] virtual std::optional<wire::Wwn> known_name(wire::FcId /*address*/) { return std::nullopt; }
   virtual void set_isl(std::size_t /*isl*/, bool /*up*/) {}
   virtual void set_switch(std::size_t /*index*/, bool /*up*/) {}
   /// The host's link, where it has one of its own; nullptr: there is none now. For who sabotages a run.

@@ -48,6 +48,11 @@ class Network {
   /// The first that has it; none: it is no host's.
   [[nodiscard]] virtual std::optional<std::size_t> host_with(wire::FcId address) const = 0;
 
+  /// The same by what switches know, which is the same in each share of a run; else as host_with().
+  [[nodiscard]] virtual std::optional<std::size_t> host_known_at(wire::FcId address) const {
+    return host_with(address);
+  }
+
   // --- links
   virtual void attach(std::size_t host) = 0;
   virtual void detach(std::size_t host) = 0;

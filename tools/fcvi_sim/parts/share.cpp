@@ -19,7 +19,6 @@ std::string why_not_for(const Scenario& scenario) {
   if (!scenario.fabric.has_independent_switches())
     return "topology: directory_delay is needed for a run in parts: until then no switch knows what another one does";
   if (!scenario.loops.empty()) return "topology: loops cannot be simulated in parts";
-  if (!scenario.background.empty()) return "background: a run in parts has none";
   if (scenario.expectations.wire) return "expect: wire: in a run in parts nobody sees all IUs";
   if (std::any_of(scenario.workloads.begin(), scenario.workloads.end(), has_concurrent_transfers))
     return "workloads: concurrent transfers cannot be measured in a run in parts";
@@ -40,26 +39,19 @@ std::vector<std::size_t> ports_of(const Scenario& scenario, const faults::Match&
   return ports;
 }
 
-/// What it does to a frame depends on that frame alone.
+/// What it does to a frame depends on that frame alone, and on what chance has for its link.
 bool counts_nothing(const faults::Rule& rule) {
-  return rule.turns.empty() && rule.every == 1 && rule.limit == faults::Rule::no_limit && rule.probability >= 1;
+  return rule.turns.empty() && rule.every == 1 && rule.limit == faults::Rule::no_limit;
 }
 
-bool is_log_out(const PortEvent& event) {
-  return event.apply == &port_event::log_out || event.apply == &port_event::implicit_log_out;
-}
-
-/// All ports that it names are in one part; or each part can judge the frames on its links by itself.
+/// It happens at a time, which all parts know; or one part has all links whose frames count, and the port that it
+/// happens to; or each part can judge the frames on its links by itself.
 bool can_be_shared(const Scenario& scenario, const std::vector<std::size_t>& part_of_switch, const FaultSpec& fault) {
-  const faults::Match& match = fault.rule.match;
-  std::vector<std::size_t> ports = match.peers;
+  if (fault.at) return true;
+  if (fault.event && is_of_fabric(*fault.event)) return false;
+  if (!fault.event && counts_nothing(fault.rule)) return true;
+  std::vector<std::size_t> ports = ports_of(scenario, fault.rule.match);
   if (fault.event) ports.push_back(fault.event->port);
-  if (fault.event && is_log_out(*fault.event)) ports.push_back(fault.event->peer);
-  if (ports.empty() && counts_nothing(fault.rule)) return true;
-  if (!fault.at) {
-    const std::vector<std::size_t> more = ports_of(scenario, match);
-    ports.insert(ports.end(), more.begin(), more.end());
-  }
   const auto part = [&](std::size_t port) { return part_of_switch[scenario.ports[port].at_switch]; };
   return std::ranges::all_of(ports, [&](std::size_t port) { return part(port) == part(ports.front()); });
 }
@@ -67,8 +59,9 @@ bool can_be_shared(const Scenario& scenario, const std::vector<std::size_t>& par
 std::string why_not_with_faults(const Scenario& scenario, const std::vector<std::size_t>& part_of_switch) {
   for (const FaultSpec& fault : scenario.faults)
     if (!can_be_shared(scenario, part_of_switch, fault))
-      return "faults: " + fault.where + ": counts, or draws by chance, on links of several parts, or names ports of " +
-             "several; with port it stands at one";
+      return "faults: " + fault.where +
+             (fault.event ? ": happens when a frame passes that another part may see; with at all parts know when"
+                          : ": counts frames on links of several parts; with port it stands at one");
   return {};
 }
 
@@ -101,8 +94,12 @@ std::vector<std::size_t> parts_of_switches(const Scenario& scenario, std::size_t
   return chosen;
 }
 
+runtime::TimeNs time_to_know(const Scenario& scenario) {
+  return std::min(scenario.fabric.directory_delay, most_look_ahead);
+}
+
 runtime::TimeNs look_ahead(const Scenario& scenario, const std::vector<std::size_t>& part_of_switch) {
-  runtime::TimeNs least = std::min(scenario.fabric.directory_delay, most_look_ahead);
+  runtime::TimeNs least = time_to_know(scenario);
   for (const SwitchLinkSpec& link : scenario.switch_links)
     if (part_of_switch[link.from] != part_of_switch[link.to]) least = std::min(least, link.link.latency_ns);
   return least;

@@ -26,6 +26,10 @@ struct Share {
 /// Switches in their order, so that all parts have about as many ports. Pre: why_not_in_parts() said nothing.
 [[nodiscard]] std::vector<std::size_t> parts_of_switches(const Scenario& scenario, std::size_t parts);
 
+/// Until all parts know that the programs of all have ended, after the last did: not shorter than the look-ahead of any
+/// number of parts. Without independent switches of no use.
+[[nodiscard]] runtime::TimeNs time_to_know(const Scenario& scenario);
+
 /// The look-ahead: what one part does at a time concerns no other sooner than this later. The shortest latency of the
 /// ISLs between parts, or of the directory; > 0.
 [[nodiscard]] runtime::TimeNs look_ahead(const Scenario& scenario, const std::vector<std::size_t>& part_of_switch);

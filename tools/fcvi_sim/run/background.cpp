@@ -3,10 +3,11 @@
 namespace sim {
 
 Background::Background(runtime::Scheduler& scheduler, const Scenario& scenario, Network& network,
-                       std::vector<BackgroundResult>& results)
+                       std::vector<BackgroundResult>& results, const std::function<bool(std::size_t)>& is_here)
     : scheduler_(scheduler), network_(network) {
   for (std::size_t i = 0; i < scenario.background.size(); ++i) {
     const BackgroundSpec& spec = scenario.background[i];
+    if (is_here && !is_here(spec.from)) continue;
     flows_.emplace_back(*this, spec, results[i], Random(scenario.seed, "background " + spec.name));
   }
 }

@@ -1,6 +1,7 @@
 // Frames of other FC-4s between the ports of a run, beside its workloads.
 #pragma once
 #include <deque>
+#include <functional>
 #include <vector>
 
 #include "runtime/scheduler.hpp"
@@ -13,9 +14,10 @@ namespace sim {
 /// All of the scenario's `background`.
 class Background {
  public:
-  /// All references outlive it; `results`: a place for each flow.
+  /// All references outlive it; `results`: a place for each flow. `is_here`: the flows of that port are made here; may
+  /// be empty: of all ports.
   Background(runtime::Scheduler& scheduler, const Scenario& scenario, Network& network,
-             std::vector<BackgroundResult>& results);
+             std::vector<BackgroundResult>& results, const std::function<bool(std::size_t port)>& is_here = {});
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
   /// The scenario's times count from now.

@@ -23,7 +23,8 @@ FaultInjector::FaultInjector(runtime::Scheduler& scheduler, const Scenario& scen
     : scheduler_(scheduler), scenario_(scenario), control_(control), listener_(std::move(listener)),
       random_(scenario.seed, "faults"), connections_(connection_points_of(scenario)),
       rules_(
-          rules_of(scenario), [this](std::size_t rule) { return chance(rule); }, std::move(port_of),
+          rules_of(scenario), [this](std::size_t rule, std::size_t link) { return chance(rule, link); },
+          std::move(port_of),
           [this](const faults::FrameFacts& facts, const fc2::Frame& frame) {
             return connections_.of(facts.header, frame.content().subspan(wire::FcHeader::size()));
           }),
@@ -31,16 +32,25 @@ FaultInjector::FaultInjector(runtime::Scheduler& scheduler, const Scenario& scen
   rules_.set_listener([this](std::size_t rule, std::size_t link, fc2::LinkDirection direction,
                              const fc2::Frame& frame) { happened(rule, link, direction, frame); });
   for (std::size_t port = 0; port < scenario.ports.size(); ++port) links_.emplace_back(scheduler, rules_, port);
-  if (scenario.fabric.has_independent_switches())
-    for (std::size_t i = 0; i < scenario.faults.size(); ++i)
-      randoms_.emplace_back(scenario.seed, "fault " + std::to_string(i));
-  for (const FaultSpec& fault : scenario.faults)
-    port_faults_.push_back(fault.event ? std::make_unique<PortFault>(*this, *fault.event) : nullptr);
+  for (std::size_t i = 0; i < scenario.faults.size(); ++i) {
+    const auto& event = scenario.faults[i].event;
+    port_faults_.push_back(event ? std::make_unique<PortFault>(*this, *event, rank_of(i)) : nullptr);
+  }
 }
 
-double FaultInjector::chance(std::size_t fault) {
-  Random& random = randoms_.empty() ? random_ : randoms_[fault];
-  return static_cast<double>(random.next() >> 11) * 0x1p-53;
+/// ISLs and switches go down in all parts of a run in the same order with all else.
+std::uint32_t FaultInjector::rank_of(std::size_t fault) const {
+  const bool ranked = scenario_.fabric.has_independent_switches() && is_of_fabric(*scenario_.faults[fault].event);
+  return ranked ? fc2::instant_rank::faults + static_cast<std::uint32_t>(fault) : 0;
+}
+
+double FaultInjector::chance(std::size_t fault, std::size_t link) {
+  Random* random = &random_;
+  if (scenario_.fabric.has_independent_switches()) {
+    const std::string what = "fault " + std::to_string(fault) + " at " + std::to_string(link);
+    random = &randoms_.try_emplace({fault, link}, scenario_.seed, what).first->second;
+  }
+  return static_cast<double>(random->next() >> 11) * 0x1p-53;
 }
 
 void FaultInjector::start_clock() {
@@ -48,7 +58,7 @@ void FaultInjector::start_clock() {
   segment_rules_.start_clock(scheduler_.now());
   for (std::size_t i = 0; i < port_faults_.size(); ++i) {
     const FaultSpec& fault = scenario_.faults[i];
-    if (port_faults_[i] != nullptr && fault.at && control_.is_here(fault.event->port))
+    if (port_faults_[i] != nullptr && fault.at && (is_of_fabric(*fault.event) || control_.is_here(fault.event->port)))
       port_faults_[i]->trigger(*fault.at);
   }
 }
@@ -99,7 +109,14 @@ void FaultInjector::happened(std::size_t rule, std::size_t link, fc2::LinkDirect
 }
 
 void FaultInjector::PortFault::trigger(runtime::TimeNs delay) {
-  if (!down_) owner_.scheduler_.schedule_after(*this, delay);
+  if (!down_) happen_in(delay);
+}
+
+void FaultInjector::PortFault::happen_in(runtime::TimeNs delay) {
+  if (rank_ != 0)
+    owner_.scheduler_.schedule_first(*this, owner_.scheduler_.now() + delay, rank_);
+  else
+    owner_.scheduler_.schedule_after(*this, delay);
 }
 
 void FaultInjector::PortFault::heal() {
@@ -114,11 +131,11 @@ void FaultInjector::PortFault::finish() {
 
 void FaultInjector::PortFault::fire(runtime::TimeNs now) {
   if (down_) return finish();
-  ++times_;
+  if (!is_of_fabric(event_) || owner_.control_.is_here(0)) ++times_;  // of what happens in all parts, one counts
   owner_.note(now);
   down_ = event_.lasts;
   event_.apply(owner_.control_, event_, false);
-  if (down_ && event_.duration != 0) owner_.scheduler_.schedule_after(*this, event_.duration);
+  if (down_ && event_.duration != 0) happen_in(event_.duration);
 }
 
 }  // namespace sim

@@ -2,8 +2,10 @@
 #pragma once
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fc2_fabric/link/faults.hpp"
@@ -55,7 +57,9 @@ class FaultInjector {
   /// One fault that befalls a port; also what ends it.
   class PortFault final : public runtime::Event {
    public:
-    PortFault(FaultInjector& owner, const PortEvent& event) : owner_(owner), event_(event) {}
+    /// `rank`: of all that happens at its time (Scheduler::schedule_first); 0: none.
+    PortFault(FaultInjector& owner, const PortEvent& event, std::uint32_t rank)
+        : owner_(owner), event_(event), rank_(rank) {}
     void trigger(runtime::TimeNs delay);
     void heal();
     [[nodiscard]] std::uint64_t times() const { return times_; }
@@ -63,8 +67,10 @@ class FaultInjector {
    private:
     void fire(runtime::TimeNs now) override;
     void finish();
+    void happen_in(runtime::TimeNs delay);
     FaultInjector& owner_;
     PortEvent event_;
+    const std::uint32_t rank_;
     bool down_ = false;
     std::uint64_t times_ = 0;
   };
@@ -75,7 +81,8 @@ class FaultInjector {
   static constexpr std::size_t most_moments = 1'000'000;
   void note(runtime::TimeNs now);
   /// [0, 1)
-  double chance(std::size_t fault);
+  double chance(std::size_t fault, std::size_t link);
+  [[nodiscard]] std::uint32_t rank_of(std::size_t fault) const;
   void happened(std::size_t rule, std::size_t link, fc2::LinkDirection direction, const fc2::Frame& frame);
 
   runtime::Scheduler& scheduler_;
@@ -83,7 +90,8 @@ class FaultInjector {
   PortControl& control_;
   FrameListener listener_;
   Random random_;
-  std::deque<Random> randoms_;       // with independent switches: by fault, so that none knows of the others
+  // With independent switches: by fault and link, so that none knows of the others.
+  std::map<std::pair<std::size_t, std::size_t>, Random> randoms_;
   faults::Connections connections_;  // by position among the workloads; as the rules see the frames
   faults::RuleSet rules_;
   SegmentRules segment_rules_;

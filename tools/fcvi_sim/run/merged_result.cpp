@@ -152,8 +152,7 @@ WorkloadResult both_sides(const WorkloadSpec& spec, WorkloadResult client, Workl
   client.server_receives = std::move(server.server_receives);
   client.traffic.ius += server.traffic.ius;
   client.traffic.frames += server.traffic.frames;
-  if (client.broken.empty() || (!server.broken.empty() && server.broken_at < client.broken_at))
-    client.broken = std::move(server.broken);
+  if (!server.broken.empty()) client.give_up(server.broken, server.broken_at);
   add(client.log, server.log);
   return client;
 }
@@ -161,7 +160,7 @@ WorkloadResult both_sides(const WorkloadSpec& spec, WorkloadResult client, Workl
 // --- of the run
 
 struct Sums {
-  std::uint64_t iu_count, frame_count, byte_count, discards, unexpected_events;
+  std::uint64_t iu_count, frame_count, byte_count, discards, background_discards, unexpected_events;
   runtime::TimeNs duration;
 };
 
@@ -177,6 +176,7 @@ class Merger {
     result_.kept_bytes.resize(scenario.ports.size());
     result_.pool_refusals.resize(scenario.ports.size());
     result_.faults.resize(scenario.faults.size());
+    result_.background.resize(scenario.background.size());
     result_.fault_matches.resize(scenario.faults.size());
   }
   void add(std::size_t part, ByteReader from);
@@ -185,6 +185,7 @@ class Merger {
  private:
   void note_not_ready(const std::string& not_ready, const std::string& awaited);
   void add_faults(ByteReader& from);
+  void add_background(ByteReader& from);
   void add_ports(ByteReader& from);
   void add_workloads(std::size_t part, ByteReader& from);
 
@@ -214,7 +215,8 @@ bool is_here(const Share& share, const Scenario& scenario, const WorkloadSpec& w
 ByteString bytes_of(const Scenario& scenario, const Share& share, const RunResult& own) {
   ByteWriter to;
   to.put(own.outcome);
-  to.put(Sums{own.iu_count, own.frame_count, own.byte_count, own.discards, own.unexpected_events, own.duration});
+  to.put(Sums{own.iu_count, own.frame_count, own.byte_count, own.discards, own.background_discards,
+              own.unexpected_events, own.duration});
   to.put(own.ius.size());
   for (const auto& [name, times] : own.ius) {
     to.put_text(name);
@@ -232,6 +234,7 @@ ByteString bytes_of(const Scenario& scenario, const Share& share, const RunResul
   to.put_list(own.faults);
   to.put_list(own.fault_matches);
   to.put_list(own.fault_moments);
+  to.put_list(own.background);
   put_ports(to, share, scenario, own);
   for (std::size_t i = 0; i < scenario.workloads.size(); ++i)
     if (is_here(share, scenario, scenario.workloads[i])) {
@@ -248,6 +251,7 @@ void Merger::add(std::size_t part, ByteReader from) {
   result_.frame_count += sums.frame_count;
   result_.byte_count += sums.byte_count;
   result_.discards += sums.discards;
+  result_.background_discards += sums.background_discards;
   result_.unexpected_events += sums.unexpected_events;
   result_.duration = std::max(result_.duration, sums.duration);
   for (auto left = from.get<std::size_t>(); left != 0; --left) {
@@ -264,6 +268,7 @@ void Merger::add(std::size_t part, ByteReader from) {
   const std::string not_ready = from.get_text(), awaited = from.get_text();
   note_not_ready(not_ready, awaited);
   add_faults(from);
+  add_background(from);
   add_ports(from);
   add_workloads(part, from);
 }
@@ -279,6 +284,16 @@ void Merger::add_faults(ByteReader& from) {
     sum.nearest.add(matches[i].nearest);
   }
   for (const runtime::TimeNs moment : from.get_list<runtime::TimeNs>()) moments_.insert(moment);
+}
+
+/// Each flow is made by one part.
+void Merger::add_background(ByteReader& from) {
+  const auto flows = from.get_list<BackgroundResult>();
+  for (std::size_t i = 0; i < result_.background.size(); ++i) {
+    result_.background[i].sent += flows.at(i).sent;
+    result_.background[i].without_login += flows[i].without_login;
+    result_.background[i].behind += flows[i].behind;
+  }
 }
 
 /// The first port that was not ready, of all, is what the run waited for.

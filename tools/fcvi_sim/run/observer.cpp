@@ -24,10 +24,9 @@ std::uint64_t payload_size(const wire::FcHeader& header, const fc2::Frame& frame
 
 }  // namespace
 
-Observer::Observer(RunResult& result, const Scenario& scenario, Ladder* ladder)
-    : result_(result), scenario_(scenario), ladder_(ladder),
-      counts_only_(ladder == nullptr && !scenario.expectations.wire), f_port_replies_(scenario.ports.size()),
-      connections_(connection_points_of(scenario)) {}
+Observer::Observer(RunResult& result, const Scenario& scenario, Ladder* ladder, bool draws)
+    : result_(result), scenario_(scenario), ladder_(ladder), counts_only_(!draws && !scenario.expectations.wire),
+      f_port_replies_(scenario.ports.size()), connections_(connection_points_of(scenario)) {}
 
 fc2::FrameTap& Observer::tap(std::size_t index, fc2::FrameTap* capture) {
   return taps_.emplace_back(*this, index, capture);
@@ -94,7 +93,12 @@ void Observer::frame_sent(runtime::TimeNs at, std::size_t port, const fc2::Frame
     else
       begin_stream(frame, header, workload.traffic);
   }
-  if (ladder_ != nullptr) ladder_->frame({at, port, outbound, first, frame.eof != wire::Eof::n}, header, data_field);
+  if (counts_only_) return;
+  const SeenFrame seen{at, port, outbound, first, frame.eof != wire::Eof::n};
+  if (notes_ != nullptr)
+    notes_->frame(seen, header, data_field);
+  else if (ladder_ != nullptr)
+    ladder_->frame(seen, header, data_field);
 }
 
 // Of those that are sent here all is known already.
@@ -161,7 +165,10 @@ void Observer::fault(runtime::TimeNs at, const FaultSpec& fault, std::size_t ind
   if (lost && !outbound) taps_[index].frame_passed(at, frame, false);
   if (WireIu* iu = lost ? iu_of(*header) : nullptr; iu != nullptr) iu->lost = true;
   if (!fault.rule.action->patches.empty()) rewritten(*fault.rule.action, frame);
-  if (ladder_ != nullptr) ladder_->fault(*header, fault.rule.note, lost);
+  if (notes_ != nullptr)
+    notes_->fault(index, *header, fault.rule.note, lost);
+  else if (ladder_ != nullptr)
+    ladder_->fault(*header, fault.rule.note, lost);
 }
 
 /// From there on the wire has another IU.

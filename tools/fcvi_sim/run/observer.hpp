@@ -9,6 +9,7 @@
 #include "fc2_fabric/frame/capture.hpp"
 #include "fc2_fabric/link/channel.hpp"
 #include "tools/fcvi_sim/picture/ladder.hpp"
+#include "tools/fcvi_sim/run/ladder_notes.hpp"
 #include "tools/fcvi_sim/run/results.hpp"
 #include "tools/faults/connections.hpp"
 #include "runtime/scheduler.hpp"
@@ -18,11 +19,14 @@ namespace sim {
 
 class Observer {
  public:
-  Observer(RunResult& result, const Scenario& scenario, Ladder* ladder);
+  /// `draws`: a ladder, or notes for one, will be wanted.
+  Observer(RunResult& result, const Scenario& scenario, Ladder* ladder, bool draws);
   /// A tap for port `index`; `capture` may be null.
   fc2::FrameTap& tap(std::size_t index, fc2::FrameTap* capture);
   /// A fault befell a frame on the link of port `index`; `outbound`: the port sent it, its tap has just seen it.
   void fault(runtime::TimeNs at, const FaultSpec& fault, std::size_t index, bool outbound, const fc2::Frame& frame);
+  /// Instead of the ladder: draws as frames pass. It outlives the observer.
+  void set_notes(LadderNotes& notes) { notes_ = &notes; }
   /// Frames of ports whose own links are not seen here tell of connections as well: a share of a run.
   void learn_from_others(const runtime::Scheduler& clock) { share_clock_ = &clock; }
   /// Times of the results count from here.
@@ -64,6 +68,7 @@ class Observer {
   RunResult& result_;
   const Scenario& scenario_;
   Ladder* ladder_;
+  LadderNotes* notes_ = nullptr;
   runtime::TimeNs zero_ = 0;
   const runtime::Scheduler* share_clock_ = nullptr;  // of a share of a run
   std::map<std::uint32_t, std::size_t> ports_;       // by N_Port_ID, as they sent from it

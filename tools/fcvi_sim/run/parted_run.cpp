@@ -107,15 +107,23 @@ TimeNs Windows::window_end() const {
   return end;
 }
 
+/// Empty without a ladder.
+NoteSpool::Take drawing(Ladder* ladder) {
+  if (ladder == nullptr) return {};
+  return [ladder](std::uint64_t /*place*/, std::span<const std::uint8_t> note) { LadderNotes::draw(*ladder, note); };
+}
+
 }  // namespace
 
 PartedResult run_part(const Scenario& scenario, const ContentStore& contents, Exchange& exchange,
                       const PartOptions& options) {
   const Share share{exchange.part(), exchange.parts(), parts_of_switches(scenario, exchange.parts())};
   Outbox outbox(exchange.parts());
-  FrameSpool spool;
+  FrameSpool frames;
+  NoteSpool notes;
   Outputs outputs{.check = options.check};
-  if (options.captures) outputs.frames = &spool;
+  if (options.captures) outputs.frames = &frames;
+  if (options.ladders) outputs.notes = &notes;
   PartedResult parted;
   parted.look_ahead = look_ahead(scenario, share.part_of_switch);
   if (options.capture != nullptr) options.capture->set_fault_notes(fault_notes_of(scenario));
@@ -123,8 +131,10 @@ PartedResult run_part(const Scenario& scenario, const ContentStore& contents, Ex
   Windows windows(scenario, simulation, outbox, exchange, parted.look_ahead);
   const Driver::Outcome outcome = windows.run();
   parted.windows = windows.count();
+  parted.start = simulation.start();
   parted.result = merged(scenario, share, simulation.conclude(outcome), exchange);
-  if (options.captures && !spool.merge(exchange, options.capture))
+  if ((options.captures && !frames.merge(exchange, options.capture)) ||
+      (options.ladders && !notes.merge(exchange, drawing(options.ladder))))
     parted.error = "frames: no room for a temporary file";
   return parted;
 }
@@ -138,6 +148,7 @@ PartedResult run_in_threads(const Scenario& scenario, const ContentStore& conten
     try {
       PartOptions own = options;
       if (part != 0) own.capture = nullptr;
+      if (part != 0) own.ladder = nullptr;
       results[part] = run_part(scenario, contents, *place.exchange_of(part), own);
     } catch (const PartLost&) {  // another one has the reason
     } catch (const std::exception& error) {

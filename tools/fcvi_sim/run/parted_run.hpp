@@ -7,6 +7,7 @@
 #include "fc2_fabric/frame/capture.hpp"
 #include "tools/fcvi_sim/host/content.hpp"
 #include "tools/fcvi_sim/parts/exchange.hpp"
+#include "tools/fcvi_sim/picture/ladder.hpp"
 #include "tools/fcvi_sim/run/results.hpp"
 
 namespace sim {
@@ -14,6 +15,8 @@ namespace sim {
 struct PartOptions {
   bool captures = false;            // the same in all parts
   fc2::Capture* capture = nullptr;  // at part 0: gets the frames of all parts
+  bool ladders = false;             // the same in all parts
+  Ladder* ladder = nullptr;         // at part 0: draws what all parts saw
   bool check = false;               // see Outputs
 };
 
@@ -21,6 +24,7 @@ struct PartedResult {
   RunResult result;  // at part 0: of the whole run, as if it had been in one part. Elsewhere of no use
   std::uint64_t windows = 0;
   runtime::TimeNs look_ahead = 0;
+  runtime::TimeNs start = 0;  // Simulation::start()
   /// The run cannot be used: "frames: no room for a temporary file".
   std::string error = {};
 };

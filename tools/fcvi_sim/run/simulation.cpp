@@ -1,6 +1,7 @@
 #include "tools/fcvi_sim/run/simulation.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "fc2_fabric/frame/counters.hpp"
 #include "tools/fcvi_sim/host/endpoint.hpp"
@@ -34,15 +35,17 @@ Simulation::Simulation(const Scenario& scenario, const ContentStore& contents, O
 Simulation::Simulation(const Scenario& scenario, const ContentStore& contents, Outputs outputs, const Share* share,
                        Outbox* outbox, const NetworkMaker& make)
     : scenario_(scenario), contents_(contents), outputs_(outputs), share_(share), outbox_(outbox),
-      watches_states_(states_matter()), start_(scheduler_.now()), observer_(result_, scenario, outputs.ladder),
-      driver_(scheduler_), network_(make ? make(scheduler_, pool_, scenario, captured())
-                                         : make_network(scheduler_, pool_, scenario, captured())),
+      watches_states_(states_matter()), start_(scheduler_.now()),
+      observer_(result_, scenario, outputs.ladder, outputs.draw()), driver_(scheduler_),
+      network_(make ? make(scheduler_, pool_, scenario, captured())
+                    : make_network(scheduler_, pool_, scenario, captured())),
       faults_(
-          scheduler_, scenario, *this, [this](wire::FcId id) { return network_->host_with(id); },
+          scheduler_, scenario, *this, [this](wire::FcId id) { return network_->host_known_at(id); },
           [this](const FaultSpec& fault, std::size_t port, fc2::LinkDirection direction, const fc2::Frame& frame) {
             observer_.fault(scheduler_.now(), fault, port, direction == fc2::LinkDirection::Sent, frame);
           }),
-      background_(scheduler_, scenario, *network_, background_results()) {
+      background_(scheduler_, scenario, *network_, background_results(),
+                  [this](std::size_t port) { return is_here(port); }) {
   result_.workloads.resize(scenario.workloads.size());
   for (std::size_t i = 0; i < scenario.workloads.size(); ++i) {
     const WorkloadSpec& workload = scenario.workloads[i];
@@ -62,6 +65,7 @@ Simulation::Simulation(const Scenario& scenario, const ContentStore& contents, O
   }
   if (outputs.capture != nullptr) outputs.capture->set_fault_notes(fault_notes_of(scenario));
   if (outputs.record != nullptr) begin_measurement();
+  if (outputs.draw() && scenario.fabric.has_independent_switches()) note_for_ladder();
   if (outputs.check || states_matter()) driver_.set_observer([this] { observe(); });
 }
 
@@ -174,8 +178,9 @@ runtime::TimeNs Simulation::time_to_settle() const {
 
 Task<> Simulation::log_out_of_fabric(runtime::TimeNs ended) {
   if (scenario_.fabric.has_independent_switches()) {
-    co_await sleep_until_first(ended + scenario_.linger);
+    co_await sleep_until_first(ended + scenario_.linger + time_to_know(scenario_));
     heal();
+    end_background();
     co_await sleep_until_first(ended + scenario_.linger + time_to_settle());
   } else {
     co_await driver_.sleep(scenario_.linger);
@@ -202,6 +207,13 @@ Task<> Simulation::leave_fabric() {
         co_await driver_.sleep(logout_poll);
 }
 
+void Simulation::end_background() {
+  if (!std::exchange(programs_run_, false)) return;
+  background_.stop();
+  if (!scenario_.background.empty())
+    wrong_addresses_before_logout_ = discards_as(to_string(fc2::Discard::WrongAddress));
+}
+
 void Simulation::heal() {
   faults_.heal();
   network_->release_segments();
@@ -222,9 +234,9 @@ const RunResult& Simulation::run(std::vector<Task<>> programs) {
     spawn_workloads();
     for (Task<>& program : programs) driver_.spawn(std::move(program));
     background_.start();
+    programs_run_ = true;
     result_.outcome = driver_.run(time_left());
-    background_.stop();
-    wrong_addresses_before_logout_ = discards_as(to_string(fc2::Discard::WrongAddress));
+    if (!scenario_.fabric.has_independent_switches() || result_.outcome != Driver::Outcome::Finished) end_background();
   }
   if (result_.outcome == Driver::Outcome::Finished) {
     driver_.spawn(log_out_of_fabric(scheduler_.now()));
@@ -235,7 +247,7 @@ const RunResult& Simulation::run(std::vector<Task<>> programs) {
 }
 
 bool Simulation::states_matter() const {
-  return outputs_.ladder != nullptr || outputs_.record != nullptr ||
+  return outputs_.draw() || outputs_.record != nullptr ||
          std::any_of(scenario_.workloads.begin(), scenario_.workloads.end(), [](const WorkloadSpec& workload) {
            return workload.expect.client_states || workload.expect.server_states;
          });
@@ -311,8 +323,21 @@ void Simulation::watch_states() {
   }
 }
 
+void Simulation::note_for_ladder() {
+  ladder_notes_.emplace(scheduler_, [this](runtime::TimeNs instant, LadderNotes::Place place, auto note) {
+    if (outputs_.notes != nullptr)
+      outputs_.notes->add(instant, place, note);
+    else
+      LadderNotes::draw(*outputs_.ladder, note);
+  });
+  observer_.set_notes(*ladder_notes_);
+}
+
 void Simulation::state_changed(std::size_t port, const Endpoint& endpoint, std::string_view from, std::string_view to) {
-  if (outputs_.ladder != nullptr) outputs_.ladder->state(scheduler_.now(), port, endpoint.label(), from, to);
+  if (ladder_notes_)
+    ladder_notes_->state(port, endpoint.label(), from, to);
+  else if (outputs_.ladder != nullptr)
+    outputs_.ladder->state(scheduler_.now(), port, endpoint.label(), from, to);
   if (outputs_.record != nullptr)
     outputs_.record->states.push_back({scheduler_.now(), port, endpoint.label(), from, to});
   for (std::size_t i = 0; i < scenario_.workloads.size(); ++i) {
@@ -374,6 +399,7 @@ std::uint64_t Simulation::discards_as(std::string_view reason) const {
 
 void Simulation::collect() {
   if (ordered_) ordered_->flush();
+  if (ladder_notes_) ladder_notes_->flush();
   result_.duration = scheduler_.now() - start_;
   std::size_t place = 0;
   const auto add = [&](const std::string& name, const HostTransport::Tally& tally) {

@@ -18,6 +18,7 @@
 #include "tools/fcvi_sim/run/far_side.hpp"
 #include "tools/fcvi_sim/run/fault_injector.hpp"
 #include "tools/fcvi_sim/run/frame_spool.hpp"
+#include "tools/fcvi_sim/run/ladder_notes.hpp"
 #include "tools/fcvi_sim/run/measurement.hpp"
 #include "tools/fcvi_sim/run/observer.hpp"
 #include "tools/fcvi_sim/run/ordered_capture.hpp"
@@ -36,6 +37,9 @@ struct Outputs {
   RunRecord* record = nullptr;
   /// Of a share of a run: instead of `capture`, whose interfaces it has, all of them. It outlives the simulation.
   FrameSpool* frames = nullptr;
+  /// The same instead of `ladder`.
+  NoteSpool* notes = nullptr;
+  [[nodiscard]] bool draw() const { return ladder != nullptr || notes != nullptr; }
 };
 
 /// By fault, for the comments of a capture.
@@ -96,6 +100,7 @@ class Simulation final : private PortControl {
   }
   Task<> start_later(Task<> program, runtime::TimeNs delay);
   Task<> log_out_of_fabric(runtime::TimeNs ended);
+  void end_background();
   Task<> leave_fabric();
   Task<> programs_at(runtime::TimeNs at);
   Task<> noted(Task<> program);
@@ -107,6 +112,7 @@ class Simulation final : private PortControl {
   void observe();
   void check_owners();
   void watch_states();
+  void note_for_ladder();
   void record_rows();
   void begin_measurement();
   void state_changed(std::size_t port, const Endpoint& endpoint, std::string_view from, std::string_view to);
@@ -145,7 +151,9 @@ class Simulation final : private PortControl {
   runtime::TimeNs start_;
   runtime::TimeNs ready_at_ = 0;                     // when the programs began
   std::uint64_t wrong_addresses_before_logout_ = 0;  // discards
+  bool programs_run_ = false;                        // and background traffic
   std::optional<OrderedCapture> ordered_;            // with independent switches
+  std::optional<LadderNotes> ladder_notes_;          // then, for a ladder
   Observer observer_;
   Driver driver_;
   std::unique_ptr<Network> network_;

@@ -45,6 +45,8 @@ Task<> Simulation::programs_at(runtime::TimeNs at) {
   co_await sleep_until_first(at);
   start_clocks();
   spawn_workloads();
+  background_.start();
+  programs_run_ = true;
 }
 
 void Simulation::begin_programs(runtime::TimeNs at) {
@@ -60,6 +62,7 @@ void Simulation::log_out(runtime::TimeNs ended) {
 
 const RunResult& Simulation::conclude(Driver::Outcome outcome) {
   result_.outcome = outcome;
+  end_background();
   collect();
   for (WorkloadResult& workload : result_.workloads) workload.far = nullptr;
   return result_;

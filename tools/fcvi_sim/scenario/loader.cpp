@@ -406,14 +406,6 @@ Names Loader::names() const {
   return names;
 }
 
-/// Switches that know of one another by their ISLs alone would have to hear of a change at one time.
-void check_independence(const Scenario& scenario) {
-  if (!scenario.fabric.has_independent_switches()) return;
-  for (const FaultSpec& fault : scenario.faults)
-    if (fault.event && (fault.event->apply == &port_event::isl_down || fault.event->apply == &port_event::switch_down))
-      throw BadInput{fault.where + ": with directory_delay neither ISLs nor switches can go down"};
-}
-
 Scenario Loader::load() {
   const MapReader map(root_, "the scenario", read_keys().names());
   scenario_.name = read_text(map.require("name"), "name");
@@ -429,7 +421,6 @@ Scenario Loader::load() {
   if (const Tree* list = map.find("background"))
     scenario_.background = load_background(*list, scenario_.ports, port_names_);
   if (const Tree* tree = map.find("faults")) scenario_.faults = load_faults(*tree, names(), scenario_.topology);
-  check_independence(scenario_);
   if (const Tree* tree = map.find("expectations"))
     scenario_.expectations = load_expectations(*tree, port_names_, scenario_.topology);
   return std::move(scenario_);

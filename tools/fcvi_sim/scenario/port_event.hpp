@@ -61,4 +61,9 @@ PortEventFunction log_out, implicit_log_out;
 PortEventFunction isl_down, switch_down;
 }  // namespace port_event
 
+/// What happens to no port, but to a link between switches or a switch: all parts of a run have those.
+[[nodiscard]] inline bool is_of_fabric(const PortEvent& event) {
+  return event.apply == &port_event::isl_down || event.apply == &port_event::switch_down;
+}
+
 }  // namespace sim
