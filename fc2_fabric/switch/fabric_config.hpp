@@ -33,10 +33,10 @@ struct FabricConfig {
 
 /// What comes first of all that happens at one time where switches are independent (Scheduler::schedule_first).
 namespace instant_rank {
-inline constexpr std::uint32_t program = 1;    // for drivers: what begins or ends a run
-inline constexpr std::uint32_t directory = 2;  // the DirectoryFeed
-inline constexpr std::uint32_t paths = 3;      // the fabric's configuration
-inline constexpr std::uint32_t links = 16;     // ISLs: Link::ranks for each, in their order
+inline constexpr std::uint32_t program = 1;        // for drivers: what begins or ends a run
+inline constexpr std::uint32_t directory = 2;      // the DirectoryFeed
+inline constexpr std::uint32_t paths = 3;          // the fabric's configuration
+inline constexpr std::uint32_t links = 16;         // ISLs: Link::ranks for each, in their order
 inline constexpr std::uint32_t faults = 1U << 20;  // for drivers: of ISLs and switches, behind what ISLs carry
 }  // namespace instant_rank
 

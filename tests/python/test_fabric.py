@@ -132,6 +132,17 @@ def test_a_frame_goes_in_place_of_another(fcvi_fabric):
     assert receive.data == b"changed"
 
 
+def test_a_limit_ends_a_fault(fcvi_fabric):
+    client, server = connected(fcvi_fabric, "unreliable_delivery")
+    receives = [server.post_receive() for _ in range(3)]
+    fault = fcvi_fabric.add_fault(lambda frame: frame.message == "FCVI_SEND_RQST", limit=2)
+    for text in (b"one", b"two", b"three"):
+        client.send(text)
+    fcvi_fabric.run(0.001)
+    assert fault.fired == 2
+    assert [receive.data for receive in receives if receive.done] == [b"three"]
+
+
 def test_what_a_predicate_raises_comes_out(fcvi_fabric):
     client, server = connected(fcvi_fabric)
     fault = fcvi_fabric.add_fault(lambda frame: {}["no such key"])
@@ -195,7 +206,7 @@ def test_not_met_is_an_assertion(fcvi_fabric):
     with pytest.raises(AssertionError, match="alice > bob  FCVI_CONNECT_RESP2"):
         fcvi_fabric.expect("FCVI_SEND_RQST", timeout=0.001)
     with pytest.raises(fcvi.NotMet, match="within"):
-        fcvi_fabric.run_until(lambda: False, limit=0.01)
+        fcvi_fabric.run_until(lambda: False, timeout=0.01)
 
 
 def test_connect_tells_why(fcvi_fabric):

@@ -223,6 +223,8 @@ TEST_F(Captures, bad_choices_are_refused) {
       {{"--filter", "mesage: PLOGI"}, "message"},
       {{"--filter", "message: PLOGY"}, "PLOGI"},
       {{"--filter", "message: SEND_RQTS"}, "FCVI_SEND_RQST"},
+      {{"--filter", "message=PLOGI"}, "did you mean \"message: PLOGI\"?"},
+      {{"--filter", "port : 7, message:PLOGI"}, "did you mean \"message: PLOGI\"?"},
       {{"--filter", "ox_id: 0x1A2B"}, "unknown key \"ox_id\" in filter; did you mean \"fields: {ox_id: ...}\"?"},
       {{"--filter", "handel: 7"}, "did you mean \"fields: {fcvi_handle: ...}\"?"},
       {{"--filter", "fields: {handel: 7}"}, "did you mean \"fcvi_handle\"?"},

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/scenarios/command.hpp"
+#include "tests/support/source_dir.hpp"
 
 namespace scenarios {
 namespace {
@@ -26,6 +27,20 @@ TEST_F(Explore, sound_code_exits_0_and_counts) {
   EXPECT_THAT(run.output, HasSubstr(" runs, each with another list of faults (1 of 0, "));
   EXPECT_THAT(run.output, HasSubstr("new connection  held: "));
   EXPECT_EQ(run.errors, "");
+}
+
+// The example that fails, with the lines that the README shows of it.
+TEST_F(Explore, a_broken_invariant_exits_1_and_is_shown_as_documented) {
+  const std::string scenarios = support::source_dir() + "/tools/scenarios/";
+  const Finished run = fcvi_sim({"explore", scenarios + "explore/failing/too_little_patience.yaml"});
+  EXPECT_EQ(run.status, 1) << run.output << run.errors;
+  const std::string readme = content_of(scenarios + "README.md");
+  const std::size_t begin = readme.find("new connection  BROKEN"), end = readme.find("```", begin);
+  ASSERT_NE(end, std::string::npos);
+  const std::string shown = readme.substr(begin, end - begin), cost = "cost ";
+  const std::size_t second = shown.find(cost);
+  EXPECT_THAT(run.output, HasSubstr(shown.substr(0, second)));  // an invariant that held stands between
+  EXPECT_THAT(run.output, HasSubstr(shown.substr(second)));
 }
 
 TEST_F(Explore, faults_that_are_named_are_run_alone) {

@@ -147,6 +147,9 @@ TEST_F(Inputs, bad_scenario_exits_2_and_writes_nothing) {
        {Bad{"name: x\nprts: 1\n", ":2: unknown key \"prts\" in the scenario; did you mean \"ports\"?"},
         Bad{"name: x\nports: 7\n", ":2: ports: expected a list, got \"7\""},
         Bad{"name: x\nports: [{name: a}]\nfile: none.bin\n", ":3: file: expected a file that exists, got \"none.bin\""},
+        Bad{"name: x\nports: [{name: a}, {name: b}]\nworkloads:\n"
+            "  - {name: w, client: a, server: b, expect: {connect: VIP_NOT_REACHABLE}}\n",
+            ":4: connect: expected the VI-ARCH name NotReachable, got \"VIP_NOT_REACHABLE\""},
         Bad{"name: [", ":1: not YAML"}}) {
     const std::string path = folder.write("s.yaml", text);
     const Finished run = fcvi_sim({"run", path, "--capture", folder / "c.pcapng", "--ladder", folder / "l.svg"});

@@ -13,12 +13,26 @@ using settings::Tree;
 constexpr const char* option_name = "--filter";
 constexpr std::string_view followed[] = {"connection", "exchange"};
 
+/// "message=PLOGI", without the space that YAML asks for behind a colon.
+struct Glued {
+  explicit Glued(const std::string& key) {
+    const std::size_t sign = key.find_first_of("=:");
+    if (sign == std::string::npos) return;
+    word = key.substr(0, key.find_last_not_of(' ', sign - 1) + 1);
+    const std::size_t begin = key.find_first_not_of(' ', sign + 1);
+    if (begin != std::string::npos) value = key.substr(begin);
+  }
+  std::string word, value;
+};
+
 /// Throws where a key is one that stands elsewhere: within `fields`, or after --follow.
 void check_place(const Tree& tree) {
   const std::vector<std::string_view> keys(std::begin(match_keys), std::end(match_keys));
   for (const auto& [key, value] : tree.entries) {
     if (!settings::nearest(key, keys).empty()) continue;
     const std::string found = value.where + ": unknown key \"" + key + "\" in filter; did you mean ";
+    if (const Glued glued(key); std::ranges::find(keys, glued.word) != keys.end())
+      throw settings::BadInput{found + "\"" + glued.word + ": " + glued.value + "\"?"};
     if (std::ranges::find(followed, key) != std::end(followed))
       throw settings::BadInput{found + "--follow " + key + " N?"};
     if (const std::string_view field = settings::nearest(key, faults::field_names()); !field.empty())

@@ -1,6 +1,7 @@
 #include "tools/fcvi_sim/scenario/parts_loader.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <cstdio>
 
@@ -10,11 +11,25 @@
 namespace sim {
 using namespace settings;
 
+namespace {
+/// VIP_NOT_DONE is NotDone.
+bool is_vipl_name(std::string_view vipl, std::string_view name) {
+  if (!vipl.starts_with("VIP_")) return false;
+  std::string letters;
+  for (const char c : vipl.substr(4))
+    if (c != '_') letters += c;
+  return std::ranges::equal(letters, name,
+                            [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
+}
+}  // namespace
+
 vi::Return read_return(const Tree& tree, std::string_view key) {
   std::vector<std::string_view> known;
   for (int code = 0; code <= static_cast<int>(vi::Return::NotReachable); ++code) {
     known.push_back(to_string(static_cast<vi::Return>(code)));
     if (tree.scalar == known.back()) return static_cast<vi::Return>(code);
+    if (is_vipl_name(tree.scalar, known.back()))
+      fail_expected(tree, key, "the VI-ARCH name " + std::string(known.back()));
   }
   fail_choice(tree, key, known);
 }

@@ -9,6 +9,8 @@
 #include <pybind11/stl.h>
 
 #include <cmath>
+#include <optional>
+#include <utility>
 
 namespace py = pybind11;
 using namespace fcvi::sim;
@@ -43,8 +45,14 @@ Action action_of(const py::object& answer) {
               py::str(py::type::of(answer).attr("__name__")).cast<std::string>());
 }
 
-Predicate predicate_of(py::function function) {
-  return [function = std::move(function)](const Frame& frame) { return action_of(function(frame)); };
+/// It is asked until it had something done to `limit` frames.
+Predicate predicate_of(py::function function, std::optional<std::uint64_t> limit) {
+  return [function = std::move(function), left = limit](const Frame& frame) mutable {
+    if (left == 0U) return Action::pass();
+    Action action = action_of(function(frame));
+    if (left && action.kind() != Action::Kind::pass) --*left;
+    return action;
+  };
 }
 
 /// A field of at most 8 bytes as int, others as bytes.
@@ -330,13 +338,13 @@ void define_ports(py::module_& module) {
           "Called for each FC-VI frame that comes; it may send, not run. None: frames wait for take().");
 }
 
-void run_until(Fabric& fabric, const py::object& what, double limit) {
-  if (py::isinstance<Call>(what)) return fabric.run_until(what.cast<Call>(), duration_of(limit));
-  if (py::isinstance<Work>(what)) return fabric.run_until(what.cast<Work>(), duration_of(limit));
+void run_until(Fabric& fabric, const py::object& what, double timeout) {
+  if (py::isinstance<Call>(what)) return fabric.run_until(what.cast<Call>(), duration_of(timeout));
+  if (py::isinstance<Work>(what)) return fabric.run_until(what.cast<Work>(), duration_of(timeout));
   if (PyCallable_Check(what.ptr()) == 0) throw Error("run_until() takes a Call, a Work or a function");
   const auto condition = [&] { return py::bool_(what()).cast<bool>(); };
-  if (!fabric.run_until(condition, duration_of(limit)))
-    throw NotMet("the condition does not hold within " + std::to_string(limit) + " s of virtual time");
+  if (!fabric.run_until(condition, duration_of(timeout)))
+    throw NotMet("the condition does not hold within " + std::to_string(timeout) + " s of virtual time");
 }
 
 /// add_port() and add_peer() with the names that Python gives.
@@ -395,21 +403,21 @@ void define_run(py::class_<Fabric> defined) {
       .def(
           "run", [](Fabric& fabric, double seconds) { fabric.run(duration_of(seconds)); }, py::arg("seconds"),
           "So many seconds of virtual time.")
-      .def("run_until", &run_until, py::arg("what"), py::arg("limit") = minute,
-           "Until a Call is done, a Work complete, or a function returns true. NotMet: not within limit seconds.")
+      .def("run_until", &run_until, py::arg("what"), py::arg("timeout") = minute,
+           "Until a Call is done, a Work complete, or a function returns true. NotMet: not within timeout seconds.")
       .def(
-          "run_until_ready", [](Fabric& fabric, double limit) { fabric.run_until_ready(duration_of(limit)); },
-          py::arg("limit") = minute,
-          "Until all ports and peers are logged in and registered. NotMet: not within limit seconds.")
+          "run_until_ready", [](Fabric& fabric, double timeout) { fabric.run_until_ready(duration_of(timeout)); },
+          py::arg("timeout") = minute,
+          "Until all ports and peers are logged in and registered. NotMet: not within timeout seconds.")
       .def(
           "add_fault",
-          [](Fabric& fabric, py::function predicate, const std::string& note) {
-            return fabric.add_fault(predicate_of(std::move(predicate)), note);
+          [](Fabric& fabric, py::function predicate, const std::string& note, std::optional<std::uint64_t> limit) {
+            return fabric.add_fault(predicate_of(std::move(predicate), limit), note);
           },
-          py::arg("predicate"), py::arg("note") = "fault",
+          py::arg("predicate"), py::arg("note") = "fault", py::arg("limit") = py::none(),
           "Asks predicate(frame) of each frame once, when it is sent. It returns None or False (it passes), True (it "
           "is lost), a Frame\n(which arrives in its place) or an Action, and changes nothing itself. What it raises "
-          "comes out of the call that runs.")
+          "comes out of the call that runs.\nlimit: so many frames at most; then it is asked no more.")
       .def("ius", &Fabric::ius, py::arg("message") = "",
            "All IUs whose last frame was sent, each as if it had been one frame, however long.")
       .def("frames", &Fabric::frames, py::arg("message") = "",
