@@ -1,6 +1,8 @@
 #include "tools/fcvi_sim/soak/drawn_scenario.hpp"
 
 #include <initializer_list>
+#include <iterator>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -345,6 +347,16 @@ std::string Draw::frame_fault() {
   return map.text();
 }
 
+/// What passes at a port's link while it logs in and registers, and how often at least.
+struct AtLogin {
+  std::string_view message;
+  std::uint64_t times;
+};
+constexpr AtLogin login_messages[] = {{"PLOGI", 1},  {"LS_ACC", 1},  // everywhere
+                                      {"FLOGI", 1},                  // not on a private loop
+                                      {"LS_ACC", 3}, {"RIPP_ID", 1}, {"CT_ACC", 2}, {"SCR", 1}};  // in a fabric
+constexpr std::size_t on_private_loop = 2, point_to_point = 3;                                    // so many of these
+
 // While ports log in and register: before all are ready no time counts.
 std::string Draw::port_fault_at_login() {
   Map map;
@@ -353,8 +365,12 @@ std::string Draw::port_fault_at_login() {
                                             : one_of({"link_down", "cut", "nos", "ols", "link_reset", "replug"});
   if (action == "replug" && kind_ == Kind::PointToPoint) action = "nos";
   map.add("action", action).add("port", "p" + std::to_string(number));
-  map.add("message", one_of({"FLOGI", "PLOGI", "LS_ACC", "RIPP_ID", "CT_ACC", "SCR"}));
-  map.add("direction", "both").add("nth", std::to_string(between(1, 4)));
+  const std::size_t kinds = kind_ == Kind::PrivateLoop    ? on_private_loop
+                            : kind_ == Kind::PointToPoint ? point_to_point
+                                                          : std::size(login_messages);
+  const AtLogin& chosen = login_messages[random_.below(kinds)];
+  map.add("message", std::string(chosen.message));
+  map.add("direction", "both").add("nth", std::to_string(between(1, chosen.times)));
   if (action == "link_down" || action == "cut") map.add("for", one_of({"1us", "10ms", "3s", "12s"}));
   return map.text();
 }
