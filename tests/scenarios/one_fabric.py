@@ -28,7 +28,8 @@ topology:
   isls: [{pattern: ring, latency: 5us, bb_credit: 16}]
 ports: [{name: a, switch: s-1}, {name: b, switch: s-2}, {name: c, switch: s-3}]
 workloads:
-  - {name: w, client: a, server: c, transfers: [{operation: send, data: {random: 200KiB}, message_bytes: 2KiB, interval: 1ms}],
+  - {name: w, client: a, server: c, reliability: reliable_reception,
+     transfers: [{operation: send, data: {random: 200KiB}, message_bytes: 2KiB, interval: 1ms}],
      expect: {gives_up: any}}
 background: [{name: storage, from: b, to: a, rate: 20MB/s, until: 40ms}]
 faults:

@@ -319,7 +319,7 @@ TEST(PartedRun, background_traffic_gives_the_same_capture) {
 // It ends at the limit, with programs that do not.
 TEST(PartedRun, background_traffic_to_the_limit_gives_the_same_capture) {
   expect_same(ring() + "time_limit: 2ms\n" + R"(workloads:
-  - {name: w, client: a-1, server: c-1, transfers: [{operation: rdma_write, data: {random: 90MiB}}]}
+  - {name: w, client: a-1, server: c-1, transfers: [{operation: rdma_write, data: {random: 9MiB}}]}
 background:
   - {name: beats, from: c-2, to: b-3, type: nvme, frame_bytes: 64, rate: 200000/s, arrivals: poisson}
 )");
