@@ -15,7 +15,7 @@ from tshark import Tshark, skip_without_tshark, workspace
 
 FRAMES = 100_000
 LONG_LIMIT = 3.0  # it takes some 2.4 times
-SMALL_LIMIT = 5.0  # some 3.3 to 3.9 times; 2.9 to 3.1 in instructions
+SMALL_LIMIT = 5.0  # some 2.9 to 3.2 times
 GROWTH_LIMIT = 1.8  # of the time for a frame, from an eighth of the frames to all
 
 SMALL = """name: small

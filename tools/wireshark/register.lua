@@ -91,20 +91,37 @@ do
 
   local headers, least = frame.header_bytes + wire.messages.device_header.size, frame.header_bytes + 16
   -- The flow of which the frame may be the next one, or the lane of short messages of which it may be, and its headers.
-  local function expected(tvb, pinfo, at, length, is_whole)
+  local function expected(tvb, pinfo, at, length, behind, is_whole)
     if not is_whole or length < least or not track.expects() then return nil end
-    local raw = frame.bytes(tvb, at, length < headers and length or headers)
+    local there = length + behind  -- more than 40 bytes, of which Lua would keep one of each, if there are
+    local raw = frame.bytes(tvb, at, there < headers and there or headers)
     return track.expected(raw, view_of[pinfo.p2p_dir] or "u"), raw
   end
   -- Whether it is, and is shown by that.
-  local function next_frame(pinfo, tree, flow, raw, length)
+  local function next_frame(pinfo, tree, flow, raw, number, length)
     if flow.is_short then
-      local text = track.take_short(flow, raw, pinfo.number, pinfo.rel_ts, length)
+      local text = track.take_short(flow, raw, number, pinfo.rel_ts, length)
       return text and dissect.short(pinfo, text)
     end
     local payload = length - headers
-    local parameter = payload > 0 and track.read_next(flow, raw, pinfo.number, payload)
+    local parameter = payload > 0 and track.read_next(flow, raw, number, payload)
     return parameter and dissect.next_frame(pinfo, tree, flow, parameter, payload)
+  end
+
+  -- Who gets the payload: fcvi.dissector, or, of short messages of which only the line is seen, Wireshark's own dissector of data.
+  -- That does what fcvi.dissector does with all but FC-VI's, and to call into Lua takes longer.
+  local types, data = DissectorTable.get("fc.ftype"), Dissector.get("data")
+  local goes_to, shows_data = fcvi, nil
+  local function hand_payload(receiver)
+    if receiver == goes_to then return end
+    goes_to = receiver
+    types:add(0, receiver)
+  end
+  -- Whether nobody sees where the payload of the frame went.
+  local function is_unseen(flow, number, tree)
+    if not flow or not flow.is_short or track.has_record(number) then return false end
+    if shows_data == nil then shows_data = tree:referenced(data) end
+    return not shows_data
   end
 
   -- Wireshark would put the frames of a FC-VI Sequence together with their Device_Headers, and take the SEQ_CNTs of the
@@ -125,12 +142,13 @@ do
       if not captured_of then reported_of, captured_of = tvb.reported_len, tvb.len end
       local reported, captured = reported_of(tvb), captured_of(tvb)
       local length = reported - before - behind
-      local flow, raw = expected(tvb, pinfo, before, length, captured == reported)
+      local flow, raw = expected(tvb, pinfo, before, length, behind, captured == reported)
       local h = not flow and length > 0 and frame.parse(tvb, before, length, captured - before)
-      local outer = is_fc_vi
+      local number, outer = flow and pinfo.number, is_fc_vi
       is_fc_vi, parsed = flow or h and h.type == wire.type and band(h.r_ctl, 0xF0) == 0, false
       local reassembles = is_fc_vi and fc_reassembles and (flow and not flow.is_short or h and (h.seq_cnt ~= 0 or not h.ends_sequence))
       if reassembles then set_preference("fc.reassemble", false) end
+      if is_fc_vi then hand_payload(is_unseen(flow, number, tree) and data or fcvi) end
       local good, result
       if captured < reported and (looks_behind or not is_fc_vi) then
         good, result = call_cut(call, tvb, pinfo, tree, before, math.min(captured - before, length))
@@ -139,7 +157,7 @@ do
         good, result = pcall(call, original, tvb, pinfo, tree)
       end
       if reassembles then set_preference("fc.reassemble", true) end
-      local is_shown = flow and is_clean(tvb, is_bad, reported, captured) and next_frame(pinfo, tree, flow, raw, length)
+      local is_shown = flow and is_clean(tvb, is_bad, reported, captured) and next_frame(pinfo, tree, flow, raw, number, length)
       -- A frame within the frame took its place.
       if not is_shown and (flow or parsed) then h = frame.parse(tvb, before, length, captured - before) end
       if not is_shown and h then fc_frame(pinfo, tree, h, is_bad, tvb, reported, captured) end
@@ -206,19 +224,18 @@ do
 
   -- The payload of frames whose protocol Wireshark does not know. Of FC-VI it was or will be read above; where frames
   -- come another way (FCIP, iFCP) there is no stand-in, and only the data goes on.
-  local data = Dissector.get("data")
   function fcvi.dissector(tvb, pinfo, tree)
     if is_fc_vi then return end  -- all of it
     return data:call(tvb, pinfo, tree)
   end
-  DissectorTable.get("fc.ftype"):add(0, fcvi)
+  types:add(0, fcvi)
 
   function fcvi.init()
     track.reset()
     reassembly.reset()
     dissect.reset()
     fc_reassembles = get_preference("fc.reassemble")
-    has_items = nil
+    has_items, shows_data = nil, nil
     counts = fcvi.prefs.statistics
     statistics.reset()
   end

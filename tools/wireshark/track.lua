@@ -236,6 +236,7 @@ do
     end
     return record
   end
+  function track.has_record(number) return state.records[number] ~= nil end
   function track.connections() return state.connections end
 
   function track.reset() known.reset() end

@@ -9,7 +9,7 @@ local shorts = {}
 do
   local sub, byte = string.sub, string.byte
   local headers = frame.header_bytes + wire.messages.device_header.size
-  local response_header = 16
+  local response_header = frame.header_bytes + 16
   -- What is equal in all frames of a lane, from and to which byte: the header up to F_CTL; from the handle to the flags' word.
   local prefix_to, handle_from, handle_to = 12, frame.header_bytes + 1, frame.header_bytes + 8
   local parameter_from, address_from, address_to, length_from = 37, 43, 52, 53
@@ -21,30 +21,36 @@ do
   local id_at = 33
 
   -- ---- the words of the Info column: to format a number takes longer than all else here
-  local tails, hex = {}, {}
-  for i = 0, 999 do tails[i] = ("%03d"):format(i) end
+  local numerals, tails, hex = {}, {}, {}
+  for i = 0, 999 do numerals[i], tails[i] = ("%d"):format(i), ("%03d"):format(i) end
   for i = 0, 255 do hex[i] = ("%02X"):format(i) end
+  -- Of strings of up to 40 bytes Lua keeps one of each, in a table in which each call into Wireshark looks for names: thousands that
+  -- are used once would make all calls slower. So there are bytes behind the words, which nobody sees: Wireshark's end at a 0.
+  local unshared = ("\0"):rep(41)
 
+  -- In one expression, for each has a string as its result.
   local function text_of(lane, raw, id)
     local rest = id % 1000
     local thousands = (id - rest) / 1000
-    if thousands ~= lane.thousands then lane.thousands, lane.text = thousands, lane.name .. ("%.0f"):format(thousands) end
-    local text = thousands == 0 and lane.name .. ("%d"):format(rest) or lane.text .. tails[rest]
-    if lane.is_answer then return text end
-    if not lane.has_address then return text .. lane.behind end
+    if thousands ~= lane.thousands then
+      lane.thousands, lane.text = thousands, thousands == 0 and lane.name or lane.name .. ("%.0f"):format(thousands)
+      lane.last = thousands == 0 and numerals or tails
+    end
+    if not lane.has_address then return lane.text .. lane.last[rest] .. lane.behind end
     local a, b, c, d, e, f = byte(raw, address_from, address_from + 5)
-    return text .. ", at " .. hex[a] .. hex[b] .. hex[c] .. hex[d] .. hex[e] .. hex[f] .. "h" .. lane.behind
+    return lane.text .. lane.last[rest] .. ", at " .. hex[a] .. hex[b] .. hex[c] .. hex[d] .. hex[e] .. hex[f] .. "h" .. lane.behind
   end
 
   -- ---- frames of a lane
-  -- Whether what stands behind the message number is as it should be. Most messages have the length of the one before.
+  -- Whether what stands behind the message number is as it should be. Most messages have the length of the one before. No bytes that
+  -- are new with each frame become a string: Lua would keep it as it keeps words.
   local function has_parameters(lane, raw, length)
-    if length == lane.length and sub(raw, parameter_from) == lane.parameters then return true end
-    if sub(raw, parameter_from, lane.fixed_to) ~= lane.fixed then return false end
-    if lane.is_answer then return length == lane.bytes end
+    if length < lane.bytes or sub(raw, parameter_from, lane.fixed_to) ~= lane.fixed then return false end
+    if length == lane.length and (lane.is_answer or sub(raw, length_from, headers) == lane.total) then return true end
+    if lane.is_answer then return false end
     local total = number_at(raw, length_from)
     if length ~= lane.bytes + total or total == 0 or total > lane.most then return false end
-    lane.length, lane.parameters = length, sub(raw, parameter_from)
+    lane.length, lane.total = length, sub(raw, length_from, headers)
     return true
   end
 
@@ -108,11 +114,12 @@ do
         -- Without an address the bytes of one are 0.
         fixed = sub(raw, parameter_from, free and address_from - 1 or address_to), fixed_to = free and address_from - 1 or address_to,
         bytes = headers + fill, is_answered = to.connection.level == messages.reception,
-        behind = words.has(h, "IMM_DATA") and ", imm " .. hex_h(h.fcvi_parameter) or ""}
+        behind = (words.has(h, "IMM_DATA") and ", imm " .. hex_h(h.fcvi_parameter) or "") .. unshared}
       lane.list, lane.key = known.exchange_list(h.s_id), h.d_id * 65536
     elseif is_response(h, record) then
       local bytes = frame.header_bytes + h.length
-      lane = {is_answer = true, fixed = sub(raw, parameter_from, bytes), fixed_to = headers, bytes = bytes + fill}
+      lane = {is_answer = true, fixed = sub(raw, parameter_from, bytes), fixed_to = bytes, bytes = bytes + fill, length = bytes + fill,
+        behind = unshared}
       lane.list, lane.key = known.exchange_list(h.d_id), h.s_id * 65536
     else
       return
@@ -182,21 +189,20 @@ do
     return one.messages[id] or number and restored(number).message
   end
 
-  -- `raw`: and what stands behind them.
-  local function has_headers(number, raw)
-    local kept = state.short_raws[number]
-    return sub(raw, 1, #kept) == kept
-  end
+  -- `raw`: and what stands behind them. `bytes`: how many the headers have.
+  local function has_headers(number, raw, bytes) return number and sub(raw, 1, bytes) == sub(state.short_raws[number], 1, bytes) end
 
   -- The frame with these headers, of those of which only the headers are kept.
   function shorts.seen(raw)
-    if not state.any_short or #raw < frame.header_bytes + response_header then return nil end
+    if not state.any_short or #raw < response_header then return nil end
     local high, middle, low = byte(raw, 2, 4)
     local one, id = known.endpoint((high * 256 + middle) * 256 + low, number_at(raw, handle_from)), number_at(raw, id_at)
     if not one then return nil end
     local number = one.requests[id]
-    if not number or not has_headers(number, raw) then number = one.peer and one.peer.responses[id] end
-    if not number or not has_headers(number, raw) then return nil end
+    if not has_headers(number, raw, headers) then
+      number = one.peer and one.peer.responses[id]
+      if not has_headers(number, raw, response_header) then return nil end
+    end
     restored(number)
     return number
   end
