@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <thread>
 
 #include "tools/fcvi_sim/parts/share.hpp"
 #include "tools/fcvi_sim/parts/thread_exchange.hpp"
@@ -93,6 +94,21 @@ constexpr const char* every_way = R"(workloads:
   - {name: ca, count: 4, client: c, server: a, transfers: [{operation: rdma_read, data: {random: 50KiB}}]}
   - {name: aa, client: a-1, server: a-2, transfers: [{operation: send, data: {random: 9KiB}}]}
 )";
+
+// Parts in threads make and drop the same random data at once.
+TEST(PartedRun, contents_are_for_all_threads) {
+  const ContentStore contents(7);
+  const auto ask = [&contents] {
+    for (int i = 0; i != 4000; ++i)
+      if (contents.get({.path = "", .size_bytes = 64}, std::to_string(i % 40))->bytes.size() != 64)
+        throw std::runtime_error("no content");
+  };
+  const std::shared_ptr<const Content> before = contents.get({.path = "", .size_bytes = 64}, "3");
+  std::vector<std::jthread> threads;
+  for (int i = 0; i != 3; ++i) threads.emplace_back(ask);
+  threads.clear();
+  EXPECT_EQ(contents.get({.path = "", .size_bytes = 64}, "3")->bytes, before->bytes);
+}
 
 // All send to all: of frames that come to a switch at one time, over several ISLs, one must be first.
 TEST(PartedRun, transfers_in_every_direction_give_the_same_capture) { expect_same(ring() + every_way); }

@@ -453,6 +453,7 @@ TEST_P(VitcpBadInput, immediateData_standsInEachSegment) {
   vt::Segment segment = RawPeer::message(SegmentType::send, 1, payload);
   segment.header.immediate_data_valid = true;
   segment.header.immediate_data = 0x12345678;
+  segment.header.rx_descriptors_posted = 100;
   peer.send(segment);
   EXPECT_EQ(end.received_control().immediate_data, 0x12345678u);
   while (!peer.nothing_came()) peer.take();

@@ -26,13 +26,17 @@ std::string ContentStore::load(const std::vector<WorkloadSpec>& workloads) {
 
 std::shared_ptr<const Content> ContentStore::get(const DataSpec& data, const std::string& name) const {
   if (!data.path.empty()) return files_.at(data.path);
-  const auto is_it = [&](const Kept& kept) {
-    return kept.name == name && kept.content->bytes.size() == data.size_bytes;
-  };
-  if (const auto found = std::ranges::find_if(kept_, is_it); found != kept_.end()) return found->content;
+  if (auto found = find(data.size_bytes, name)) return found;
   const std::shared_ptr<const Content> made = make(data.size_bytes, name);
   keep(name, made);
   return made;
+}
+
+std::shared_ptr<const Content> ContentStore::find(std::size_t size_bytes, const std::string& name) const {
+  const std::scoped_lock lock(mutex_);
+  const auto is_it = [&](const Kept& kept) { return kept.name == name && kept.content->bytes.size() == size_bytes; };
+  const auto found = std::ranges::find_if(kept_, is_it);
+  return found == kept_.end() ? nullptr : found->content;
 }
 
 std::shared_ptr<const Content> ContentStore::make(std::size_t size_bytes, const std::string& name) const {
@@ -48,6 +52,7 @@ std::shared_ptr<const Content> ContentStore::make(std::size_t size_bytes, const 
 }
 
 void ContentStore::keep(const std::string& name, std::shared_ptr<const Content> content) const {
+  const std::scoped_lock lock(mutex_);
   kept_bytes_ += content->bytes.size();
   kept_.push_front({name, std::move(content)});
   while (kept_.size() > 1 && (kept_.size() > most_kept || kept_bytes_ > most_kept_bytes)) {

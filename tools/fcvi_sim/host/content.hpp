@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,7 @@ class ContentStore {
   /// loaded.
   std::string load(const std::vector<WorkloadSpec>& workloads);
   /// `name` tells random data apart: the same name and seed give the same bytes. To make them takes longer than to send
-  /// them, and both ends ask: the last ones are kept.
+  /// them, and both ends ask: the last ones are kept. Any thread may call it: each part of a fabric has its own.
   [[nodiscard]] std::shared_ptr<const Content> get(const DataSpec& data, const std::string& name) const;
   static constexpr std::size_t most_kept = 16, most_kept_bytes = 64u << 20;  // of random data; always the last one
 
@@ -35,11 +36,13 @@ class ContentStore {
     std::string name;
     std::shared_ptr<const Content> content;
   };
+  [[nodiscard]] std::shared_ptr<const Content> find(std::size_t size_bytes, const std::string& name) const;
   [[nodiscard]] std::shared_ptr<const Content> make(std::size_t size_bytes, const std::string& name) const;
   void keep(const std::string& name, std::shared_ptr<const Content> content) const;
 
   std::uint64_t seed_;
   std::map<std::string, std::shared_ptr<const Content>> files_;
+  mutable std::mutex mutex_;       // of what is kept
   mutable std::deque<Kept> kept_;  // the last one in front
   mutable std::size_t kept_bytes_ = 0;
 };
