@@ -148,8 +148,8 @@ void ActiveSetup::schedule_retry() {
 }
 void ActiveSetup::cancel_retry() { services_.scheduler.cancel(retry_); }
 
-/// A host at which nobody listens answers that nobody waits there (ruling V-27). That this host has no file or port
-/// left says nothing of the other.
+/// A host at which nobody listens answers that nobody waits there (ruling V-27). That this host has no file left
+/// says nothing of the other.
 void ActiveSetup::fail_request(ConnectFailure failure) {
   failure_ = failure;
   if (failure == ConnectFailure::NotReachable && refused_ == streams::Reason::refused)

@@ -84,7 +84,10 @@ void MessageReceiver::resume(const SegmentHeader& header) {
 /// in the end.
 void MessageReceiver::skip_to(wire::vitcp::MessageNumber number) {
   std::uint32_t lost = number.value - channel_.due.value;
-  if (lost == 0) return;
+  if (lost == 0) {
+    dropped_without_receive_ = 0;  // what was damaged was of none
+    return;
+  }
   channel_.due = number;
   if (message_.has_failed) {
     --lost;

@@ -1,4 +1,6 @@
 // The same connections over TCP sockets of this host, IPv4 and IPv6: in real time, with the kernel's buffers.
+#include <sys/resource.h>
+
 #include "tests/vitcp/two_hosts.hpp"
 
 namespace vitcp::testing {
@@ -173,6 +175,26 @@ TYPED_TEST(VitcpSockets, port_whereNobodyListens_orSomebodyElse) {
   EXPECT_TRUE(hosts.run_until([&] { return request.result.has_value(); }));
   EXPECT_EQ(request.result, Return::NoMatch);
   hosts.inside([&] { other->close(), other.reset(); });
+}
+
+// VI-DG 3.3.4 VIP_ERROR_RESOURCE: that this process has no open file left says nothing of the other host.
+TYPED_TEST(VitcpSockets, request_withoutAFileLeft_isErrorResource) {
+  typename TypeParam::Hosts hosts;
+  ConnectCall request;
+  vi::Vi* vi = nullptr;
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{0, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  hosts.inside([&] {
+    vi = &hosts.client->create(delivery);
+    hosts.client->provider.connect_request(*vi, hosts.client->at("y"), hosts.server->at("x"), 60 * runtime::second,
+                                           request);
+  });
+  EXPECT_TRUE(hosts.run_until([&] { return request.result.has_value(); }));
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(request.result, Return::ErrorResource);
+  EXPECT_EQ(vi->state(), State::Idle);
 }
 
 // Many messages both ways at once, over buffers that fill.
