@@ -146,14 +146,17 @@ function(fcvi_precompiled_for_tests name header)
   endif()
 endfunction()
 
-# fcvi_test(NAME SOURCES a.cpp ... DEPENDS x y [ENVIRONMENT a=b] [PRECOMPILED name] [JOINED]): a GoogleTest program whose cases
-# CTest lists one by one. PRECOMPILED: a fcvi_precompiled_for_tests() of which nearly every source includes everything. JOINED:
-# FCVI_JOINED joins its sources, which have no local names in common.
+# fcvi_test(NAME SOURCES a.cpp ... DEPENDS x y [ENVIRONMENT a=b] [PRECOMPILED name] [JOINED [ALONE b.cpp ...]]): a GoogleTest
+# program whose cases CTest lists one by one. PRECOMPILED: a fcvi_precompiled_for_tests() of which nearly every source includes
+# everything. JOINED: FCVI_JOINED joins its sources, which have no local names in common but for those that are ALONE.
 function(fcvi_test name)
-  cmake_parse_arguments(arg "JOINED" "ENVIRONMENT;PRECOMPILED" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "JOINED" "ENVIRONMENT;PRECOMPILED" "SOURCES;DEPENDS;ALONE" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   if(arg_JOINED)
     set_target_properties(${name} PROPERTIES UNITY_BUILD_BATCH_SIZE 8)
+    if(arg_ALONE)
+      set_source_files_properties(${arg_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    endif()
   else()
     set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
   endif()

@@ -1,6 +1,8 @@
 // Messages in class 2 that wait for their turn, for ACKs or for credit at their originator (FC-VI 4.1, 5.2.4, 5.5,
 // 8.4.1 a), 8.4.2 a), Annex E, B.2.6.1; VI-ARCH 2.5.1, 2.5.3, 6.3.1.1).
 #include "tests/fcvi/class_2_nodes.hpp"
+#include "tests/support/operations.hpp"
+#include "tests/support/times.hpp"
 #include "wire/fcvi/message_status.hpp"
 
 namespace {
@@ -10,13 +12,13 @@ using support::Level;
 using support::LoggedFrame;
 using support::lose;
 using support::MessageFrame;
+using support::ms;
 using support::pass;
+using support::read_done;
+using support::s;
+using support::us;
 using wire::RCtl;
 namespace f_ctl = wire::f_ctl;
-constexpr auto us = runtime::microsecond;
-constexpr auto ms = runtime::millisecond;
-constexpr auto s = runtime::second;
-constexpr std::uint32_t read_done = vi::status::done | vi::status::op_rdma_read;
 
 /// Class 2: the first message has not been acknowledged when the second is refused.
 class Class2Turns : public support::Class2Nodes {};

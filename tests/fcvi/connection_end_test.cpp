@@ -4,16 +4,17 @@
 // what is told and counted.
 #include "tests/fcvi/class_2_nodes.hpp"
 #include "tests/fcvi/setup_fixture.hpp"
+#include "tests/support/times.hpp"
 #include "wire/fcvi/disconnect_rqst.hpp"
 
 namespace {
 using support::Done;
 using support::Host;
+using support::ms;
+using support::s;
 using vi::Return;
 using wire::fcvi::Reason;
 using Opcode = wire::fcvi::Opcode;
-constexpr auto s = runtime::second;
-constexpr auto ms = runtime::millisecond;
 
 class ConnectionEnd : public support::FaultySetup {
  public:

@@ -3,12 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/times.hpp"
+
 namespace {
 using fcvi::ConnectionIds;
+using support::r_a_tov;
 using Originator = ConnectionIds::Originator;
 constexpr wire::FcId peer{0x010200}, other{0x010300};
 constexpr wire::FcviHandle endpoint{7}, nobody = wire::FcviHandle::unassigned;
-constexpr runtime::TimeNs start = runtime::second, r_a_tov = 10 * runtime::second;
+constexpr runtime::TimeNs start = runtime::second;
 
 // Ruling 5: 0 stands for a connection, FFFFFFFFh for none: neither is an id.
 TEST(ConnectionIds, wrap_leavesOutTheSpecialOnes) {

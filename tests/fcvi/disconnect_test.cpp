@@ -1,16 +1,17 @@
 // Disconnects of connections and of half-done set-ups, reason codes both ways, and logouts (FC-VI 5.3.5, 5.9.4.6, 6.12,
 // 6.13, 7.7.1, 8.6, D.1, D.2).
 #include "tests/fcvi/setup_fixture.hpp"
+#include "tests/support/times.hpp"
 #include "wire/fcvi/disconnect_rqst.hpp"
 
 namespace {
 using support::Done;
 using support::expect_frame;
+using support::ms;
 using support::WireFrame;
 using vi::Return;
 using Opcode = wire::fcvi::Opcode;
 using Level = vi::ReliabilityLevel;
-constexpr auto ms = runtime::millisecond;
 
 class Disconnect : public support::FaultySetup {
  public:

@@ -2,15 +2,15 @@
 // B.2.6.1 rule 8b): that of a message with Merr says "Abort Sequence, Perform ABTS" for R_A_TOV, a duplicate of what is
 // here is accepted, and where there is no room it is busied.
 #include "tests/fcvi/forged_messages.hpp"
+#include "tests/support/times.hpp"
 
 namespace {
 using support::ForgedFrame;
 using support::ForgedMessages;
 using support::Host;
 using support::Level;
+using support::r_a_tov;
 using wire::fcvi::Opcode;
-
-constexpr runtime::TimeNs r_a_tov = 10 * runtime::second;
 
 class EpochAnswers : public ForgedMessages {
  public:

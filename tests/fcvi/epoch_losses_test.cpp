@@ -2,17 +2,17 @@
 // kept (FC-VI 8.1, 8.4, B.2.4, B.2.5 rules 4c, 5b, 6e, 7; VI-ARCH 2.5).
 #include "tests/fcvi/epoch_books.hpp"
 #include "tests/fcvi/own_memory.hpp"
+#include "tests/support/times.hpp"
 #include "wire/fcvi/flags.hpp"
 
 namespace {
 using support::Books;
 using support::DeliveryBooks;
 using support::Host;
+using support::r_a_tov;
 using support::ReceptionBooks;
 using support::ReliableBooks;
 using support::UnreliableBooks;
-
-constexpr runtime::TimeNs r_a_tov = 10 * runtime::second;
 
 // FC-VI 8.4.2 f): of what was open nothing is kept, however far its book had grown. What waited is discarded.
 TEST_P(Books, waiting_connectionEnds_nothingIsKept) {

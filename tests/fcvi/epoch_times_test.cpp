@@ -1,6 +1,7 @@
 // When what is missing on a fabric that does not keep the order is given up (FC-VI B.2.5 rules 4c, 6e, 7, 8.4.1 note 1;
 // Annex F): R_A_TOV to the nanosecond after it was known to be missing, however many messages are open.
 #include "tests/fcvi/forged_messages.hpp"
+#include "tests/support/times.hpp"
 
 namespace {
 using support::Fate;
@@ -12,9 +13,8 @@ using support::late;
 using support::Level;
 using support::lose;
 using support::pass;
+using support::r_a_tov;
 using wire::fcvi::Opcode;
-
-constexpr runtime::TimeNs r_a_tov = 10 * runtime::second;
 
 class Times : public ForgedAtLevel {
  public:

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "tests/fcvi/message_nodes.hpp"
+#include "tests/support/times.hpp"
 
 namespace {
 using support::Fate;
@@ -14,9 +15,8 @@ using support::Level;
 using support::lose;
 using support::MessageFrame;
 using support::pass;
+using support::r_a_tov;
 using support::twice;
-
-constexpr runtime::TimeNs r_a_tov = 10 * runtime::second;
 
 fc2::SwitchConfig out_of_order() {
   fc2::SwitchConfig config;

@@ -1,19 +1,19 @@
 // What a message's originator promises: response time-out, order of completions, pipeline depth, FCVI_MSG_ID (FC-VI
 // 5.9.6, 7.3, 8.4.1 a, B.2.6.2, Annex E).
 #include "tests/fcvi/message_nodes.hpp"
+#include "tests/support/times.hpp"
 
 namespace {
-using support::Level;
 using support::late;
+using support::Level;
 using support::LoggedFrame;
 using support::lose;
 using support::MessageFrame;
 using support::MessageNodes;
 using support::pass;
+using support::r_a_tov;
 using wire::fcvi::DeviceHeader;
 using wire::fcvi::Opcode;
-
-constexpr runtime::TimeNs r_a_tov = 10 * runtime::second;
 
 class Response : public MessageNodes {
  public:

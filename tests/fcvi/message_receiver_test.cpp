@@ -1,6 +1,7 @@
 // Message requests that are not what they should be, and what they may reach (FC-VI 5.2, 5.8, 5.9.5, 6.2 to 6.6, 7.3,
 // 8.4, C.5.10.1, Annex F; VI-ARCH 3.2.2).
 #include "tests/fcvi/class_2_nodes.hpp"
+#include "tests/support/times.hpp"
 #include "wire/fcvi/reason.hpp"
 
 namespace {
@@ -12,11 +13,11 @@ using support::LoggedFrame;
 using support::lose;
 using support::MessageFrame;
 using support::pass;
-using wire::RCtl;
+using support::soon;
 using wire::fcvi::Opcode;
+using wire::RCtl;
 namespace f_ctl = wire::f_ctl;
 
-constexpr runtime::TimeNs soon = 10 * runtime::millisecond;  // no time-out is over
 constexpr std::uint32_t ends = f_ctl::end_sequence | f_ctl::last_sequence | f_ctl::sequence_initiative;
 
 /// A message of the client: four frames, one of which is changed on its way.

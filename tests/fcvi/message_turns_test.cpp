@@ -2,6 +2,8 @@
 // in which order errors are told (FC-VI 5.9.6, 7.3, 8.4.1 a), Annex E, Annex F, C.5.5; VI-ARCH 2.5.1, 2.5.3, 6.3.1.1).
 #include "tests/fcvi/class_2_nodes.hpp"
 #include "tests/fcvi/own_memory.hpp"
+#include "tests/support/operations.hpp"
+#include "tests/support/times.hpp"
 #include "wire/fcvi/disconnect_rqst.hpp"
 #include "wire/fcvi/message_status.hpp"
 
@@ -14,15 +16,15 @@ using support::Level;
 using support::LoggedFrame;
 using support::lose;
 using support::MessageFrame;
+using support::ms;
 using support::pass;
-using wire::RCtl;
+using support::read_done;
+using support::s;
+using support::us;
 using wire::fcvi::DeviceHeader;
 using wire::fcvi::Opcode;
+using wire::RCtl;
 namespace f_ctl = wire::f_ctl;
-constexpr auto us = runtime::microsecond;
-constexpr auto ms = runtime::millisecond;
-constexpr auto s = runtime::second;
-constexpr std::uint32_t read_done = vi::status::done | vi::status::op_rdma_read;
 constexpr std::uint32_t write_done = vi::status::done | vi::status::op_rdma_write;
 constexpr runtime::TimeNs ulp_timeout = 10 * s;  // R_A_TOV
 

@@ -3,13 +3,14 @@
 #include "tests/fcvi/peer_wire_fixture.hpp"
 #include "tests/fcvi/setup_fixture.hpp"
 #include "tests/support/port_pair.hpp"
+#include "tests/support/times.hpp"
 
 namespace {
+using support::ms;
 using support::PeerWire;
 using vi::Return;
 using wire::fcvi::Reason;
 using Opcode = wire::fcvi::Opcode;
-constexpr auto ms = runtime::millisecond;
 constexpr runtime::TimeNs t3 = 10 * runtime::second;  // FCVI_ULP_TIMEOUT
 
 class OutOfTurn : public PeerWire {

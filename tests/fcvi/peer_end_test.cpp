@@ -2,15 +2,16 @@
 // C.3, C.4; VI-DG 3.3.6, 6.7).
 #include "tests/fcvi/peer_wire_fixture.hpp"
 #include "tests/fcvi/setup_faults.hpp"
+#include "tests/support/times.hpp"
 #include "wire/fcvi/disconnect_rqst.hpp"
 
 namespace {
 using support::Done;
 using support::PeerWireHigher;
+using support::s;
 using support::ScriptedPeer;
 using vi::Return;
 using wire::fcvi::Reason;
-constexpr auto s = runtime::second;
 
 class PeerEnd : public support::PeerWire {
  public:

@@ -6,18 +6,19 @@
 
 #include "fc2_fabric/link/link.hpp"
 #include "tests/fcvi/answers_fixture.hpp"
+#include "tests/support/times.hpp"
 
 namespace {
 using support::Answers;
 using support::Done;
+using support::ms;
+using support::s;
 using support::ScriptedPeer;
 using vi::Return;
 using wire::fcvi::ConnectMode;
 using wire::fcvi::Opcode;
 using wire::fcvi::Reason;
 using Level = vi::ReliabilityLevel;
-constexpr auto s = runtime::second;
-constexpr auto ms = runtime::millisecond;
 
 class Search : public Answers {
  public:

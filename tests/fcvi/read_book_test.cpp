@@ -3,6 +3,8 @@
 // read data by number.
 #include "tests/fcvi/class_2_nodes.hpp"
 #include "tests/fcvi/own_memory.hpp"
+#include "tests/support/operations.hpp"
+#include "tests/support/times.hpp"
 
 namespace {
 using support::Fate;
@@ -13,14 +15,14 @@ using support::Level;
 using support::LoggedFrame;
 using support::lose;
 using support::MessageFrame;
+using support::ms;
 using support::pass;
+using support::read_done;
+using support::s;
 using support::twice;
-using wire::RCtl;
 using wire::fcvi::DeviceHeader;
+using wire::RCtl;
 namespace f_ctl = wire::f_ctl;
-constexpr auto ms = runtime::millisecond;
-constexpr auto s = runtime::second;
-constexpr std::uint32_t read_done = vi::status::done | vi::status::op_rdma_read;
 constexpr std::uint64_t into = Host::data;  // at the client
 /// Less than half of it is free beside one book: a share would be refused, what brings a message on is not. One book of
 /// four ranges fits, to the byte (NarrowBook.fewRanges_haveRoom tells when that changes).

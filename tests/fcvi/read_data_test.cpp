@@ -1,6 +1,8 @@
 // FCVI_READ_RESP frames that are not what was asked for, and read data that finds no place (FC-VI 5.2.4, 5.8.6, 5.8.7,
 // 6.7, 8.4.1, B.2.6).
 #include "tests/fcvi/class_2_nodes.hpp"
+#include "tests/support/operations.hpp"
+#include "tests/support/times.hpp"
 #include "wire/fcvi/message_status.hpp"
 
 namespace {
@@ -10,13 +12,12 @@ using support::late;
 using support::Level;
 using support::MessageFrame;
 using support::pass;
+using support::read_done;
+using support::soon;
 using support::twice;
-using wire::RCtl;
 using wire::fcvi::Opcode;
+using wire::RCtl;
 namespace f_ctl = wire::f_ctl;
-
-constexpr std::uint32_t read_done = vi::status::done | vi::status::op_rdma_read;
-constexpr runtime::TimeNs soon = 10 * runtime::millisecond;  // no time-out is over
 
 class ReadData : public AtLevel {
  public:

@@ -2,6 +2,8 @@
 // 5.8.7, 6.7.2, 8.4.1 c) d), B.2.6): what is placed, what ends the read, and what of the reorder pool is left.
 #include "tests/fcvi/class_2_nodes.hpp"
 #include "tests/fcvi/own_memory.hpp"
+#include "tests/support/operations.hpp"
+#include "tests/support/times.hpp"
 
 namespace {
 using support::Fate;
@@ -12,11 +14,10 @@ using support::Level;
 using support::lose;
 using support::MessageFrame;
 using support::pass;
+using support::read_done;
+using support::soon;
 using support::twice;
 namespace f_ctl = wire::f_ctl;
-
-constexpr std::uint32_t read_done = vi::status::done | vi::status::op_rdma_read;
-constexpr runtime::TimeNs soon = 10 * runtime::millisecond;
 
 class ReadPieces : public support::AtLevel {
  public:

@@ -3,6 +3,7 @@
 #include "tests/fcvi/forged_messages.hpp"
 #include "tests/fcvi/own_memory.hpp"
 #include "tests/fcvi/peer_wire_fixture.hpp"
+#include "tests/support/times.hpp"
 #include "wire/fcvi/flags.hpp"
 
 namespace {
@@ -13,11 +14,10 @@ using support::Host;
 using support::late;
 using support::Level;
 using support::pass;
+using support::r_a_tov;
 using wire::fcvi::Opcode;
 using wire::fcvi::Reason;
 namespace f_ctl = wire::f_ctl;
-
-constexpr runtime::TimeNs r_a_tov = 10 * runtime::second;
 
 class Received : public ForgedAtLevel {
  public:

@@ -2,6 +2,7 @@
 // answer goes (VI-ARCH 2.5.3, FC-VI 5.9.4.3, B.2.4, B.2.5).
 #include "tests/fcvi/class_2_nodes.hpp"
 #include "tests/fcvi/own_memory.hpp"
+#include "tests/support/times.hpp"
 
 namespace {
 using support::ForgedFrame;
@@ -12,9 +13,8 @@ using support::LoggedFrame;
 using support::lose;
 using support::MessageFrame;
 using support::pass;
+using support::soon;
 using wire::RCtl;
-
-constexpr runtime::TimeNs soon = 10 * runtime::millisecond;  // no time-out is over
 
 class RefusedMessage : public support::MessageNodes {
  public:

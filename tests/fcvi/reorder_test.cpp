@@ -3,6 +3,7 @@
 #include "fcvi/arrivals.hpp"
 #include "tests/fcvi/class_2_nodes.hpp"
 #include "tests/fcvi/reordered_nodes.hpp"
+#include "tests/support/times.hpp"
 
 namespace {
 using support::Host;
@@ -10,9 +11,8 @@ using support::late;
 using support::Level;
 using support::MessageFrame;
 using support::pass;
+using support::r_a_tov;
 using support::Reordered;
-
-constexpr runtime::TimeNs r_a_tov = 10 * runtime::second;
 
 struct Long {
   const char* name;

@@ -3,6 +3,7 @@
 // in order, and takes nothing else with it.
 #include "tests/fcvi/class_2_nodes.hpp"
 #include "tests/fcvi/own_memory.hpp"
+#include "tests/support/times.hpp"
 #include "wire/fcvi/message_status.hpp"
 
 namespace {
@@ -15,8 +16,7 @@ using support::MessageFrame;
 using support::own_descriptor;
 using support::pass;
 using support::register_own;
-
-constexpr runtime::TimeNs soon = 10 * runtime::millisecond;
+using support::soon;
 
 class ReorderedErrors : public support::AtLevel {
  public:

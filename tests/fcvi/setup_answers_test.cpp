@@ -3,6 +3,7 @@
 // to C.5, D.1). The peer is made by hand.
 #include "tests/fcvi/answers_fixture.hpp"
 #include "tests/support/made_frame.hpp"
+#include "tests/support/times.hpp"
 
 namespace {
 using fc2::Discard;
@@ -11,17 +12,17 @@ using support::bytes_of_iu;
 using support::Done;
 using support::initiative;
 using support::last;
+using support::ms;
 using support::neither;
+using support::s;
 using support::ScriptedPeer;
 using vi::Return;
 using vi::State;
-using wire::RCtl;
 using wire::fcvi::ConnectMode;
 using wire::fcvi::Opcode;
 using wire::fcvi::Reason;
+using wire::RCtl;
 using Level = vi::ReliabilityLevel;
-constexpr auto s = runtime::second;
-constexpr auto ms = runtime::millisecond;
 
 // --- the originator ----------------------------------------------------------------------------------------------
 

@@ -1,12 +1,13 @@
 // Messages while a set-up is not confirmed: the client's before RESP3, which do not complete, and those that are faster
 // than RESP2 (FC-VI C.5.1, C.5.4, C.5.5, Annex F).
 #include "tests/fcvi/setup_fixture.hpp"
+#include "tests/support/times.hpp"
 
 namespace {
+using support::ms;
 using vi::Return;
 using Opcode = wire::fcvi::Opcode;
 using Level = vi::ReliabilityLevel;
-constexpr auto ms = runtime::millisecond;
 
 /// At each level.
 class Throttle : public support::FaultySetup, public ::testing::WithParamInterface<Level> {

@@ -1,12 +1,13 @@
 // Set-ups that end while something else is under way: an abort that nobody answers, a retry, a decision that was taken
 // already (FC-VI 7.7.1, 8.2 c), 8.5.3, C.3, C.4, C.5.2; VI-ARCH 5.2).
 #include "tests/fcvi/setup_fixture.hpp"
+#include "tests/support/times.hpp"
 
 namespace {
+using support::ms;
+using support::s;
 using vi::Return;
 using Opcode = wire::fcvi::Opcode;
-constexpr auto s = runtime::second;
-constexpr auto ms = runtime::millisecond;
 
 class SetupEnd : public support::FaultySetup {
  public:

@@ -1,14 +1,15 @@
 // IUs of set-ups that come late, twice or when their set-up is dead: a live connection does not notice (FC-VI 8.5.3,
 // C.2, C.4, C.5.1, C.5.5). Timers, just before and just after (C.5.2).
 #include "tests/fcvi/setup_fixture.hpp"
+#include "tests/support/times.hpp"
 
 namespace {
+using support::ms;
+using support::us;
 using support::WireFrame;
 using vi::Return;
 using Opcode = wire::fcvi::Opcode;
 using Level = vi::ReliabilityLevel;
-constexpr auto ms = runtime::millisecond;
-constexpr runtime::TimeNs us = runtime::microsecond;
 
 class SetupLate : public support::FaultySetup {
  public:

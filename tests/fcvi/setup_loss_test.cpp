@@ -1,13 +1,14 @@
 // Lost IUs of set-ups, one at a time, and what both sides make of it (FC-VI 8.3, 8.5, C.3 to C.5).
 #include "tests/fcvi/setup_fixture.hpp"
+#include "tests/support/times.hpp"
 #include "wire/fcvi/disconnect_rqst.hpp"
 
 namespace {
 using support::expect_frame;
+using support::ms;
 using support::WireFrame;
 using vi::Return;
 using Opcode = wire::fcvi::Opcode;
-constexpr auto ms = runtime::millisecond;
 
 class SetupLoss : public support::FaultySetup {};
 

@@ -4,6 +4,7 @@
 #include "fcvi/arrivals.hpp"
 #include "tests/fcvi/class_2_nodes.hpp"
 #include "tests/fcvi/reordered_nodes.hpp"
+#include "tests/support/times.hpp"
 
 namespace {
 using support::Host;
@@ -12,9 +13,8 @@ using support::Level;
 using support::lose;
 using support::MessageFrame;
 using support::pass;
+using support::r_a_tov;
 using support::Reordered;
-
-constexpr runtime::TimeNs r_a_tov = 10 * runtime::second;
 
 // --- Unreliable Delivery -----------------------------------------------------------------------------------------
 
