@@ -103,8 +103,7 @@ void Follower::offer(Seen& seen) {
   }
 }
 
-void Census::add(std::uint64_t index, const Seen& seen, const std::function<std::string()>& words) {
-  Tally& tally = tallies_[index];
+void Census::add(Tally& tally, const Seen& seen, const std::function<std::string()>& words) {
   if (tally.frames++ == 0) {
     tally.first = seen.packet.number;
     tally.words = words();
@@ -113,18 +112,35 @@ void Census::add(std::uint64_t index, const Seen& seen, const std::function<std:
   tally.violations += seen.record->notes.size();
 }
 
+void Census::count_of_connection(const Seen& seen) {
+  const auto& setup = seen.record->setup;
+  const auto no_words = [] { return std::string(); };
+  const Connection* const connection = seen.record->connection_of();
+  if (connection == nullptr) {
+    if (setup) add(pending_[setup], seen, no_words);
+    return;
+  }
+  Tally& tally = tallies_[connection->index];
+  if (const auto before = pending_.find(setup); setup && before != pending_.end()) {
+    if (tally.frames == 0 || before->second.first < tally.first) tally.first = before->second.first;
+    tally.frames += before->second.frames;
+    tally.violations += before->second.violations;
+    pending_.erase(before);
+  }
+  add(tally, seen, no_words);
+}
+
 void Census::count(const Seen& seen) {
   if (!seen.record) return;
   const Record& record = *seen.record;
   switch (what_) {
     case Follow::connection:
-      if (const Connection* connection = record.connection_of()) add(connection->index, seen, [] { return ""; });
-      return;
+      return count_of_connection(seen);
     case Follow::exchange:
-      if (seen.exchange) add(seen.exchange->index, seen, [&] { return exchange_words(*seen.exchange); });
+      if (seen.exchange) add(tallies_[seen.exchange->index], seen, [&] { return exchange_words(*seen.exchange); });
       return;
     case Follow::message:
-      if (record.message) add(record.message->index, seen, [&] { return message_words(*record.message); });
+      if (record.message) add(tallies_[record.message->index], seen, [&] { return message_words(*record.message); });
       return;
     case Follow::everything: return;
   }

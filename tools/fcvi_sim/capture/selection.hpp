@@ -80,10 +80,12 @@ class Census {
     std::uint64_t frames = 0, violations = 0, first = 0, last = 0;
     std::string words;
   };
-  void add(std::uint64_t index, const Seen& seen, const std::function<std::string()>& words);
+  static void add(Tally& tally, const Seen& seen, const std::function<std::string()>& words);
+  void count_of_connection(const Seen& seen);
 
   Follow what_;
   std::map<std::uint64_t, Tally> tallies_;
+  std::map<std::shared_ptr<const Setup>, Tally> pending_;  // of set-ups without a connection yet, as a Follower keeps them
 };
 
 }  // namespace sim::capture
