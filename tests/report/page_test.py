@@ -214,7 +214,8 @@ class ReportPage(unittest.TestCase):
                     const list = document.getElementById('ladder-list').getBoundingClientRect();
                     return [...document.querySelectorAll('.row:not(.small) .x')].map((words) => {
                       const box = words.getBoundingClientRect();
-                      return Math.min(box.right, list.right) - box.left;
+                      const isCut = [...words.children].some((part) => part.scrollWidth > part.clientWidth);
+                      return box.right > list.right || isCut ? Math.min(box.right, list.right) - box.left : 1e9;
                     })""")
                 self.assertGreater(len(rooms), 10)
                 self.assertGreaterEqual(min(rooms), 280)
@@ -434,6 +435,33 @@ class ReportPage(unittest.TestCase):
             self.assertGreater(len(cells), 10)
             for length, left, right, over in cells:
                 self.assertTrue(length > 0 and left >= 0 and right <= 400 and over <= 0, (length, left, right, over))
+
+    def test_times_are_whole_on_a_phone(self):
+        """No lane crosses the digits of a row, or its words; no time of the endpoints' line is cut or covers another."""
+        for path in (self.lost, self.nine):
+            with self.subTest(path=path.name), chromium.Page(path, phone=True) as page:
+                page.run("document.getElementById('tab-ladder').click()")
+                page.wait("return document.querySelectorAll('.row').length > 3", "rows")
+                crossed = page.run("""
+                    return [...document.querySelectorAll('.rows.compact .row')].filter((row) => ['.t', '.x'].some((part) => {
+                      const style = getComputedStyle(row.querySelector(part));
+                      return style.display !== 'none' && (style.backgroundColor !== getComputedStyle(row).backgroundColor ||
+                        style.backgroundColor === 'rgba(0, 0, 0, 0)');
+                    })).length""")
+                self.assertEqual(crossed, 0)
+                page.run("document.getElementById('tab-states').click()")
+                for _ in range(2):  # in equal steps, and to scale
+                    edges = page.run("""
+                        const room = document.querySelector('.timeline').getBoundingClientRect();
+                        return [...document.querySelectorAll('.timeline .tick')].map((tick) => {
+                          const box = tick.getBoundingClientRect();
+                          return [box.left - room.left, box.right - room.left, room.width];
+                        })""")
+                    self.assertGreater(len(edges), 0)
+                    for left, right, width in edges:
+                        self.assertTrue(left >= 0 and right <= width, (left, right, width))
+                    self.assertEqual([edge for edge, after in zip(edges, edges[1:]) if edge[1] > after[0]], [])
+                    page.run("[...document.querySelectorAll('#states button')].find((button) => button.textContent === 'Time to scale').click()")
 
     def test_plots_begin_where_the_frames_are(self):
         """24 ms of traffic in a run of seconds: the plots show those, and keys and buttons move what they show."""

@@ -27,9 +27,13 @@ function bandsHtml(width) {
   });
   const bottom = top + Math.min(200, endpoints.length) * height;
   const ticks = timeline.toScale ? Array.from({length: 6}, (_, k) => first + (last - first) * k / 5) : times.filter((_, k) => k % Math.max(1, Math.ceil(times.length / (room / 110))) === 0);
+  let labelled = 0;  // to there
   for (const at of ticks) {
     const x = timeline.toScale ? left + room * (at - first) / Math.max(1, last - first) : xOf(at);
-    out += `<line x1="${x}" x2="${x}" y1="${top}" y2="${bottom}" stroke="var(--line)"/><text class="dim-text" x="${x + 2}" y="${bottom + 13}" font-size="10">${timeline.toScale ? duration(at) : clock(at).join(" ")}</text>`;
+    const text = timeline.toScale ? duration(at) : clock(at).join(" "), wide = 6.1 * text.length, begin = Math.min(x + 2, width - wide);
+    if (begin < labelled) continue;
+    out += `<line x1="${x}" x2="${x}" y1="${top}" y2="${bottom}" stroke="var(--line)"/><text class="dim-text tick" x="${begin}" y="${bottom + 13}" font-size="10">${text}</text>`;
+    labelled = begin + wide + 6;
   }
   const more = endpoints.length > 200 ? `<p class="dim">The first 200 of ${count(endpoints.length)} endpoints.</p>` : "";
   return `<svg class="timeline" width="${width}" height="${bottom + 20}" role="group" aria-label="States of the endpoints over time">${out}</svg>${more}`;
