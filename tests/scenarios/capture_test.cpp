@@ -165,7 +165,8 @@ TEST_F(Captures, follow_shows_one_connection_with_its_set_up) {
   EXPECT_THAT(lines, Each(HasSubstr("FCVI_")));
   // The list counts what following shows, the frames before the answer with the connection's ids too.
   const std::size_t all = lines_of(decode(capture, {"--follow", "connection", "1"})).size();
-  EXPECT_THAT(decode(capture, {"--follow", "connection", "which"}), HasSubstr(", " + std::to_string(all) + " frames, "));
+  EXPECT_THAT(decode(capture, {"--follow", "connection", "which"}),
+              HasSubstr(", " + std::to_string(all) + " frames, "));
   for (const auto& [what, has] : {std::pair("connection", "it has 1, which decode --follow connection which lists"),
                                   std::pair("exchange", "it has "), std::pair("message", "it has ")}) {
     const Finished none = fcvi_sim({"decode", capture, "--follow", what, "999999"});

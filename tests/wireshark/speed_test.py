@@ -14,8 +14,8 @@ from pathlib import Path
 from tshark import Tshark, skip_without_tshark, workspace
 
 FRAMES = 100_000
-LONG_LIMIT = 3.0  # it takes some 2.4 times
-SMALL_LIMIT = 5.0  # some 2.9 to 3.2 times
+LONG_LIMIT = 3.0  # it takes some 2.2 times
+SMALL_LIMIT = 3.5  # some 2.2 to 2.5 times, on a busy machine up to 3.3
 GROWTH_LIMIT = 1.8  # of the time for a frame, from an eighth of the frames to all
 
 SMALL = """name: small
@@ -57,13 +57,24 @@ def long_messages(tshark: Tshark, capture) -> bool:
     return ratio_holds("long messages", without, with_plugin, LONG_LIMIT)
 
 
-def small_messages(name: str, tshark: Tshark, capture) -> bool:
-    """A chain of what is kept that grows with the capture makes each frame take longer."""
-    without, start, few, many = least(2, lambda: seconds(tshark, capture, False), lambda: seconds(tshark, capture, True, 1),
-                                      lambda: seconds(tshark, capture, True, FRAMES // 8), lambda: seconds(tshark, capture, True))
-    growth = (many - start) / 8 / (few - start)
+def holds(tshark: Tshark, name: str, capture, limit: float) -> bool:
+    """A chain of what is kept that grows with the capture makes each frame take longer. Neighbours make a time longer, never shorter:
+    what does not hold is measured again, twice at most, and of all the least counts."""
+    measures = (lambda: seconds(tshark, capture, False), lambda: seconds(tshark, capture, True, 1),
+                lambda: seconds(tshark, capture, True, FRAMES // 8), lambda: seconds(tshark, capture, True))
+    best = least(2, *measures)
+    for _ in range(2):
+        if growth_of(best) <= GROWTH_LIMIT and best[3] / best[0] <= limit:
+            break
+        best = [min(pair) for pair in zip(best, least(2, *measures))]
+    growth = growth_of(best)
     print(f"{name}: a frame of {FRAMES} takes {growth:.2f} times as long as one of {FRAMES // 8} (limit {GROWTH_LIMIT})")
-    return ratio_holds(name, without, many, SMALL_LIMIT) and growth <= GROWTH_LIMIT
+    return ratio_holds(name, best[0], best[3], limit) and growth <= GROWTH_LIMIT
+
+
+def growth_of(times: list) -> float:
+    _, start, few, many = times
+    return (many - start) / 8 / (few - start)
 
 
 def simulated(simulator, scenario, data: bytes, capture: Path) -> Path:
@@ -85,7 +96,7 @@ def main() -> int:
             small = Path(place) / f"{level}-{operation}.yaml"
             small.write_text(SMALL % (level, operation), encoding="utf-8")
             capture = simulated(simulator, small, data[:64 * FRAMES], small.with_suffix(".pcapng"))
-            good.append(small_messages(f"{operation} of 64 bytes, {level}", tshark, capture))
+            good.append(holds(tshark, f"{operation} of 64 bytes, {level}", capture, SMALL_LIMIT))
     return 0 if all(good) else 1
 
 

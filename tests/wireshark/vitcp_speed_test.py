@@ -10,15 +10,13 @@ import sys
 from pathlib import Path
 
 import vitcp_capture
-from speed_test import least, ratio_holds, seconds
+from speed_test import FRAMES, holds
 from tshark import Tshark, skip_without_tshark, workspace
 from vitcp_talk import RECEPTION, UNRELIABLE, Talk
 
-FRAMES = 100_000
 LIMIT = 3.0        # it takes some 2.3 times
 SMALL_LIMIT = 4.5  # 1.5 to 3.5 times, on a busy machine
 CRC_LIMIT = 5.5    # some 4 times: each octet is looked at in Lua
-GROWTH_LIMIT = 1.8  # of the time for a frame, from an eighth of the frames to all
 
 
 def capture_of(place, name: str, talk: Talk) -> Path:
@@ -39,14 +37,6 @@ def long(crc=False) -> Talk:
     for at in range(FRAMES // 100):
         talk.message(str(at), 140_000)
     return talk
-
-
-def holds(tshark: Tshark, name: str, capture, limit: float) -> bool:
-    without, start, few, many = least(2, lambda: seconds(tshark, capture, False), lambda: seconds(tshark, capture, True, 1),
-                                      lambda: seconds(tshark, capture, True, FRAMES // 8), lambda: seconds(tshark, capture, True))
-    growth = (many - start) / 8 / (few - start)
-    print(f"{name}: a frame of {FRAMES} takes {growth:.2f} times as long as one of {FRAMES // 8} (limit {GROWTH_LIMIT})")
-    return ratio_holds(name, without, many, limit) and growth <= GROWTH_LIMIT
 
 
 def main() -> int:

@@ -134,8 +134,7 @@ void Census::count(const Seen& seen) {
   if (!seen.record) return;
   const Record& record = *seen.record;
   switch (what_) {
-    case Follow::connection:
-      return count_of_connection(seen);
+    case Follow::connection: return count_of_connection(seen);
     case Follow::exchange:
       if (seen.exchange) add(tallies_[seen.exchange->index], seen, [&] { return exchange_words(*seen.exchange); });
       return;

@@ -85,7 +85,8 @@ class Census {
 
   Follow what_;
   std::map<std::uint64_t, Tally> tallies_;
-  std::map<std::shared_ptr<const Setup>, Tally> pending_;  // of set-ups without a connection yet, as a Follower keeps them
+  std::map<std::shared_ptr<const Setup>, Tally>
+      pending_;  // of set-ups without a connection yet, as a Follower keeps them
 };
 
 }  // namespace sim::capture
