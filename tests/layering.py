@@ -27,6 +27,7 @@ ALLOWED = {
     "fcvi": {"runtime", "wire", "state_machines", "fc2_fabric", "farp", "vi"},
     "loopback": {"runtime", "wire", "state_machines", "vi"},
     "vitcp": {"runtime", "wire", "streams", "state_machines", "vi"},
+    "iwarp": {"runtime", "wire", "streams", "state_machines"},
     "settings": {"runtime", "wire"},
     "vipl": {"runtime", "wire", "state_machines", "fc2_fabric", "farp", "vi", "fcvi", "loopback", "vitcp", "streams",
              "settings"},
