@@ -22,6 +22,14 @@ void wake_for(int socket, std::size_t octets) {
   const int count = static_cast<int>(octets);
   ::setsockopt(socket, SOL_SOCKET, SO_RCVLOWAT, &count, sizeof count);
 }
+
+using Octets = std::array<std::uint8_t, wire::vitcp::max_segment_bytes>;
+
+/// What came so far; it stays where it is.
+ssize_t peek(int socket, Octets& octets) {
+  return ::recv(socket, octets.data(), octets.size(), MSG_PEEK | MSG_DONTWAIT);
+}
+
 }  // namespace
 
 IncomingStream::IncomingStream(runtime::drivers::RealTimeCore& core, Port& port, ConnectionId id, Descriptor socket,
@@ -33,8 +41,8 @@ IncomingStream::IncomingStream(runtime::drivers::RealTimeCore& core, Port& port,
 }
 
 void IncomingStream::look() {
-  std::array<std::uint8_t, wire::vitcp::max_segment_bytes> octets;
-  const ssize_t got = ::recv(socket_.native_handle(), octets.data(), octets.size(), MSG_PEEK | MSG_DONTWAIT);
+  Octets octets;
+  const ssize_t got = peek(socket_.native_handle(), octets);
   if (got < 0 && errno != EAGAIN && errno != EINTR) return port_.broken(id_);
   const std::size_t count = got > 0 ? static_cast<std::size_t>(got) : 0;
   const wire::Bytes so_far = wire::Bytes(octets).first(count);
@@ -69,7 +77,10 @@ int IncomingStream::prepared_socket() {
 void IncomingStream::refuse(wire::vitcp::SegmentType type) {
   refused_ = true;
   core_.scheduler().cancel(pause_);
-  const auto segment = vitcp::port_service::refusal_segment(type);
+  Octets octets;
+  const ssize_t got = peek(socket_.native_handle(), octets);
+  const wire::Bytes so_far = wire::Bytes(octets).first(got > 0 ? static_cast<std::size_t>(got) : 0);
+  const auto segment = vitcp::port_service::refusal_segment(type, so_far);
   // There is room: it is the first that is sent.
   [[maybe_unused]] const ssize_t sent = ::send(prepared_socket(), segment.data(), segment.size(), MSG_NOSIGNAL);
   ::shutdown(socket_.native_handle(), SHUT_WR);

@@ -44,9 +44,12 @@ FirstSegment examine(wire::Bytes so_far) {
   return {segment.error().code == wire::ParseCode::bad_crc ? Finding::bad_crc : Finding::bad_request};
 }
 
-std::array<std::uint8_t, wire::vitcp::segment_header_bytes> refusal_segment(SegmentType type) {
+std::array<std::uint8_t, wire::vitcp::segment_header_bytes> refusal_segment(SegmentType type, wire::Bytes so_far) {
   std::array<std::uint8_t, wire::vitcp::segment_header_bytes> octets{};
-  SegmentHeader{.type = type}.write(octets);
+  SegmentHeader header{.type = type};
+  if (const FirstSegment first = examine(so_far); first.finding == Finding::connect_request)
+    header.message_ack = first.request.header.message_number;
+  header.write(octets);
   return octets;
 }
 

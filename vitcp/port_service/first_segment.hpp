@@ -32,9 +32,9 @@ struct FirstSegment {
 /// segment are not looked at.
 [[nodiscard]] FirstSegment examine(wire::Bytes so_far);
 
-/// ConnectReject or ConnectNoMatch as whole octets, numbers 0, without a trailer (VI-TCP 3.5: at the option of the
-/// sender).
-[[nodiscard]] std::array<std::uint8_t, wire::vitcp::segment_header_bytes> refusal_segment(
-    wire::vitcp::SegmentType type);
+/// ConnectReject or ConnectNoMatch as whole octets, without a trailer (VI-TCP 3.5: at the option of the sender).
+/// `so_far`: what it answers; of a whole ConnectRequest Message ACK is the number (ruling V-5), else 0.
+[[nodiscard]] std::array<std::uint8_t, wire::vitcp::segment_header_bytes> refusal_segment(wire::vitcp::SegmentType type,
+                                                                                          wire::Bytes so_far);
 
 }  // namespace vitcp::port_service

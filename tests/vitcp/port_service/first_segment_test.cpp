@@ -119,13 +119,26 @@ TEST(FirstSegmentTest, bad_crc_is_closed) {
 }
 
 TEST(FirstSegmentTest, refusal_segment_known_octets) {
-  const auto octets = refusal_segment(SegmentType::connect_no_match);
+  const auto octets = refusal_segment(SegmentType::connect_no_match, {});
   // version 1, End of Message and type 8, Segment Length 24, zeros
   EXPECT_EQ(octets[0], 1);
   EXPECT_EQ(octets[1], 0x88);
   EXPECT_EQ(octets[2], 0);
   EXPECT_EQ(octets[3], 24);
   EXPECT_TRUE(std::all_of(octets.begin() + 4, octets.end(), [](auto octet) { return octet == 0; }));
+}
+
+TEST(FirstSegmentTest, refusal_segment_acknowledges_the_request) {
+  auto request = request_for("server");
+  request.header.message_number = wire::vitcp::MessageNumber{0x01020304};
+  auto octets = octets_of(request);
+  const auto ack = [&] {
+    const auto refusal = refusal_segment(SegmentType::connect_no_match, octets);
+    return wire::vitcp::SegmentHeader::parse(refusal)->message_ack;
+  };
+  EXPECT_EQ(ack(), wire::vitcp::MessageNumber{0x01020304});
+  octets.pop_back();
+  EXPECT_EQ(ack(), wire::vitcp::MessageNumber{}) << "nothing is known of it";
 }
 
 }  // namespace

@@ -4,8 +4,12 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
+#include <array>
 #include <cerrno>
+#include <chrono>
 #include <vector>
+
+#include "tests/vitcp/port_service/requests.hpp"
 
 namespace vitcp_portd {
 namespace {
@@ -59,6 +63,26 @@ TEST_F(IncomingStreamTest, end_is_seen_whatever_errno_was) {
     io.poll_one();
   }
   EXPECT_TRUE(closed);
+}
+
+// As a provider that is handed the stream answers it (ruling V-5).
+TEST_F(IncomingStreamTest, refusal_acknowledges_the_request) {
+  accept();
+  auto request = vitcp::port_service::test::request_for("nobody");
+  request.header.message_number = wire::vitcp::MessageNumber{77};
+  const auto octets = vitcp::port_service::test::octets_of(request);
+  ASSERT_EQ(::send(far.number(), octets.data(), octets.size(), 0), static_cast<ssize_t>(octets.size()));
+  std::array<std::uint8_t, 100> answer{};
+  ssize_t got = -1;
+  for (int i = 0; i < 1000 && got < 0; ++i) {
+    io.run_one_for(std::chrono::milliseconds(10));
+    got = ::recv(far.number(), answer.data(), answer.size(), MSG_DONTWAIT);
+  }
+  ASSERT_EQ(got, 24);
+  const auto header = wire::vitcp::SegmentHeader::parse(wire::Bytes(answer).first(24));
+  ASSERT_TRUE(header);
+  EXPECT_EQ(header->type, SegmentType::connect_no_match);
+  EXPECT_EQ(header->message_ack, wire::vitcp::MessageNumber{77});
 }
 
 // As where the system has no room for another file to watch.
