@@ -4,6 +4,7 @@
 // No I/O of its own: the stream is given with each call. No allocation per ULPDU.
 #pragma once
 #include <memory>
+#include <vector>
 
 #include "iwarp/workspace.hpp"
 #include "streams/stream.hpp"
@@ -44,8 +45,8 @@ class Framing {
   // --- what is sent
   /// Octets of the largest ULPDU (RFC 5044 4.5), never 0.
   [[nodiscard]] virtual std::size_t mulpdu() const = 0;
-  /// Pieces of payload that one ULPDU may have.
-  static constexpr std::size_t most_payload_pieces = 32;
+  /// Of one ULPDU: pieces of payload, and octets of `header`, into which an RDMA header may go too.
+  static constexpr std::size_t most_payload_pieces = 32, most_header_bytes = 72;
   /// One more ULPDU can be added. False: flush() first, and then wait while is_blocked().
   [[nodiscard]] virtual bool has_room() const = 0;
   /// `header` is copied; the pieces are lent: they are read here and in flush() and stay unchanged until then. Pre:
@@ -54,6 +55,8 @@ class Framing {
   /// Writes what was added, with one call, before the Workspace is used for anything else. What the stream does not
   /// take is copied and kept.
   virtual void flush(streams::Stream& stream) = 0;
+  /// Octets of the start-up that the stream has not taken yet stand before all ULPDUs. Before anything is added.
+  virtual void keep_first(std::vector<std::uint8_t> octets) = 0;
   /// The stream may take more of what is kept.
   virtual void write_kept(streams::Stream& stream) = 0;
   /// Something is kept: ask_writable() of the stream, then write_kept().

@@ -212,14 +212,16 @@ std::size_t MpaFraming::take_header(wire::Bytes octets) {
   const std::size_t here = std::min(octets.size(), wanted - collected_);
   std::copy_n(octets.begin(), here, header_.begin() + static_cast<std::ptrdiff_t>(collected_));
   collected_ += here;
-  if (collected_ > known && collected_ == needed()) header_collected();
+  if (collected_ == known && wire::load_big<2>(header_.data()) < needed() - mpa::ulpdu_length_bytes)
+    fail(mpa::ErrorCode::marker_and_length_disagree);
+  else if (collected_ > known && collected_ == needed())
+    header_collected();
   return here;
 }
 
 void MpaFraming::header_collected() {
   const std::size_t ulpdu = wire::load_big<2>(header_.data());
   const wire::Bytes ddp = wire::Bytes(header_).subspan(mpa::ulpdu_length_bytes, collected_ - mpa::ulpdu_length_bytes);
-  if (ulpdu < ddp.size()) return fail(mpa::ErrorCode::marker_and_length_disagree);
   collected_ = 0;
   payload_left_ = ulpdu - ddp.size();
   trailer_left_ = mpa::pad_bytes(ulpdu) + wire::iwarp::crc_bytes;

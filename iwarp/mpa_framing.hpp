@@ -24,6 +24,7 @@ class MpaFraming final : public Framing {
   [[nodiscard]] bool has_room() const override;
   void add(wire::Bytes header, std::span<const wire::Bytes> payload) override;
   void flush(streams::Stream& stream) override { batch_.flush(stream); }
+  void keep_first(std::vector<std::uint8_t> octets) override { batch_.keep_first(std::move(octets)); }
   void write_kept(streams::Stream& stream) override { batch_.write_kept(stream); }
   [[nodiscard]] bool is_blocked() const override { return batch_.is_blocked(); }
 

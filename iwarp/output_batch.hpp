@@ -21,6 +21,7 @@ class OutputBatch {
 
   /// What the stream does not take is copied.
   void flush(streams::Stream& stream);
+  void keep_first(std::vector<std::uint8_t> octets) { kept_ = std::move(octets); }
   void write_kept(streams::Stream& stream);
   [[nodiscard]] bool is_blocked() const { return kept_begin_ != kept_.size(); }
   [[nodiscard]] bool is_consistent() const { return kept_begin_ <= kept_.size() && piece_begin_ <= used_; }

@@ -38,8 +38,7 @@ FEEDERS = {("MessageSender", "Message"): {"feed"}, ("Registration",): {"request"
 
 
 # Machines whose owner is still to come.
-OWNERLESS = {"mpa_initiator", "mpa_responder", "ift_adaption", "sctp_session", "ddp_stream", "rdmap_stream",
-             "rdmap_read_responder"}
+OWNERLESS = {"ift_adaption", "sctp_session"}
 
 
 class Owner(NamedTuple):

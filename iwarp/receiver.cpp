@@ -1,0 +1,310 @@
+#include "iwarp/receiver.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace iwarp {
+using wire::ddp::TaggedError;
+using wire::ddp::UntaggedError;
+using wire::rdmap::Cause;
+using wire::rdmap::Layer;
+using wire::rdmap::Opcode;
+using wire::rdmap::OperationError;
+using wire::rdmap::ProtectionError;
+namespace rdmap = wire::rdmap;
+
+namespace {
+
+constexpr std::uint8_t most_version = 1;  // of DDP and of RDMAP; 0 is the Consortium's (ruling I-2)
+
+template <class Ring>
+void make_place(Ring& ring, std::size_t most) {
+  if (ring.full()) ring.set_capacity(std::min(most, 2 * ring.capacity() + 2));
+}
+
+}  // namespace
+
+Receiver::Receiver(MemoryTable& memory, ReceiverUser& user, const ReceiverConfig& config)
+    : memory_(memory), user_(user), config_(config), awaited_(config.read_depth) {}
+
+bool Receiver::is_consistent() const {
+  return receives_.size() <= config_.receive_depth && placed_ <= payload_octets_ &&
+         std::all_of(awaited_.begin(), awaited_.end(),
+                     [](const AwaitedResponse& one) { return one.received_bytes <= one.size_bytes; });
+}
+
+bool Receiver::post(const ReceiveRequest& request) {
+  if (receives_.size() >= config_.receive_depth) return false;
+  make_place(receives_, config_.receive_depth);
+  receives_.push_back(request);
+  return true;
+}
+
+std::optional<Completion> Receiver::flush_one() {
+  if (receives_.empty()) return std::nullopt;
+  const Completion completion{.id = receives_.front().id, .status = Status::flushed};
+  receives_.pop_front();
+  return completion;
+}
+
+// --- a segment begins ----------------------------------------------------------------------------------------------
+
+void Receiver::ulpdu_begun(wire::Bytes ddp_header, std::size_t payload_octets) {
+  header_ = *wire::ddp::Header::parse(ddp_header);
+  control_ = rdmap::Control::of(header_.rsvd_ulp);
+  payload_octets_ = payload_octets;
+  placed_ = 0;
+  unplaced_ = false;
+  target_ = Target::dropped;
+  if (!header_.tagged && header_.queue_number == rdmap::terminate_queue && control_.opcode == Opcode::terminate) {
+    target_ = Target::header;
+    return;
+  }
+  if (stopped_) return;
+  if (const Refusal refusal = judge()) refuse(*refusal);
+}
+
+Receiver::Refusal Receiver::judge() {
+  if (const Refusal refusal = judge_versions()) return refusal;
+  return header_.tagged ? judge_tagged() : judge_untagged();
+}
+
+/// All segments of a stream have one DV (RFC 5041 4.1); DDP's checks come before RDMAP's (RFC 5040 7.2).
+Receiver::Refusal Receiver::judge_versions() {
+  if (header_.version > most_version || header_.version != version_.value_or(header_.version))
+    return header_.tagged ? Cause::of(TaggedError::invalid_version) : Cause::of(UntaggedError::invalid_version);
+  if (!header_.tagged && header_.queue_number > rdmap::terminate_queue) return Cause::of(UntaggedError::invalid_qn);
+  if (control_.version > most_version) return Cause::of(OperationError::invalid_version);
+  if (!rdmap::is_known(control_.opcode) || rdmap::info_of(control_.opcode).tagged != header_.tagged)
+    return Cause::of(OperationError::unexpected_opcode);
+  version_ = header_.version;
+  return std::nullopt;
+}
+
+Receiver::Refusal Receiver::judge_tagged() {
+  return control_.opcode == Opcode::rdma_write ? judge_write() : judge_response();
+}
+
+Receiver::Refusal Receiver::judge_write() {
+  const auto memory =
+      memory_.reach(header_.stag, config_.domain, header_.tagged_offset, payload_octets_, Right::remote_write);
+  if (!memory) return Cause::of(tagged_error_of(memory.error()));
+  tagged_ = *memory;
+  target_ = Target::tagged;
+  return std::nullopt;
+}
+
+/// It must be the next part of what the oldest RDMA Read asked for.
+Receiver::Refusal Receiver::judge_response() {
+  if (awaited_.empty()) return Cause::of(OperationError::unexpected_opcode);
+  const AwaitedResponse& read = awaited_.front();
+  const std::uint32_t left = read.size_bytes - read.received_bytes;
+  if (payload_octets_ != 0 && header_.stag != read.sink_stag) return Cause::of(TaggedError::invalid_stag);
+  if (payload_octets_ != 0 && header_.tagged_offset != read.sink_offset + read.received_bytes)
+    return Cause::of(TaggedError::base_or_bounds);
+  if (payload_octets_ > left || (header_.last && payload_octets_ < left)) return Cause::of(TaggedError::base_or_bounds);
+  const auto memory =
+      memory_.reach(header_.stag, config_.domain, header_.tagged_offset, payload_octets_, Right::local_write);
+  if (!memory) return Cause::of(tagged_error_of(memory.error()));
+  tagged_ = *memory;
+  target_ = Target::tagged;
+  return std::nullopt;
+}
+
+Receiver::Refusal Receiver::judge_untagged() {
+  const rdmap::OpcodeInfo& info = rdmap::info_of(control_.opcode);
+  const bool is_send = info.queue_number == rdmap::send_queue && info.header == rdmap::RdmaHeader::none;
+  const bool is_request = control_.opcode == Opcode::rdma_read_request;
+  if ((!is_send && !is_request) || info.queue_number != header_.queue_number)
+    return Cause::of(OperationError::unexpected_opcode);
+  if (const Refusal refusal = judge_order(header_.queue_number)) return refusal;
+  return is_send ? judge_send() : judge_header_message(rdmap::ReadRequest::size());
+}
+
+Receiver::Refusal Receiver::judge_order(std::size_t queue) {
+  if (header_.msn != queues_[queue].msn) return Cause::of(UntaggedError::msn_range);
+  if (header_.message_offset != queues_[queue].offset) return Cause::of(UntaggedError::invalid_mo);
+  return std::nullopt;
+}
+
+Receiver::Refusal Receiver::judge_send() {
+  Queue& queue = queues_[rdmap::send_queue];
+  if (queue.offset == 0) {
+    queue.opcode = control_.opcode;
+    queue.invalidates = header_.rsvd_ulp_untagged;
+  } else if (queue.opcode != control_.opcode) {
+    return Cause::of(OperationError::unexpected_opcode);
+  }
+  target_ = Target::receive;
+  // It may be an RTR indication, which needs no buffer: deliver_send() looks again.
+  if (first_ && payload_octets_ == 0 && header_.last) return std::nullopt;
+  return judge_buffer();
+}
+
+Receiver::Refusal Receiver::judge_buffer() {
+  if (receives_.empty()) return Cause::of(UntaggedError::no_buffer);
+  const std::uint64_t end = std::uint64_t{header_.message_offset} + payload_octets_;
+  if (end > octets_of(receives_.front().pieces)) return Cause::of(UntaggedError::message_too_long);
+  for (const LocalPiece& piece : receives_.front().pieces)
+    if (!memory_.reach(piece.stag, config_.domain, piece.offset, piece.octets, Right::local_write))
+      return Cause::local_catastrophic(Layer::ddp);
+  return std::nullopt;
+}
+
+/// A message that is a header alone, in one segment.
+Receiver::Refusal Receiver::judge_header_message(std::size_t header_octets) {
+  if (payload_octets_ > header_octets) return Cause::of(UntaggedError::message_too_long);
+  if (payload_octets_ < header_octets || !header_.last) return Cause::of(OperationError::unspecified);
+  target_ = Target::header;
+  return std::nullopt;
+}
+
+/// The segment, for an error that is found later.
+CapturedError Receiver::here() const {
+  return {.segment_length = static_cast<std::uint16_t>(header_.size() + payload_octets_), .ddp_header = header_};
+}
+
+/// A Local Catastrophic Error tells no header (RFC 5040 Figure 10).
+CapturedError Receiver::captured(Cause cause) const {
+  CapturedError error = cause.type == 0 ? CapturedError{} : here();
+  error.cause = cause;
+  return error;
+}
+
+void Receiver::refuse(Cause cause) {
+  target_ = Target::dropped;
+  if (std::exchange(first_, false)) static_cast<void>(user_.first_ulpdu_received());
+  user_.segment_refused(captured(cause));
+}
+
+// --- its payload ---------------------------------------------------------------------------------------------------
+
+std::size_t Receiver::payload_room(std::size_t octets, std::span<wire::MutableBytes> pieces) {
+  if (unplaced_ || stopped_) return 0;
+  switch (target_) {
+    case Target::tagged: pieces.front() = tagged_.subspan(placed_).first(octets); return 1;
+    case Target::receive: return receive_room(octets, pieces);
+    case Target::dropped:
+    case Target::header: break;
+  }
+  return 0;
+}
+
+/// The pieces of the oldest receive from where the segment stands.
+std::size_t Receiver::receive_room(std::size_t octets, std::span<wire::MutableBytes> pieces) {
+  std::uint64_t before = std::uint64_t{header_.message_offset} + placed_;
+  std::size_t count = 0;
+  for (const LocalPiece& piece : receives_.front().pieces) {
+    if (octets == 0 || count == pieces.size()) break;
+    if (before >= piece.octets) {
+      before -= piece.octets;
+      continue;
+    }
+    const std::size_t here = std::min<std::size_t>(octets, piece.octets - before);
+    const auto memory = memory_.reach(piece.stag, config_.domain, piece.offset + before, here, Right::local_write);
+    if (!memory) break;
+    pieces[count++] = *memory;
+    octets -= here;
+    before = 0;
+  }
+  return count;
+}
+
+void Receiver::payload_unplaced() { unplaced_ = true; }
+
+void Receiver::payload_received(wire::Bytes octets) {
+  if (target_ == Target::header) {
+    const std::size_t here = std::min(octets.size(), rdma_header_.size() - std::min(placed_, rdma_header_.size()));
+    std::copy_n(octets.begin(), here, rdma_header_.begin() + static_cast<std::ptrdiff_t>(placed_));
+    placed_ += here;
+    return;
+  }
+  while (!octets.empty()) {
+    std::array<wire::MutableBytes, most_local_pieces> pieces;
+    const std::size_t count = payload_room(octets.size(), pieces);
+    if (count == 0) {
+      unplaced_ = target_ != Target::dropped;
+      return;
+    }
+    for (const wire::MutableBytes piece : std::span(pieces).first(count)) {
+      std::copy_n(octets.begin(), piece.size(), piece.begin());
+      octets = octets.subspan(piece.size());
+      placed_ += piece.size();
+    }
+  }
+}
+
+// --- it is whole ---------------------------------------------------------------------------------------------------
+
+void Receiver::ulpdu_ended() {
+  const bool is_terminate = target_ == Target::header && control_.opcode == Opcode::terminate;
+  if (is_terminate) return deliver_terminate();
+  if (stopped_ || target_ == Target::dropped) return;
+  if (unplaced_) return refuse(Cause::local_catastrophic(Layer::ddp));
+  const bool was_first = std::exchange(first_, false);
+  const bool is_rtr = was_first && user_.first_ulpdu_received();
+  if (is_rtr && control_.opcode == Opcode::send && payload_octets_ == 0 && header_.last) {
+    queues_[rdmap::send_queue].msn = advance(queues_[rdmap::send_queue].msn);
+    return;
+  }
+  deliver();
+}
+
+void Receiver::deliver() {
+  if (header_.tagged) return control_.opcode == Opcode::rdma_read_response ? deliver_response() : void();
+  Queue& queue = queues_[header_.queue_number];
+  queue.offset += static_cast<std::uint32_t>(payload_octets_);
+  if (!header_.last) return;
+  if (header_.queue_number == rdmap::send_queue)
+    deliver_send();
+  else
+    deliver_read_request();
+  queue.msn = advance(queue.msn);
+  queue.offset = 0;
+}
+
+void Receiver::deliver_send() {
+  if (receives_.empty()) return refuse(Cause::of(UntaggedError::no_buffer));
+  const Queue& queue = queues_[rdmap::send_queue];
+  const rdmap::OpcodeInfo& info = rdmap::info_of(queue.opcode);
+  Completion completion{.id = receives_.front().id, .octets = queue.offset, .solicited_event = info.solicited_event};
+  if (info.invalidates) {
+    if (const Refusal refusal = invalidate(completion)) return refuse(*refusal);
+  }
+  receives_.pop_front();
+  user_.send_received(completion);
+}
+
+Receiver::Refusal Receiver::invalidate(Completion& completion) {
+  const STag stag{queues_[rdmap::send_queue].invalidates};
+  const auto denial = memory_.invalidate(stag, config_.domain, Right::remote_invalidate);
+  if (denial == Denial::access_rights) return Cause::of(ProtectionError::stag_cannot_be_invalidated);
+  if (denial) return Cause::of(protection_error_of(*denial));
+  completion.invalidated = stag;
+  return std::nullopt;
+}
+
+void Receiver::deliver_read_request() { user_.read_request_received(*rdmap::ReadRequest::parse(rdma_header_), here()); }
+
+void Receiver::deliver_response() {
+  AwaitedResponse& read = awaited_.front();
+  read.received_bytes += static_cast<std::uint32_t>(payload_octets_);
+  if (!header_.last) return;
+  awaited_.pop_front();
+  user_.read_response_received();
+}
+
+void Receiver::deliver_terminate() {
+  const wire::Bytes octets = wire::Bytes(rdma_header_).first(placed_);
+  const Queue& queue = queues_[rdmap::terminate_queue];
+  const bool well_formed = header_.msn == queue.msn && header_.message_offset == 0 && header_.last &&
+                           header_.version <= most_version && rdmap::Terminate::parse(octets).has_value();
+  user_.terminate_received(octets, well_formed);
+}
+
+void Receiver::framing_failed(wire::mpa::ErrorCode error) {
+  target_ = Target::dropped;
+  user_.framing_refused(error);
+}
+
+}  // namespace iwarp

@@ -1,0 +1,188 @@
+// Random Sends, RDMA Writes, RDMA Reads and invalidations against a model: what memory holds, and what completes.
+//
+// The model knows no segments: each operation changes memory at once, in the order of its submission, which the
+// operations of one end make good by a fence behind each RDMA Read.
+#include <random>
+
+#include "tests/iwarp/two_ends.hpp"
+
+namespace iwarp::testing {
+namespace {
+
+struct ModelCase {
+  bool markers, crc;
+  std::size_t emss;
+};
+
+/// One end writes, reads and sends; the other has the memory.
+class Model {
+ public:
+  Model(const ModelCase& of, unsigned seed) : random_(seed), ends_(settings(of)) {
+    ends_.world.network.set_rules([seed](const streams::Address&, const streams::Address&) {
+      streams::StreamRules rules;
+      rules.to_acceptor.segmentation = streams::drawn_segments(seed, 1460);
+      rules.to_connector.segmentation = streams::drawn_segments(seed + 1, 1460);
+      rules.to_acceptor.send_buffer_bytes = 4000;
+      return rules;
+    });
+    ends_.connect();
+    local_stag_ = ends_.client->add(local_);
+    remote_stag_ = ends_.server->add(remote_);
+    inbox_stag_ = ends_.server->add(inbox_);
+  }
+  void run(std::size_t operations) {
+    for (std::size_t i = 0; i < operations; ++i) {
+      while (!submit()) step();
+      if (draw(8) == 0) step();
+    }
+    ends_.run(10 * runtime::second);
+    check();
+  }
+
+ private:
+  static constexpr std::uint32_t size = 20'000, receive_octets = 3000;
+  static constexpr std::size_t depth = 8;
+
+  static Settings settings(const ModelCase& of) {
+    Settings settings;
+    settings.request.options = settings.answer = {.wants_markers = of.markers, .crc = of.crc};
+    settings.client_emss = settings.server_emss = of.emss;
+    settings.client.send_depth = 2 * depth;
+    settings.client.ord = 4;
+    settings.server.ird = 4;
+    settings.server.receive_depth = depth;
+    return settings;
+  }
+  std::uint32_t draw(std::uint32_t below) { return static_cast<std::uint32_t>(random_() % below); }
+  void step() { ends_.run(runtime::millisecond); }
+  /// Local memory is written anew where no operation that is under way reads it: each has a slice of its own.
+  std::uint32_t slice() const { return static_cast<std::uint32_t>(submitted_ % (2 * depth)) * receive_octets; }
+
+  /// False: there is no room now.
+  bool submit() {
+    if (submitted_ - ends_.client->completions.size() >= 2 * depth) return false;
+    switch (draw(4)) {
+      case 0: return send();
+      case 1: return read();
+      default: return write();
+    }
+  }
+  SendRequest request(Operation operation, std::uint32_t octets) {
+    return {.id = submitted_, .operation = operation, .pieces = {{local_stag_, slice(), octets}}, .fence = fence_};
+  }
+  bool post(const SendRequest& of) {
+    EXPECT_EQ(ends_.client->post(of), RdmapStream::Posted::taken);
+    ++submitted_;
+    fence_ = of.operation == Operation::rdma_read;
+    return true;
+  }
+  wire::Bytes fill(std::uint32_t octets) {
+    const wire::MutableBytes piece = wire::MutableBytes(local_).subspan(slice(), octets);
+    for (std::uint8_t& octet : piece) octet = static_cast<std::uint8_t>(random_());
+    return piece;
+  }
+  bool write() {
+    const std::uint32_t octets = draw(receive_octets), at = draw(size - octets);
+    const wire::Bytes piece = fill(octets);
+    std::copy(piece.begin(), piece.end(), expected_remote_.begin() + at);
+    SendRequest of = request(Operation::rdma_write, octets);
+    of.remote_stag = remote_stag_;
+    of.remote_offset = at;
+    return post(of);
+  }
+  bool read() {
+    const std::uint32_t octets = draw(receive_octets), at = draw(size - octets);
+    SendRequest of = request(Operation::rdma_read, octets);
+    of.remote_stag = remote_stag_;
+    of.remote_offset = at;
+    reads_[submitted_] = {slice(), {expected_remote_.begin() + at, expected_remote_.begin() + at + octets}};
+    return post(of);
+  }
+  bool send() {
+    if (sends_.size() - ends_.server->completions.size() >= depth) return false;
+    const std::uint32_t octets = draw(receive_octets);
+    const std::uint32_t inbox = static_cast<std::uint32_t>(sends_.size() % depth) * receive_octets;
+    EXPECT_EQ(ends_.server->receive(sends_.size(), inbox_stag_, receive_octets, inbox), RdmapStream::Posted::taken);
+    const wire::Bytes piece = fill(octets);
+    SendRequest of = request(Operation::send, octets);
+    of.solicited_event = draw(2) == 0;
+    if (draw(3) == 0) of.invalidates = victims_.emplace_back(ends_.server->add(inbox_));
+    sends_.push_back({{piece.begin(), piece.end()}, of.solicited_event, of.invalidates});
+    return post(of);
+  }
+
+  void check() const {
+    EXPECT_EQ(remote_, expected_remote_);
+    const auto& done = ends_.client->completions;
+    ASSERT_EQ(done.size(), submitted_);
+    for (std::size_t i = 0; i < done.size(); ++i) {
+      ASSERT_EQ(done[i].id, i);
+      ASSERT_EQ(done[i].status, Status::success);
+    }
+    check_received();
+    for (const STag victim : victims_)
+      EXPECT_FALSE(ends_.server_core.memory.reach(victim, domain, 0, 1, Right::local_read));
+    check_reads();
+  }
+  void check_received() const {
+    const auto& received = ends_.server->completions;
+    ASSERT_EQ(received.size(), sends_.size());
+    for (std::size_t i = 0; i < received.size(); ++i) {
+      ASSERT_EQ(received[i].id, i);
+      ASSERT_EQ(received[i].octets, sends_[i].octets.size());
+      ASSERT_EQ(received[i].solicited_event, sends_[i].solicited);
+      ASSERT_EQ(received[i].invalidated, sends_[i].invalidates);
+      if (i + depth >= received.size()) {  // its place was not used again
+        ASSERT_TRUE(std::equal(sends_[i].octets.begin(), sends_[i].octets.end(),
+                               inbox_.begin() + static_cast<std::ptrdiff_t>(i % depth * receive_octets)));
+      }
+    }
+  }
+  /// Those whose slice was not used again.
+  void check_reads() const {
+    for (const auto& [id, read] : reads_) {
+      if (id + 2 * depth < submitted_) continue;
+      ASSERT_TRUE(std::equal(read.second.begin(), read.second.end(), local_.begin() + read.first)) << id;
+    }
+  }
+
+  struct Sent {
+    std::vector<std::uint8_t> octets;
+    bool solicited;
+    std::optional<STag> invalidates;
+  };
+  std::mt19937 random_;
+  std::vector<std::uint8_t> local_ = std::vector<std::uint8_t>(2 * depth * receive_octets),
+                            remote_ = std::vector<std::uint8_t>(size), expected_remote_ = remote_,
+                            inbox_ = std::vector<std::uint8_t>(depth * receive_octets);
+  TwoEnds ends_;
+  STag local_stag_, remote_stag_, inbox_stag_;
+  std::size_t submitted_ = 0;
+  bool fence_ = false;
+  std::vector<Sent> sends_;
+  std::vector<STag> victims_;
+  std::map<std::size_t, std::pair<std::uint32_t, std::vector<std::uint8_t>>> reads_;
+};
+
+class ModelTest : public ::testing::TestWithParam<ModelCase> {};
+
+// 20 runs of 100 operations: what is left in memory at the end of each is compared.
+TEST_P(ModelTest, random_operations) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    Model(GetParam(), seed).run(100);
+    ASSERT_FALSE(HasFailure()) << "seed " << seed;
+  }
+}
+// One long run. FCVI_IWARP_OPERATIONS=1000000 for more.
+TEST_P(ModelTest, many_operations) {
+  const char* const asked = std::getenv("FCVI_IWARP_OPERATIONS");
+  Model(GetParam(), 99).run(asked != nullptr ? std::stoul(asked) : 2000);
+}
+
+INSTANTIATE_TEST_SUITE_P(Framings, ModelTest,
+                         ::testing::Values(ModelCase{false, false, 1460}, ModelCase{false, true, 1460},
+                                           ModelCase{true, false, 1460}, ModelCase{true, true, 1460},
+                                           ModelCase{true, true, 65'535}, ModelCase{false, false, 65'535}));
+
+}  // namespace
+}  // namespace iwarp::testing

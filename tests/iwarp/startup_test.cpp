@@ -1,0 +1,335 @@
+// MPA's start-up between two ends, and of each end against a peer that does it wrong (RFC 5044 7.1, RFC 6581).
+#include "tests/iwarp/two_ends.hpp"
+
+namespace iwarp::testing {
+namespace {
+using machines::iwarp::Failure;
+using wire::mpa::EnhancedData;
+using wire::mpa::FrameKind;
+using wire::mpa::StartupFrame;
+
+const streams::Address server_address{streams::test::server_ip, 4420};
+
+/// A peer that writes what it is told, and collects what it reads.
+class RawPeer final : public streams::StreamUser, public streams::ListenerUser {
+ public:
+  std::unique_ptr<streams::Stream> stream;
+  std::unique_ptr<streams::Listener> listener;
+  std::vector<std::uint8_t> octets;
+  std::vector<std::vector<std::uint8_t>> answers;  // one for each stream that is accepted
+  bool ended = false, closes = false;
+  int accepts = 0;
+
+  void connect(streams::Streams& streams, std::vector<std::uint8_t> first) {
+    first_ = std::move(first);
+    stream = streams.connect(server_address, {}, *this);
+  }
+  void listen(streams::Streams& streams) { listener = std::move(*streams.listen(server_address, *this)); }
+  void connected() override {
+    stream->write(wire::Bytes(first_));
+    if (closes) stream->shut_down();
+    stream->ask_readable();
+  }
+  void readable() override {
+    std::array<std::uint8_t, 4096> room;
+    const streams::ReadResult result = stream->read(wire::MutableBytes(room));
+    octets.insert(octets.end(), room.begin(), room.begin() + static_cast<std::ptrdiff_t>(result.octets));
+    if (!answers.empty() && octets.size() >= StartupFrame::header_bytes) {
+      stream->write(wire::Bytes(answers.front()));
+      answers.erase(answers.begin());
+      if (closes && accepts == 1) return stream.reset();
+    }
+    if (result.end)
+      ended = true;
+    else
+      stream->ask_readable();
+  }
+  void closed(streams::Reason) override { ended = true; }
+  void accepted(std::unique_ptr<streams::Stream> from) override {
+    ++accepts;
+    octets.clear();
+    stream = std::move(from);
+    stream->set_user(*this);
+    stream->ask_readable();
+  }
+
+ private:
+  std::vector<std::uint8_t> first_;
+};
+
+std::vector<std::uint8_t> octets_of(const StartupFrame& frame) {
+  std::vector<std::uint8_t> octets(frame.size());
+  frame.write(octets);
+  return octets;
+}
+const StartupFrame plain_request{.kind = FrameKind::request, .crc = true, .revision = 1};
+const StartupFrame plain_reply{.kind = FrameKind::reply, .crc = true, .revision = 1};
+
+Settings patient() {
+  Settings settings;
+  settings.accepts = false;
+  return settings;
+}
+
+// Revision 2, peer to peer: private data, IRD and ORD are told; the server may send first.
+TEST(StartupTest, revision_2_server_sends_first) {
+  Settings settings;
+  settings.request.private_data = {1, 2, 3};
+  settings.answer_data = {4, 5};
+  settings.client.ird = 3, settings.client.ord = 20;
+  settings.server.ird = 7, settings.server.ord = 9;
+  TwoEnds ends(settings);
+  ends.connect();
+  EXPECT_EQ(ends.offers.at(0).private_data, settings.request.private_data);
+  EXPECT_EQ(ends.offers.at(0).enhanced->ird, 3);
+  EXPECT_EQ(ends.offers.at(0).enhanced->ord, 20);
+  EXPECT_TRUE(ends.offers.at(0).enhanced->peer_to_peer);
+  EXPECT_EQ(ends.client->peer->private_data, settings.answer_data);
+  EXPECT_EQ(ends.client->stream->ord(), 7u);
+  EXPECT_EQ(ends.server->stream->ord(), 3u);
+  std::vector<std::uint8_t> octets(10);
+  const STag to = ends.client->add(octets), from = ends.server->add(octets);
+  EXPECT_EQ(ends.client->receive(1, to, 10), RdmapStream::Posted::taken);
+  EXPECT_EQ(ends.server->send(2, from, 10), RdmapStream::Posted::taken);
+  ends.run(runtime::second);
+  EXPECT_EQ(ends.client->completed_ids(), std::vector<std::uint64_t>{1});
+  EXPECT_EQ(ends.server->completed_ids(), std::vector<std::uint64_t>{2});
+}
+
+// Each RTR indication: its ULP sees nothing of it, and a posted receive stays (RFC 6581 9.2).
+TEST(StartupTest, rtr_indications) {
+  for (int kind = 0; kind < 3; ++kind) {
+    Settings settings;
+    settings.request.rdma_write_rtr = kind == 0;
+    settings.request.send_rtr = kind == 1;
+    settings.request.rdma_read_rtr = kind == 2;
+    TwoEnds ends(settings);
+    ends.connect();
+    ends.run(runtime::second);
+    EXPECT_TRUE(ends.client->completions.empty() && ends.server->completions.empty()) << kind;
+    std::vector<std::uint8_t> octets(10);
+    const STag to = ends.server->add(octets), from = ends.client->add(octets);
+    EXPECT_EQ(ends.server->receive(1, to, 10), RdmapStream::Posted::taken);
+    EXPECT_EQ(ends.client->send(2, from, 0), RdmapStream::Posted::taken);
+    ends.run(runtime::second);
+    EXPECT_EQ(ends.server->completed_ids(), std::vector<std::uint64_t>{1}) << kind;
+  }
+}
+
+// Client-server: what the server submits waits for the client's first FPDU (RFC 5044 7.1.2 rule 4).
+TEST(StartupTest, client_server_waits) {
+  Settings settings;
+  settings.request.peer_to_peer = false;
+  TwoEnds ends(settings);
+  ends.connect();
+  std::vector<std::uint8_t> octets(10);
+  const STag to = ends.client->add(octets), from = ends.server->add(octets);
+  EXPECT_EQ(ends.client->receive(1, to, 10), RdmapStream::Posted::taken);
+  EXPECT_EQ(ends.server->send(2, from, 10), RdmapStream::Posted::taken);
+  ends.run(runtime::second);
+  EXPECT_TRUE(ends.client->completions.empty() && ends.server->completions.empty());
+  EXPECT_EQ(ends.client->post({.id = 3, .operation = Operation::rdma_write}), RdmapStream::Posted::taken);
+  ends.run(runtime::second);
+  EXPECT_EQ(ends.client->completed_ids(), (std::vector<std::uint64_t>{3, 1}));
+  EXPECT_EQ(ends.server->completed_ids(), std::vector<std::uint64_t>{2});
+}
+
+// Revision 1 is asked for: no enhanced data either way.
+TEST(StartupTest, revision_1) {
+  Settings settings;
+  settings.request.revision = 1;
+  TwoEnds ends(settings);
+  ends.connect();
+  EXPECT_EQ(ends.offers.at(0).revision, 1);
+  EXPECT_FALSE(ends.offers.at(0).enhanced);
+  EXPECT_EQ(ends.client->peer->revision, 1);
+}
+
+// Rejected by the ULP: with its private data.
+TEST(StartupTest, reject) {
+  Settings settings = patient();
+  settings.answer_data = {9, 9};
+  TwoEnds ends(settings);
+  ends.ask();
+  ends.run(runtime::second);
+  ASSERT_NE(ends.waiting, nullptr);
+  ends.reject();
+  ends.run(runtime::second);
+  EXPECT_EQ(ends.client->failure, Failure::Rejected);
+  EXPECT_EQ(ends.client->peer->private_data, settings.answer_data);
+  EXPECT_EQ(ends.listener->size(), 0u);
+  EXPECT_EQ(ends.world.network.stream_count(), 0u);
+}
+
+// Nobody decides: the initiator's time is over, and the offer is withdrawn.
+TEST(StartupTest, no_decision) {
+  TwoEnds ends(patient());
+  ends.ask();
+  ends.run(9 * runtime::second);
+  EXPECT_FALSE(ends.client->failure);
+  ends.run(2 * runtime::second);
+  EXPECT_EQ(ends.client->failure, Failure::TimedOut);
+  EXPECT_EQ(ends.withdrawals, 1);
+  EXPECT_EQ(ends.world.network.stream_count(), 0u);
+}
+
+// Nobody listens.
+TEST(StartupTest, not_reachable) {
+  TwoEnds ends;
+  ends.listener.reset();
+  ends.ask();
+  ends.run(runtime::second);
+  EXPECT_EQ(ends.client->failure, Failure::NotReachable);
+}
+
+// A responder that closes at revision 2, or answers in revision 1, is asked again in revision 1, once (rulings M-3, M-13).
+TEST(StartupTest, fall_back) {
+  for (const bool closes : {false, true}) {
+    TwoEnds ends;
+    ends.listener.reset();
+    RawPeer peer;
+    peer.listen(ends.world.server);
+    peer.closes = closes;
+    peer.answers = {closes ? std::vector<std::uint8_t>{} : octets_of(plain_reply), octets_of(plain_reply)};
+    ends.ask();
+    ends.run(runtime::second);
+    EXPECT_EQ(peer.accepts, 2) << closes;
+    EXPECT_EQ(ends.client->connects, 1) << closes;
+    const auto asked = StartupFrame::parse(peer.octets);
+    ASSERT_TRUE(asked);
+    EXPECT_EQ(asked->revision, 1);
+    EXPECT_FALSE(asked->enhanced);
+    peer.stream.reset();
+    ends.run(runtime::second);
+  }
+}
+
+// What is no reply: the initiator fails, and says why.
+TEST(StartupTest, initiator_bad_reply) {
+  StartupFrame enhanced{.kind = FrameKind::reply, .crc = true, .revision = 2};
+  enhanced.enhanced = EnhancedData{.ird = 1, .ord = 1};
+  const std::vector<std::uint8_t> good = octets_of(enhanced);
+  struct Bad {
+    std::vector<std::uint8_t> octets;
+    Failure failure;
+  };
+  std::vector<Bad> bad{{octets_of(plain_request), Failure::Crossing}};
+  for (const auto& [at, value] : {std::pair<std::size_t, std::uint8_t>{0, 'm'}, {15, 'x'}, {17, 3}, {18, 2}, {19, 3}}) {
+    bad.push_back({good, Failure::Invalid});
+    bad.back().octets[at] = value;
+  }
+  for (const Bad& one : bad) {
+    TwoEnds ends;
+    ends.listener.reset();
+    RawPeer peer;
+    peer.listen(ends.world.server);
+    peer.answers = {one.octets};
+    ends.ask();
+    ends.run(runtime::second);
+    EXPECT_EQ(ends.client->failure, one.failure);
+    EXPECT_TRUE(peer.ended);
+    peer.stream.reset();
+  }
+}
+
+// The other end's ORD is more than this end can have as IRD, or none of its RTR indications is had here: it is told by
+// a Terminate Message of layer 2, type 0 (RFC 6581 9.1, 9.2).
+TEST(StartupTest, initiator_cannot_agree) {
+  for (const bool ird : {false, true}) {
+    StartupFrame reply{.kind = FrameKind::reply, .revision = 2};
+    reply.enhanced =
+        EnhancedData{.peer_to_peer = true, .rdma_read_rtr = true, .ord = static_cast<std::uint16_t>(ird ? 17 : 1)};
+    Settings settings;
+    settings.request.options.crc = false;
+    TwoEnds ends(settings);
+    ends.listener.reset();
+    RawPeer peer;
+    peer.listen(ends.world.server);
+    peer.answers = {octets_of(reply)};
+    ends.ask();
+    ends.run(runtime::second);
+    EXPECT_EQ(ends.client->failure, Failure::NotAgreed);
+    const std::size_t request = StartupFrame::header_bytes + EnhancedData::size();
+    ASSERT_EQ(peer.octets.size(), request + wire::mpa::fpdu_bytes(18 + 4));
+    const wire::Bytes terminate = wire::Bytes(peer.octets).subspan(request + 2 + 18);
+    EXPECT_EQ(
+        wire::rdmap::Terminate::cause_of(terminate),
+        wire::rdmap::Cause::of(ird ? wire::mpa::ErrorCode::insufficient_ird : wire::mpa::ErrorCode::no_matching_rtr));
+    peer.stream.reset();
+    ends.run(runtime::second);
+    EXPECT_EQ(ends.client->ends, 1);
+  }
+}
+
+// What is no request, or a request with octets behind it: the responder closes, and offers nothing, or withdraws.
+TEST(StartupTest, responder_bad_request) {
+  const std::vector<std::uint8_t> good = octets_of(plain_request);
+  std::vector<std::vector<std::uint8_t>> bad{octets_of(plain_reply)};
+  for (const auto& [at, value] : {std::pair<std::size_t, std::uint8_t>{0, 'm'}, {15, 'x'}, {17, 3}, {18, 3}}) {
+    bad.push_back(good);
+    bad.back()[at] = value;
+  }
+  bad.push_back(good);
+  bad.back().push_back(0);
+  for (std::size_t cut = 0; cut < good.size(); ++cut)
+    bad.emplace_back(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(cut));
+  for (const auto& octets : bad) {
+    TwoEnds ends(patient());
+    RawPeer peer;
+    peer.closes = octets.size() < good.size();
+    peer.connect(ends.world.client, octets);
+    ends.run(runtime::second);
+    EXPECT_EQ(ends.waiting, nullptr);
+    EXPECT_EQ(ends.offers.size(), octets.size() > good.size() ? 1u : 0u);
+    EXPECT_EQ(ends.server_core.counters.startups_failed, 1u) << octets.size();
+    EXPECT_EQ(ends.listener->size(), 0u);
+    EXPECT_TRUE(peer.ended);
+    peer.stream.reset();
+  }
+}
+
+// Start-ups that send nothing are limited in number and time; one that is in time is served all the same.
+TEST(StartupTest, half_open_limit) {
+  TwoEnds ends;
+  ends.server_core.config.half_open = 3;
+  std::vector<RawPeer> peers(10);
+  for (RawPeer& peer : peers) peer.connect(ends.world.client, {'M'});
+  ends.run(runtime::second);
+  EXPECT_EQ(ends.listener->half_open(), 3u);
+  EXPECT_EQ(ends.server_core.counters.half_open_dropped, 7u);
+  EXPECT_EQ(std::count_if(peers.begin(), peers.end(), [](const RawPeer& peer) { return peer.ended; }), 7);
+  ends.connect();
+  ends.run(10 * runtime::second);
+  EXPECT_EQ(ends.listener->half_open(), 0u);
+  EXPECT_TRUE(std::all_of(peers.begin(), peers.end(), [](const RawPeer& peer) { return peer.ended; }));
+}
+
+// Requests beyond the backlog are closed at once.
+TEST(StartupTest, backlog) {
+  Settings settings = patient();
+  settings.backlog = 2;
+  TwoEnds ends(settings);
+  std::vector<RawPeer> peers(3);
+  for (RawPeer& peer : peers) peer.connect(ends.world.client, octets_of(plain_request));
+  ends.run(runtime::second);
+  EXPECT_EQ(ends.offers.size(), 2u);
+  EXPECT_EQ(std::count_if(peers.begin(), peers.end(), [](const RawPeer& peer) { return peer.ended; }), 1);
+  for (RawPeer& peer : peers) peer.stream.reset();
+  ends.run(runtime::second);
+  EXPECT_EQ(ends.withdrawals, 2);
+}
+
+// The ULP gives up while it waits.
+TEST(StartupTest, withdraw) {
+  TwoEnds ends(patient());
+  ends.ask();
+  ends.run(runtime::second);
+  ends.initiator->withdraw();
+  EXPECT_EQ(ends.client->failure, Failure::Withdrawn);
+  ends.run(runtime::second);
+  EXPECT_EQ(ends.withdrawals, 1);
+  EXPECT_EQ(ends.world.network.stream_count(), 0u);
+}
+
+}  // namespace
+}  // namespace iwarp::testing

@@ -1,0 +1,155 @@
+// Two ends of RDMA over TCP on emulated hosts, and shorthand for what their ULPs do.
+#pragma once
+#include <map>
+
+#include "iwarp/mpa_initiator.hpp"
+#include "iwarp/mpa_listener.hpp"
+#include "tests/streams/worlds.hpp"
+
+namespace iwarp::testing {
+
+inline constexpr ProtectionDomain domain{7}, other_domain{8};
+
+/// What a core has once.
+class Core {
+ public:
+  Core(streams::Streams& streams, runtime::Scheduler& scheduler, std::uint64_t seed)
+      : memory(seed), services{streams, scheduler, config, counters, *workspace, memory} {}
+  Config config;
+  Counters counters;
+  std::unique_ptr<Workspace> workspace = std::make_unique<Workspace>();
+  MemoryTable memory;
+  Services services;
+};
+
+/// One end: a stream, its memory, and all that it was told.
+class End final : public StreamListener, public StartupListener {
+ public:
+  explicit End(Core& of, const StreamConfig& config = {.domain = domain})
+      : core(of), stream(std::make_unique<RdmapStream>(of.services, *this, config)) {}
+
+  Core& core;
+  std::unique_ptr<RdmapStream> stream;
+  std::vector<Completion> completions;
+  std::optional<CapturedError> error;
+  std::optional<wire::rdmap::Cause> terminate;
+  std::optional<PeerOffer> peer;
+  std::optional<machines::iwarp::Failure> failure;
+  int connects = 0, disconnects = 0, losses = 0, ends = 0;
+
+  void completed(const Completion& completion) override { completions.push_back(completion); }
+  void error_found(const CapturedError& found) override { error = found; }
+  void terminate_received(const wire::rdmap::Cause& cause, wire::Bytes) override { terminate = cause; }
+  void disconnected() override { ++disconnects; }
+  void lost() override { ++losses; }
+  void closed() override { ++ends; }
+  void connected(const PeerOffer& offer) override { ++connects, peer = offer; }
+  void startup_failed(machines::iwarp::Failure why, const PeerOffer& offer) override { failure = why, peer = offer; }
+
+  STag add(std::vector<std::uint8_t>& octets, Rights rights = {true, true, true, true}, ProtectionDomain of = domain) {
+    return *core.memory.add(of, octets, 0, rights);
+  }
+  RdmapStream::Posted post(SendRequest request) { return stream->post_send(request); }
+  RdmapStream::Posted send(std::uint64_t id, STag stag, std::uint32_t octets, std::uint64_t offset = 0) {
+    return post({.id = id, .pieces = {{stag, offset, octets}}});
+  }
+  RdmapStream::Posted receive(std::uint64_t id, STag stag, std::uint32_t octets, std::uint64_t offset = 0) {
+    return stream->post_receive({id, {{stag, offset, octets}}});
+  }
+  [[nodiscard]] std::vector<std::uint64_t> completed_ids() const {
+    std::vector<std::uint64_t> ids;
+    for (const Completion& one : completions) ids.push_back(one.id);
+    return ids;
+  }
+};
+
+struct Settings {
+  MpaRequest request{};
+  MpaOptions answer{};
+  std::size_t backlog = 16;
+  StreamConfig client{.domain = domain}, server{.domain = domain};
+  std::size_t client_emss = 1460, server_emss = 1460;
+  bool accepts = true;
+  std::vector<std::uint8_t> answer_data{};
+};
+
+/// A client that asks, a server that listens.
+class TwoEnds final : public MpaListenerUser {
+ public:
+  explicit TwoEnds(const Settings& settings = {}) : settings_(settings) {
+    client_core.config.emss = settings.client_emss;
+    server_core.config.emss = settings.server_emss;
+    EXPECT_EQ(listener->listen({streams::test::server_ip, 4420}), std::nullopt);
+    settings_.request.to = {streams::test::server_ip, 4420};
+  }
+  ~TwoEnds() {
+    initiator.reset();
+    for (const auto& end : {&client, &server})
+      if (*end && !(*end)->stream->is_closed() && (*end)->stream->state_name() != "Idle") (*end)->stream->abort();
+    settle();
+    listener.reset();
+    settle();
+    EXPECT_EQ(client_core.counters.unexpected_events, 0u);
+    EXPECT_EQ(server_core.counters.unexpected_events, 0u);
+  }
+
+  void run(runtime::TimeNs time) {
+    const runtime::TimeNs limit = world.scheduler.now() + time;
+    while (world.scheduler.run_next(limit)) ASSERT_TRUE(is_consistent());
+    world.scheduler.run_until(limit);
+  }
+  void settle() { run(30 * runtime::second); }
+  bool run_until(const std::function<bool()>& done) { return world.run_until(done); }
+  [[nodiscard]] bool is_consistent() const {
+    return (!client || client->stream->is_consistent()) && (!server || server->stream->is_consistent()) &&
+           (!initiator || initiator->is_consistent()) && (!listener || listener->is_consistent());
+  }
+  void ask() {
+    client = std::make_unique<End>(client_core, settings_.client);
+    server = std::make_unique<End>(server_core, settings_.server);
+    initiator = std::make_unique<MpaInitiator>(client_core.services, *client, *client->stream, settings_.request);
+    initiator->start();
+  }
+  void connect() {
+    ask();
+    run(runtime::second);
+    ASSERT_EQ(client->connects, 1);
+    ASSERT_EQ(server->connects, 1);
+  }
+
+  void offered(MpaResponder& responder, const PeerOffer& offer) override {
+    offers.push_back(offer);
+    waiting = &responder;
+    if (settings_.accepts) world.scheduler.schedule(decide_, world.scheduler.now());
+  }
+  void offer_withdrawn(MpaResponder&) override { ++withdrawals, waiting = nullptr; }
+  void accept() { std::exchange(waiting, nullptr)->accept(*server->stream, *server, settings_.answer_data); }
+  void reject() { std::exchange(waiting, nullptr)->reject(settings_.answer_data); }
+
+  streams::test::EmulatedWorld world;
+  Core client_core{world.client, world.scheduler, 1}, server_core{world.server, world.scheduler, 2};
+  std::unique_ptr<End> client, server;
+  std::unique_ptr<MpaInitiator> initiator;
+  std::vector<PeerOffer> offers;
+  MpaResponder* waiting = nullptr;
+  int withdrawals = 0;
+
+ private:
+  void decide() {
+    if (waiting != nullptr) accept();
+  }
+  Settings settings_;
+  runtime::Timer<TwoEnds, &TwoEnds::decide> decide_{*this};
+
+ public:
+  std::unique_ptr<MpaListener> listener =
+      std::make_unique<MpaListener>(server_core.services, *this, settings_.answer, settings_.backlog);
+};
+
+inline std::vector<std::uint8_t> octets_of_seed(std::size_t octets, std::uint8_t seed) {
+  std::vector<std::uint8_t> all(octets);
+  for (std::size_t i = 0; i < octets; ++i) all[i] = static_cast<std::uint8_t>(i * 13 + i / 251 + seed);
+  return all;
+}
+
+}  // namespace iwarp::testing
