@@ -99,6 +99,12 @@ class Judge {
   [[nodiscard]] bool is_silenced() const {
     return std::ranges::any_of(record_.faults, [](const Fault& fault) { return fault.kind == Fault::Kind::Silence; });
   }
+  /// The credit of a link is one, and that one frame is late for longer than anybody asks for an address.
+  [[nodiscard]] bool stands_still() const {
+    return std::ranges::any_of(record_.faults, [this](const Fault& fault) {
+      return fault.kind == Fault::Kind::Delay && fault.delay >= record_.standstill;
+    });
+  }
   [[nodiscard]] bool cut_short(int side, const Descriptor& send) const;
   void descriptors_succeed(std::string_view invariant, int side, runtime::TimeNs until);
   void calls_succeed(std::string_view invariant, int side, runtime::TimeNs until);
@@ -346,7 +352,7 @@ void Judge::one_fault_costs_little(int side) {
         call.name == peer_request_call && hit(wire::fcvi::Opcode::connect_resp2);  // T2 ends it (8.5.3 d)
     const bool connects = call.name == request_call || call.name == peer_request_call;
     const bool has_time = connects && call.limit > 3 * record_.ulp_timeout;
-    const bool unreachable = !record_.faults.empty() && !accepts && !is_damaged() &&
+    const bool unreachable = !record_.faults.empty() && !accepts && !is_damaged() && !stands_still() &&
                              call.result == vi::Return::NotReachable && !logged_out();
     if (call.returns != 0 && (unreachable || (retried && has_time && call.result != vi::Return::Success)))
       fail(cost, side, "one fault, and " + std::string(call.name) + " returns " + std::string(to_string(call.result)));

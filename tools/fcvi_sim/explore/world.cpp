@@ -19,6 +19,7 @@ constexpr std::uint64_t most_events = 200'000;
 // From the end of the faults until all is as if they had never been: links that came up, paths, logins that were lost
 // in the middle and are asked for again (R_A_TOV, twice that for ELS and CT).
 constexpr int recovery_r_a_tov = 4;
+constexpr int address_tries = 3;  // FARP-REQ, and two retries
 
 std::uint32_t hash_of(std::span<const std::uint8_t> bytes) {
   std::uint32_t hash = 0x811C9DC5;
@@ -232,6 +233,9 @@ void World::log_in() {
   run_programs();
   record_.timers_before = scheduler_.pending_count();
   record_.r_a_tov = network_->frame_lifetime(false);
+  const auto one_at_a_time = [](const auto& spec) { return spec.link.bb_credit == 1; };
+  if (std::ranges::any_of(scenario_.ports, one_at_a_time) || std::ranges::any_of(scenario_.switch_links, one_at_a_time))
+    record_.standstill = address_tries * network_->frame_lifetime(true);  // E_D_TOV each
   for (const PortSpec& port : scenario_.ports)  // the longest of all: what one end may have to wait for
     record_.ulp_timeout = std::max(record_.ulp_timeout, port.ulp_timeout != 0 ? port.ulp_timeout : record_.r_a_tov);
 }
