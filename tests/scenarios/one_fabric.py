@@ -85,13 +85,14 @@ class OneFabric(unittest.TestCase):
             self.assertEqual(capture.read_bytes(), whole.read_bytes(), f"{ranks} ranks")
 
     def test_ranks_write_what_one_process_does_while_the_fabric_falls_apart(self):
-        """ISLs and a switch go down, other FC-4s send: the same capture, picture and words."""
+        """ISLs and a switch go down, other FC-4s send: the same capture, picture, report and words."""
         scenario = self.folder / "s.yaml"
         scenario.write_text(FALLS_APART, encoding="utf-8")
 
         def seen(command, name):
-            files = [self.folder / f"{name}.pcapng", self.folder / f"{name}.svg"]
-            done = self.run_to_end([*command, "run", str(scenario), "--capture", str(files[0]), "--ladder", str(files[1])])
+            files = [self.folder / f"{name}.{kind}" for kind in ("pcapng", "svg", "html")]
+            done = self.run_to_end([*command, "run", str(scenario), "--capture", str(files[0]), "--ladder", str(files[1]),
+                                    "--report", str(files[2])])
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             return [words(done.stdout), *(file.read_bytes() for file in files)]
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <sstream>
 #include <thread>
 
 #include "tools/fcvi_sim/parts/share.hpp"
@@ -11,6 +12,7 @@
 #include "tools/fcvi_sim/run/parted_run.hpp"
 #include "tools/fcvi_sim/run/simulation.hpp"
 #include "tools/fcvi_sim/run/summary.hpp"
+#include "tools/fcvi_sim/run/wire_check.hpp"
 #include "tools/fcvi_sim/scenario/loader.hpp"
 
 namespace sim {
@@ -26,7 +28,47 @@ struct Seen {
   std::vector<std::uint8_t> capture;
   RunResult result;
   std::string picture;
+  std::string record;
 };
+
+/// All that a report is made of besides frames.
+std::string text_of(const RunRecord& record) {
+  std::ostringstream text;
+  for (const StateChange& one : record.states)
+    text << one.at << ' ' << one.port << ' ' << one.connection << ' ' << one.from << ' ' << one.to << '\n';
+  for (const RowLog::Row& one : record.rows.rows())
+    text << one.row.machine << ' ' << one.row.source << ' ' << one.row.event << ' ' << one.times << ' ' << one.kept
+         << '\n';
+  for (const RowLog::Fired& one : record.rows.fired()) text << one.at << ' ' << one.place << ' ' << one.row << '\n';
+  for (const Series& one : record.series) {
+    text << one.group << ' ' << one.name << ' ' << one.unit;
+    for (std::size_t i = 0; i < one.at.size(); ++i) text << ' ' << one.at[i] << '=' << one.values[i];
+    text << '\n';
+  }
+  for (const FaultHit& one : record.hits) text << one.record << ' ' << one.rule << '\n';
+  text << record.values_left_out << ' ' << record.queues_left_out << '\n';
+  return text.str();
+}
+
+std::string text_of(const Scenario& scenario, const std::vector<WireIu>& wire) {
+  std::string text;
+  for (const WireIu& iu : wire)
+    text +=
+        describe_iu(scenario, iu) + ' ' + std::to_string(iu.payload_bytes) + ' ' + std::to_string(iu.last_f_ctl) + '\n';
+  return text;
+}
+
+/// The first line that differs.
+std::string difference(const std::string& a, const std::string& b) {
+  std::istringstream left(a), right(b);
+  std::string one, other;
+  for (int line = 1;; ++line) {
+    const bool more = static_cast<bool>(std::getline(left, one)),
+               others = static_cast<bool>(std::getline(right, other));
+    if (!more && !others) return {};
+    if (more != others || one != other) return "line " + std::to_string(line) + ": " + one + "\n" + other;
+  }
+}
 
 Scenario read(const std::string& text) {
   auto scenario = read_scenario(text, "s.yaml", "", {});
@@ -38,37 +80,46 @@ std::string words_of(const Scenario& scenario, const RunResult& result) {
   return summary(scenario, result) + summary(check_expectations(scenario, result));
 }
 
-Seen run_whole(const Scenario& scenario) {
+Seen run_whole(const Scenario& scenario, bool reports) {
   ContentStore contents(scenario.seed);
   Bytes bytes;
   fc2::Capture capture(bytes);
   Ladder ladder(scenario);
-  Simulation simulation(scenario, contents, {.capture = &capture, .ladder = &ladder, .check = true});
+  RunRecord record;
+  Simulation simulation(scenario, contents,
+                        {.capture = &capture, .ladder = &ladder, .check = true, .record = reports ? &record : nullptr});
   const RunResult result = simulation.run();
-  return {words_of(scenario, result), bytes.all, result, to_svg(ladder, "t", simulation.start())};
+  return {words_of(scenario, result), bytes.all, result, to_svg(ladder, "t", simulation.start()), text_of(record)};
 }
 
-Seen run_parts(const Scenario& scenario, std::size_t parts) {
+Seen run_parts(const Scenario& scenario, std::size_t parts, bool reports = false) {
   ContentStore contents(scenario.seed);
   Bytes bytes;
   fc2::Capture capture(bytes);
   Ladder ladder(scenario);
-  const PartedResult parted = run_in_threads(scenario, contents, parts, {true, &capture, true, &ladder, true});
+  RunRecord record;
+  const PartedResult parted = run_in_threads(
+      scenario, contents, parts, {true, &capture, true, &ladder, true, reports, reports ? &record : nullptr});
   EXPECT_EQ(parted.error, "");
-  return {words_of(scenario, parted.result), bytes.all, parted.result, to_svg(ladder, "t", parted.start)};
+  return {words_of(scenario, parted.result), bytes.all, parted.result, to_svg(ladder, "t", parted.start),
+          text_of(record)};
 }
 
-void expect_same(const std::string& text) {
+/// `reports`: what a report shows, too.
+void expect_same(const std::string& text, bool reports = false) {
   const Scenario scenario = read(text);
   ASSERT_EQ(why_not_in_parts(scenario, scenario.switches.size()), "");
-  const Seen whole = run_whole(scenario);
+  const Seen whole = run_whole(scenario, reports);
   EXPECT_EQ(whole.result.inconsistent, "");
   for (std::size_t parts = 1; parts <= scenario.switches.size(); ++parts) {
-    const Seen seen = run_parts(scenario, parts);
+    const Seen seen = run_parts(scenario, parts, reports);
     EXPECT_EQ(seen.summary, whole.summary) << parts << " parts";
     EXPECT_TRUE(seen.capture == whole.capture) << parts << " parts: the captures differ";
     EXPECT_TRUE(seen.picture == whole.picture) << parts << " parts: the ladders differ";
     EXPECT_EQ(seen.result.duration, whole.result.duration) << parts << " parts";
+    EXPECT_EQ(difference(seen.record, whole.record), "") << parts << " parts";
+    EXPECT_EQ(difference(text_of(scenario, seen.result.wire), text_of(scenario, whole.result.wire)), "")
+        << parts << " parts";
   }
 }
 
@@ -341,6 +392,60 @@ background:
 )");
 }
 
+// What is on the wire: lost and rewritten at the receiver's link, which is in another part than the sender's.
+TEST(PartedRun, what_is_on_the_wire_is_the_same) {
+  const std::string text = ring() + every_way + R"(faults:
+  - {action: drop, message: FCVI_SEND_RQST, direction: received, port: b-2, nth: [2, 4]}
+  - {action: rewrite, message: FCVI_READ_RQST, direction: received, port: a-1, nth: 1, set: {fcvi_msg_id: 9}}
+expectations: {wire: []}
+)";
+  expect_same(text);
+  const std::string seen = text_of(read(text), run_parts(read(text), 3).result.wire);
+  EXPECT_NE(seen.find(", lost"), std::string::npos);
+  EXPECT_EQ(std::ranges::count(seen, '\n'),
+            static_cast<std::ptrdiff_t>(run_whole(read(text), false).result.wire.size()));
+}
+
+TEST(PartedRun, each_frame_on_the_wire_is_the_same) {
+  expect_same(ring() + every_way + "expectations: {wire: [], wire_frames: true, wire_from: 30us, wire_messages: " +
+              "[FCVI_SEND_RQST, FCVI_READ_RESP, PLOGI, LOGO]}\n");
+}
+
+// Of two transfers at once each has its own times.
+TEST(PartedRun, concurrent_transfers_give_the_same_results) {
+  const std::string text = ring() + R"(workloads:
+  - {name: ab, count: 4, client: a, server: b, transfers: [
+     {operation: rdma_write, data: {random: 64KiB}},
+     {operation: rdma_write, data: {random: 8KiB}, direction: server_to_client, concurrent: true},
+     {operation: rdma_read, data: {random: 20KiB}, direction: server_to_client},
+     {operation: rdma_write, data: {random: 90KiB}, concurrent: true}]}
+)";
+  expect_same(text);
+  const Scenario scenario = read(text);
+  const RunResult whole = run_whole(scenario, false).result, parted = run_parts(scenario, 3).result;
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(parted.workloads[0].transfers[i].duration, whole.workloads[0].transfers[i].duration) << i;
+    EXPECT_GT(whole.workloads[0].transfers[i].duration, 0) << i;
+  }
+}
+
+// Rows, states, queues (of ISLs between parts, too), credit, frames that a fault befell.
+TEST(PartedRun, reports_are_the_same) {
+  const std::string text =
+      ring() + every_way + "faults: [{action: drop, message: FCVI_SEND_RQST, port: b-2, nth: [2, 4]}]\n";
+  expect_same(text, true);
+  const std::string record = run_parts(read(text), 3, true).record;
+  for (const char* what : {"Switch queues left to middle ", "Switch queues middle to left ",
+                           "Switch queues right to c-4 ", "Buffer-to-buffer credit left b-1 ", "Connected", "\n0 0\n"})
+    EXPECT_NE(record.find(what), std::string::npos) << what;
+  const std::size_t isl = record.find("Switch queues left to middle ");
+  EXPECT_GT(std::ranges::count(record.substr(isl, record.find('\n', isl) - isl), '='), 20);
+}
+
+TEST(PartedRun, reports_of_a_fabric_that_falls_apart_are_the_same) {
+  expect_same(ring() + every_way + "faults: [{action: isl_down, isl: left-middle, at: 40us, for: 3ms}]\n", true);
+}
+
 TEST(PartedRun, no_workload_gives_the_same_capture) { expect_same(ring()); }
 
 // --- what is refused
@@ -362,8 +467,6 @@ TEST(PartedRun, what_no_part_can_know_in_time_is_refused) {
   const std::string elsewhere = ": happens when a frame passes that another part may see; with at all parts know when";
   for (const char* keys : {"action: isl_down, isl: left-middle", "action: switch_down, switch: right"})
     EXPECT_EQ(why_not(meets + keys + "}]\n", 2), at + elsewhere) << keys;
-  EXPECT_EQ(why_not(ring() + every_way + "expectations: {wire: []}\n", 2),
-            "expect: wire: in a run in parts nobody sees all IUs");
 }
 
 std::string error_of(const std::string& text) {

@@ -146,15 +146,21 @@ class RunOutputs {
             options_.report.empty() ? nullptr : &record_};
   }
   /// False with a message when one could not be written.
-  /// `simulation`: nullptr of a run in parts, which has no report. `start`: Simulation::start().
-  bool write(const Simulation* simulation, runtime::TimeNs start, const Verdicts& verdicts);
+  /// `start`: Simulation::start().
+  bool write(const RunResult& result, runtime::TimeNs start, const Verdicts& verdicts);
   [[nodiscard]] PartOptions part_options() {
-    return {!options_.capture.empty(), capture_ ? &*capture_ : nullptr, !options_.ladder.empty(),
-            ladder_ ? &*ladder_ : nullptr, options_.check};
+    const bool reports = !options_.report.empty();
+    return {.captures = capture_.has_value(),
+            .capture = capture_ ? &*capture_ : nullptr,
+            .ladders = ladder_.has_value(),
+            .ladder = ladder_ ? &*ladder_ : nullptr,
+            .check = options_.check,
+            .reports = reports,
+            .record = reports ? &record_ : nullptr};
   }
 
  private:
-  bool write_report(const Simulation& simulation, const Verdicts& verdicts);
+  bool write_report(const RunResult& result, runtime::TimeNs start, const Verdicts& verdicts);
   static void write(fc2::drivers::FileSink& file, const std::string& text) {
     file.write(std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
   }
@@ -181,12 +187,12 @@ std::string RunOutputs::open() {
   return {};
 }
 
-bool RunOutputs::write_report(const Simulation& simulation, const Verdicts& verdicts) {
+bool RunOutputs::write_report(const RunResult& result, runtime::TimeNs start, const Verdicts& verdicts) {
   if (!sink_.flush()) {
     refuse("the frames of the report: the temporary file could not be written");
     return false;
   }
-  const report::Run run{scenario_, simulation.result(), verdicts, record_, simulation.start()};
+  const report::Run run{scenario_, result, verdicts, record_, start};
   const report::Report report = report::of_run(run, sink_.path(), options_.report_frames);
   if (!report.error.empty()) {
     refuse("the frames of the report: " + report.error);
@@ -196,13 +202,13 @@ bool RunOutputs::write_report(const Simulation& simulation, const Verdicts& verd
   return commit(report_file_, options_.report, said_);
 }
 
-bool RunOutputs::write(const Simulation* simulation, runtime::TimeNs start, const Verdicts& verdicts) {
+bool RunOutputs::write(const RunResult& result, runtime::TimeNs start, const Verdicts& verdicts) {
   if (ladder_) {
     const std::string title = scenario_.name + ", seed " + std::to_string(scenario_.seed);
     write(ladder_file_, to_svg(*ladder_, title, start));
   }
   return commit(capture_file_, options_.capture, said_) && commit(ladder_file_, options_.ladder, said_) &&
-         (options_.report.empty() || write_report(*simulation, verdicts));
+         (options_.report.empty() || write_report(result, start, verdicts));
 }
 
 /// What one run of the file came to, told in full where it is the only one.
@@ -235,7 +241,6 @@ class OneRun {
 };
 
 std::string OneRun::why_not_in_parts() const {
-  if (!options_.report.empty()) return "--report: a run in parts writes none; fcvi-sim report makes one of its capture";
   const std::string why = sim::why_not_in_parts(scenario_, parts());
   return why.empty() ? why : options_.scenario + ": " + why;
 }
@@ -268,7 +273,7 @@ int OneRun::carry_out(bool alone) {
   const Clocks elapsed = Clocks::now() - time_spent_on_data() - begin;
   verdicts_ = check_expectations(scenario_, result_);
   tell(alone, elapsed);
-  if (!outputs.write(simulation ? &*simulation : nullptr, start, verdicts_)) return bad_input;
+  if (!outputs.write(result_, start, verdicts_)) return bad_input;
   if (alone) said_ += summary(verdicts_);
   return verdicts_.failures.empty() ? all_held : expectation_failed;
 }
@@ -598,8 +603,10 @@ int simulate_part(const RunOptions& options, Exchange& exchange) {
   if (!scenario || !why_not_in_parts(*scenario, exchange.parts()).empty()) return bad_input;
   ContentStore contents(scenario->seed);
   if (!contents.load(scenario->workloads).empty()) return bad_input;
-  const PartOptions own{
-      .captures = !options.capture.empty(), .ladders = !options.ladder.empty(), .check = options.check};
+  const PartOptions own{.captures = !options.capture.empty() || !options.report.empty(),
+                        .ladders = !options.ladder.empty(),
+                        .check = options.check,
+                        .reports = !options.report.empty()};
   const PartedResult parted = run_part(*scenario, contents, exchange, own);
   return parted.error.empty() ? all_held : bad_input;
 }

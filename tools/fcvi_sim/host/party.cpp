@@ -72,7 +72,7 @@ Task<Party::Attempt> Party::begin(std::size_t run) {
   if (transfer.operation != Operation::RdmaRead) fill(attempt.region, attempt.layout, *content);
   result_of(run).due.clear();
   if (result_.far != nullptr) result_.far->transfer_began(arrivals_.runs()[run].index);
-  result_.run_started = now();
+  result_of(run).run_started = now();
   attempt.before = result_.traffic;
   attempt.began = now();
   co_await post_messages(run, attempt.offer, attempt.layout, attempt.region);
@@ -86,7 +86,7 @@ Task<> Party::finish(std::size_t run, const Attempt& attempt) {
   TransferResult& result = result_of(run);
   result.messages += transfer.message_count();
   result.bytes += transfer.data.size_bytes;
-  result.duration += result_.run_finished - result_.run_started;
+  result.duration += result.run_finished - result.run_started;
   const Traffic traffic = result_.traffic - attempt.before;
   if (result_.far != nullptr) result_.spans.push_back({arrivals_.runs()[run].index, attempt.began, now()});
   result.traffic.ius += traffic.ius;
@@ -143,7 +143,7 @@ Task<> Party::conclude(std::size_t run, const Offer& offer, const Layout& layout
   Done done{.run = static_cast<std::uint32_t>(run), .length_bytes = transfer.data.size_bytes, .failed = first_error_};
   done.digest = digest_of(region, layout, *content_of(run));
   if (transfer.operation == Operation::RdmaRead) {
-    note_run_finished();
+    note_run_finished(run);
     if (first_error_ == 0 && done.digest != offer.digest) ++result.different;
   }
   co_await send_control(done);
@@ -192,7 +192,7 @@ Task<> Party::receive_messages(std::size_t run) {
     --credits;
     co_await send_control(Credit{.run = static_cast<std::uint32_t>(run), .messages = half});
   }
-  note_run_finished();
+  note_run_finished(run);
 }
 
 void Party::take_message(std::size_t run, std::uint64_t place, const Received& received) {
@@ -234,16 +234,16 @@ bool Party::is_over(std::size_t run, std::uint64_t place, const Received& receiv
   return true;
 }
 
-void Party::note_run_finished() {
-  result_.run_finished = now();
-  if (result_.far != nullptr) result_.far->run_finished(now());
+void Party::note_run_finished(std::size_t run) {
+  result_of(run).run_finished = now();
+  if (result_.far != nullptr) result_.far->run_finished(arrivals_.runs()[run].index, now());
 }
 
 Task<> Party::judge(std::size_t run) {
   const TransferSpec& transfer = transfer_of(run);
   const Done done = early_done_ ? *early_done_ : co_await receive_control<Done>(run);
   const Buffer& buffer = buffer_of(run);
-  if (transfer.operation == Operation::RdmaWrite && !takes_receives(transfer)) note_run_finished();
+  if (transfer.operation == Operation::RdmaWrite && !takes_receives(transfer)) note_run_finished(run);
   Verdict verdict{.run = static_cast<std::uint32_t>(run)};
   const auto content = content_of(run);
   const bool read = transfer.operation == Operation::RdmaRead;

@@ -82,7 +82,7 @@ class Party {
   /// Done has come in the place of a message: no other message comes.
   [[nodiscard]] bool is_over(std::size_t run, std::uint64_t place, const Received& received);
   Task<> judge(std::size_t run);
-  void note_run_finished();
+  void note_run_finished(std::size_t run);
   void post_message(const TransferSpec& transfer, std::uint64_t message, const Offer& offer, const Layout& layout,
                     const Region& region);
 

@@ -19,7 +19,7 @@ class FarSide {
  public:
   virtual void transfer_began(std::size_t transfer) = 0;
   virtual void message_due(std::size_t transfer, runtime::TimeNs due) = 0;
-  virtual void run_finished(runtime::TimeNs at) = 0;
+  virtual void run_finished(std::size_t transfer, runtime::TimeNs at) = 0;
 
  protected:
   ~FarSide() = default;
@@ -75,7 +75,10 @@ struct TransferResult {
   Traffic traffic = {};                                 // with the programs' own messages and all responses
   std::optional<std::uint32_t> unexpected_status = {};  // error bits of the first descriptor that failed otherwise
   Sha256 digest{};                                      // of the last repetition's content
-  std::vector<runtime::TimeNs> due = {};  // of the repetition under way, by message; where times are noted
+  // Of the repetition under way:
+  std::vector<runtime::TimeNs> due = {};  // by message; where times are noted
+  runtime::TimeNs run_started = 0,
+                  run_finished = 0;  // as the initiator, and whoever sees the last byte in place, saw it
 };
 
 struct SeenCompletion {
@@ -95,8 +98,6 @@ struct WorkloadResult {
   Traffic traffic;
   MessageLog log = {};
   std::string broken;  // why a program gave up
-  // Of the run under way: the initiator writes the first, whoever sees the last byte in place the second.
-  runtime::TimeNs run_started = 0, run_finished = 0;
 
   // Where the other side runs elsewhere: both have a result, and these make one of them (merge_workload).
   FarSide* far = nullptr;  // else nullptr

@@ -50,8 +50,8 @@ fc2::NameDatabase::Port record_of(ByteReader& from) {
 
 }  // namespace
 
-FcBoundary::FcBoundary(const runtime::Scheduler& clock, fc2::Fabric& fabric, fc2::FramePool& pool,
-                       const Scenario& scenario, const Share& share)
+FcBoundary::FcBoundary(runtime::Scheduler& clock, fc2::Fabric& fabric, fc2::FramePool& pool, const Scenario& scenario,
+                       const Share& share)
     : clock_(clock), fabric_(fabric), pool_(pool), part_(share.part) {
   for (std::size_t i = 0; i < scenario.switch_links.size(); ++i) {
     const SwitchLinkSpec& spec = scenario.switch_links[i];
@@ -95,6 +95,26 @@ void FcBoundary::CutEnd::carry(fc2::Channel& /*channel*/, fc2::FramePtr frame) {
   message.put(FrameNote{boundary_.clock_.now(), frame->arrival, frame->entered, frame->path_age, frame->size_bytes,
                         frame->fault, frame->sof, frame->eof, frame->crc_error});
   message.put_bytes(frame->content());
+  if (!boundary_.counts_in_flight_) return;
+  arrivals_.push_back(frame->arrival);
+  if (!pending()) boundary_.clock_.schedule(*this, arrivals_.front());
+}
+
+void FcBoundary::CutEnd::link_broke() {
+  broke_at_ = boundary_.clock_.now();
+  arrivals_.clear();
+  boundary_.clock_.cancel(*this);
+}
+
+void FcBoundary::CutEnd::fire(fc2::TimeNs now) {
+  while (!arrivals_.empty() && arrivals_.front() <= now) arrivals_.pop_front();
+  if (!arrivals_.empty()) boundary_.clock_.schedule(*this, arrivals_.front());
+}
+
+std::size_t FcBoundary::in_flight(std::size_t isl) {
+  counts_in_flight_ = true;
+  const auto found = end_of_isl_.find(static_cast<std::uint32_t>(isl));
+  return found == end_of_isl_.end() ? 0 : found->second->in_flight();
 }
 
 bool FcBoundary::CutEnd::loses(fc2::Primitive primitive, fc2::TimeNs now) {

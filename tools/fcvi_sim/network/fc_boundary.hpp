@@ -15,23 +15,27 @@ namespace sim {
 class FcBoundary final : public Boundary, private fc2::DirectoryExport {
  public:
   /// All references outlive it.
-  FcBoundary(const runtime::Scheduler& clock, fc2::Fabric& fabric, fc2::FramePool& pool, const Scenario& scenario,
+  FcBoundary(runtime::Scheduler& clock, fc2::Fabric& fabric, fc2::FramePool& pool, const Scenario& scenario,
              const Share& share);
   ~FcBoundary() override;
 
   void open(Outbox& outbox) override { outbox_ = &outbox; }
   void deliver(MessageKind kind, ByteReader& message) override;
+  /// Frames that the end of that ISL which is here sent, and that have not arrived. From the first call on each arrival
+  /// is an event here, too, so that observers look again. 0: no end is elsewhere.
+  [[nodiscard]] std::size_t in_flight(std::size_t isl);
 
  private:
   /// The end of an ISL that is here: takes what it sends.
-  class CutEnd final : public fc2::FrameFault, public fc2::PrimitiveFault {
+  class CutEnd final : public fc2::FrameFault, public fc2::PrimitiveFault, private runtime::Event {
    public:
     CutEnd(FcBoundary& boundary, std::uint32_t isl, bool at_a, std::size_t far_part)
         : boundary_(boundary), isl_(isl), at_a_(at_a), far_part_(far_part) {}
     /// At both ends of the ISL.
     void take_place();
     void carry(fc2::Channel& channel, fc2::FramePtr frame) override;
-    void link_broke() override { broke_at_ = boundary_.clock_.now(); }
+    void link_broke() override;
+    [[nodiscard]] std::size_t in_flight() const { return arrivals_.size(); }
     bool loses(fc2::Primitive primitive, fc2::TimeNs now) override;
     /// What the far end sent then was on the ISL when it broke.
     [[nodiscard]] bool lost(fc2::TimeNs sent) const { return sent <= broke_at_; }
@@ -50,11 +54,13 @@ class FcBoundary final : public Boundary, private fc2::DirectoryExport {
       return primitive != fc2::Primitive::RRdy && !(link().a.online() && link().b.online());
     }
     [[nodiscard]] ByteWriter& begin(MessageKind kind, fc2::TimeNs arrival);
+    void fire(fc2::TimeNs now) override;
     FcBoundary& boundary_;
     const std::uint32_t isl_;
     const bool at_a_;
     const std::size_t far_part_;
-    fc2::TimeNs broke_at_ = -1;  // last
+    fc2::TimeNs broke_at_ = -1;         // last
+    std::deque<fc2::TimeNs> arrivals_;  // of frames on the line; where they are counted
     FarEnd far_{*this};
   };
   void exported(fc2::TimeNs due, std::size_t origin, const fc2::DirectoryChange& change) override;
@@ -64,13 +70,14 @@ class FcBoundary final : public Boundary, private fc2::DirectoryExport {
   void frame_came(ByteReader& message);
   void directory_came(ByteReader& message);
 
-  const runtime::Scheduler& clock_;
+  runtime::Scheduler& clock_;
   fc2::Fabric& fabric_;
   fc2::FramePool& pool_;
   const std::size_t part_;
   Outbox* outbox_ = nullptr;
   std::deque<CutEnd> ends_;
   std::map<std::uint32_t, const CutEnd*> end_of_isl_;
+  bool counts_in_flight_ = false;
 };
 
 }  // namespace sim

@@ -64,6 +64,7 @@ class FabricTopology final : public FcTopology {
     for (std::size_t i = 0; i < scenario.switches.size(); ++i) add_switch(scenario, i);
     for (const SwitchLinkSpec& spec : scenario.switch_links) {
       fc2::InterSwitchLink& link = fabric_.connect(fabric_.at(spec.from), fabric_.at(spec.to), spec.link);
+      ends_here_.emplace_back(has_switch(spec.from), has_switch(spec.to));
       if (capture != nullptr && spec.capture) link.tap(link.a().owner(), &capture->add_interface(spec.name));
     }
     fabric_.configure();  // before anybody looks
@@ -178,22 +179,32 @@ class FabricTopology final : public FcTopology {
     std::vector<std::string> names;
     for (std::size_t host = 0; host < places_.size(); ++host)
       if (!spec(host).at_loop)
-        names.push_back(fabric_.at(spec(host).at_switch).config().name + " to " + spec(host).name);
-    for (const auto& link : fabric_.links())
-      for (fc2::EPort* end : {&link->a(), &link->b()})
-        names.push_back(end->owner().config().name + " to " + end->far_end().owner().config().name);
+        names.push_back(has_switch(spec(host).at_switch)
+                            ? fabric_.at(spec(host).at_switch).config().name + " to " + spec(host).name
+                            : "");
+    for (std::size_t isl = 0; isl < fabric_.links().size(); ++isl) {
+      const std::string& a = fabric_.links()[isl]->a().owner().config().name;
+      const std::string& b = fabric_.links()[isl]->b().owner().config().name;
+      names.push_back(ends_here_[isl].first ? a + " to " + b : "");
+      names.push_back(ends_here_[isl].second ? b + " to " + a : "");
+    }
     for (const Ring& ring : loops_) names.push_back(ring.at->config().name + " to its loop");
     return names;
   }
   void add_queue_lengths(std::vector<std::uint64_t>& to) override {
     for (std::size_t host = 0; host < places_.size(); ++host)
       if (!spec(host).at_loop) to.push_back(queue_to(host));
-    for (const auto& link : fabric_.links()) {
-      to.push_back(link->a().waiting() + link->link().a.output().in_flight());
-      to.push_back(link->b().waiting() + link->link().b.output().in_flight());
+    for (std::size_t isl = 0; isl < fabric_.links().size(); ++isl) {
+      fc2::InterSwitchLink& link = *fabric_.links()[isl];
+      const std::size_t cut = boundary_ ? boundary_->in_flight(isl) : 0;  // of the end that is here
+      const auto [a_here, b_here] = ends_here_[isl];
+      to.push_back(a_here ? link.a().waiting() + link.link().a.output().in_flight() + cut : 0);
+      to.push_back(b_here ? link.b().waiting() + link.link().b.output().in_flight() + cut : 0);
     }
     for (const Ring& ring : loops_) to.push_back(ring.fl_port == nullptr ? 0 : ring.fl_port->waiting());
   }
+  /// In this part of the run.
+  [[nodiscard]] bool has_switch(std::size_t index) const { return share_ == nullptr || share_->has_switch(index); }
   [[nodiscard]] std::uint64_t queue_to(std::size_t host) {
     fc2::Link* link = link_of(host);
     return link == nullptr ? 0 : places_[host].at->frames_for(port(host)) + link->a.output().in_flight();
@@ -209,11 +220,12 @@ class FabricTopology final : public FcTopology {
     ring.fl_port = other;
   }
 
-  const Share* share_;           // nullptr: all of it
-  std::deque<SwitchRows> rows_;  // by switch; outlive them
-  std::deque<Ring> loops_;       // outlive the switches
-  mutable fc2::Fabric fabric_;   // its at() is not const
-  std::vector<Place> places_;    // by host
+  const Share* share_;                            // nullptr: all of it
+  std::deque<SwitchRows> rows_;                   // by switch; outlive them
+  std::deque<Ring> loops_;                        // outlive the switches
+  mutable fc2::Fabric fabric_;                    // its at() is not const
+  std::vector<Place> places_;                     // by host
+  std::vector<std::pair<bool, bool>> ends_here_;  // by ISL: a, b
   std::optional<FcBoundary> boundary_;
 };
 

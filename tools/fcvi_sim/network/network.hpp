@@ -109,7 +109,7 @@ class Network {
   virtual void add_gauges(std::size_t host, std::vector<HostTransport::Gauge>& to) { this->host(host).add_gauges(to); }
   /// Of what is no host: switches, by name.
   virtual void visit_switches(const TallyVisitor& visit) const = 0;
-  /// Queues in switches: "domain-1 to bob". The same ones at every time.
+  /// Queues in switches: "domain-1 to bob"; an empty one is in another part of the run. The same ones at every time.
   [[nodiscard]] virtual std::vector<std::string> queue_names() const { return {}; }
   /// Appends how many frames wait in each at this moment, or are on the line out of it.
   virtual void add_queue_lengths(std::vector<std::uint64_t>& /*to*/) {}

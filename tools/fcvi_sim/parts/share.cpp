@@ -8,20 +8,12 @@ namespace {
 /// From the end of all programs until ports log out, at least: nobody needs to know sooner of the end.
 constexpr runtime::TimeNs most_look_ahead = 100 * runtime::microsecond;
 
-bool has_concurrent_transfers(const WorkloadSpec& workload) {
-  return std::any_of(workload.transfers.begin(), workload.transfers.end(),
-                     [](const TransferSpec& transfer) { return transfer.concurrent; });
-}
-
 std::string why_not_for(const Scenario& scenario) {
   if (scenario.topology != TopologyKind::Fabric)
     return "topology: a fabric of several switches can be simulated in parts";
   if (!scenario.fabric.has_independent_switches())
     return "topology: directory_delay is needed for a run in parts: until then no switch knows what another one does";
   if (!scenario.loops.empty()) return "topology: loops cannot be simulated in parts";
-  if (scenario.expectations.wire) return "expect: wire: in a run in parts nobody sees all IUs";
-  if (std::any_of(scenario.workloads.begin(), scenario.workloads.end(), has_concurrent_transfers))
-    return "workloads: concurrent transfers cannot be measured in a run in parts";
   return {};
 }
 

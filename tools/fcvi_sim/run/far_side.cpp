@@ -18,7 +18,11 @@ void ToFarSide::message_due(std::size_t transfer, runtime::TimeNs due) {
   message.put(due);
 }
 
-void ToFarSide::run_finished(runtime::TimeNs at) { begin(News::RunFinished).put(at); }
+void ToFarSide::run_finished(std::size_t transfer, runtime::TimeNs at) {
+  ByteWriter& message = begin(News::RunFinished);
+  message.put(transfer);
+  message.put(at);
+}
 
 void ToFarSide::deliver(ByteReader& message, std::vector<WorkloadResult>& results) {
   WorkloadResult& result = results.at(message.get<std::size_t>());
@@ -28,7 +32,11 @@ void ToFarSide::deliver(ByteReader& message, std::vector<WorkloadResult>& result
       auto& due = result.transfers.at(message.get<std::size_t>()).due;
       return due.push_back(message.get<runtime::TimeNs>());
     }
-    case News::RunFinished: result.run_finished = message.get<runtime::TimeNs>(); return;
+    case News::RunFinished: {
+      auto& finished = result.transfers.at(message.get<std::size_t>()).run_finished;
+      finished = message.get<runtime::TimeNs>();
+      return;
+    }
   }
 }
 

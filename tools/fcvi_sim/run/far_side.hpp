@@ -12,7 +12,7 @@ class ToFarSide final : public FarSide {
       : outbox_(outbox), part_(part), workload_(workload) {}
   void transfer_began(std::size_t transfer) override;
   void message_due(std::size_t transfer, runtime::TimeNs due) override;
-  void run_finished(runtime::TimeNs at) override;
+  void run_finished(std::size_t transfer, runtime::TimeNs at) override;
 
   /// The rest of a message of MessageKind::Workload, from the other part.
   static void deliver(ByteReader& message, std::vector<WorkloadResult>& results);

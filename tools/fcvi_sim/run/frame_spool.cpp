@@ -14,9 +14,14 @@ struct Note {
   bool crc_error, outbound;
 };
 
-void write(fc2::Capture& capture, std::uint64_t interface_id, std::span<const std::uint8_t> bytes) {
+Note note_of(std::span<const std::uint8_t> bytes) {
   Note note;
   std::memcpy(&note, bytes.data(), sizeof note);
+  return note;
+}
+
+void write(fc2::Capture& capture, std::uint64_t interface_id, std::span<const std::uint8_t> bytes) {
+  const Note note = note_of(bytes);
   capture.write_frame(static_cast<std::uint32_t>(interface_id), note.at,
                       {bytes.subspan(sizeof note), note.size_bytes, note.sof, note.eof, note.crc_error}, note.outbound,
                       capture.fault_note(note.fault));
@@ -36,10 +41,15 @@ void FrameSpool::Interface::frame_passed(fc2::TimeNs at, const fc2::Frame& frame
   spool_.notes_.add(*spool_.instant_, id_, head, frame.content());
 }
 
-bool FrameSpool::merge(Exchange& exchange, fc2::Capture* into) {
+bool FrameSpool::merge(Exchange& exchange, fc2::Capture* into, std::vector<FaultHit>* hits) {
   if (into == nullptr) return notes_.merge(exchange, {});
   for (const std::string& name : names_) into->add_interface(name);
-  return notes_.merge(exchange, [into](std::uint64_t id, auto bytes) { write(*into, id, bytes); });
+  return notes_.merge(exchange, [&](std::uint64_t id, auto bytes) {
+    write(*into, id, bytes);
+    const Note note = note_of(bytes);
+    if (hits != nullptr && note.fault != 0 && id < ports_.size() && ports_[id])
+      hits->push_back({into->frame_count(), note.fault - std::size_t{1}});
+  });
 }
 
 }  // namespace sim

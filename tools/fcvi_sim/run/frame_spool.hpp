@@ -7,6 +7,7 @@
 
 #include "fc2_fabric/frame/capture.hpp"
 #include "tools/fcvi_sim/run/note_spool.hpp"
+#include "tools/fcvi_sim/run/record.hpp"
 
 namespace sim {
 
@@ -15,9 +16,16 @@ class FrameSpool final : public fc2::CaptureInterfaces {
   /// When a frame passed, which is not when it is on the wire: as long as frames come, the clock is there.
   void follow(const runtime::TimeNs& instant) { instant_ = &instant; }
   fc2::FrameTap& add_interface(std::string_view name) override;
+  /// The same, of a port: faults that befell its frames are noted.
+  fc2::FrameTap& add_port(std::string_view name) {
+    ports_.resize(interfaces_.size());
+    ports_.push_back(true);
+    return add_interface(name);
+  }
   /// Sends all to part 0, where `into` is not nullptr and gets the frames of all parts in the order of instants, and
   /// then of interfaces. All parts call it, with the same interfaces. False: in a part there was no room for all.
-  bool merge(Exchange& exchange, fc2::Capture* into);
+  /// `hits`: nullptr, or of a report.
+  bool merge(Exchange& exchange, fc2::Capture* into, std::vector<FaultHit>* hits);
 
  private:
   class Interface final : public fc2::FrameTap {
@@ -33,6 +41,7 @@ class FrameSpool final : public fc2::CaptureInterfaces {
   const runtime::TimeNs* instant_ = nullptr;
   std::deque<Interface> interfaces_;
   std::vector<std::string> names_;  // of them
+  std::vector<bool> ports_;         // of them, as far as there are ports
 };
 
 }  // namespace sim

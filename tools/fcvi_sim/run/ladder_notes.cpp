@@ -1,6 +1,5 @@
 #include "tools/fcvi_sim/run/ladder_notes.hpp"
 
-#include <algorithm>
 #include <array>
 
 namespace sim {
@@ -12,8 +11,7 @@ ByteWriter LadderNotes::begin(Kind kind) {
 }
 
 void LadderNotes::add(Kind kind, std::size_t port, ByteWriter& note) {
-  if (clock_.now() != instant_) flush();
-  noted_.push_back({static_cast<Place>(kind) << 32 | port, note.take()});
+  notes_.add(static_cast<OrderedNotes::Place>(kind) << 32 | port, note);
 }
 
 void LadderNotes::frame(const SeenFrame& seen, const wire::FcHeader& header, wire::Bytes data_field) {
@@ -43,13 +41,6 @@ void LadderNotes::state(std::size_t port, std::string_view connection, std::stri
   note.put(port);
   for (const std::string_view text : {connection, from, to}) note.put_text(text);
   add(Kind::State, port, note);
-}
-
-void LadderNotes::flush() {
-  std::stable_sort(noted_.begin(), noted_.end(), [](const Noted& a, const Noted& b) { return a.place < b.place; });
-  for (const Noted& one : noted_) sink_(instant_, one.place, one.bytes);
-  noted_.clear();
-  instant_ = clock_.now();
 }
 
 namespace {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "fc2_fabric/frame/frame_header.hpp"
-#include "tools/fcvi_sim/run/wire_check.hpp"
 #include "wire/describe.hpp"
 #include "wire/fcvi/device_header.hpp"
 
@@ -17,16 +16,12 @@ bool begins_sequence(const fc2::Frame& frame) { return frame.sof == wire::Sof::i
 /// R_CTL, D_ID, CS_CTL and S_ID.
 std::uint64_t addresses_of(const fc2::Frame& frame) { return wire::load_big<8>(frame.bytes.data()); }
 
-std::uint64_t payload_size(const wire::FcHeader& header, const fc2::Frame& frame) {
-  const std::size_t beside = wire::FcHeader::size() + header.device_header_size() + header.fill_bytes();
-  return frame.size_bytes > beside ? frame.size_bytes - beside : 0;
-}
-
 }  // namespace
 
 Observer::Observer(RunResult& result, const Scenario& scenario, Ladder* ladder, bool draws)
-    : result_(result), scenario_(scenario), ladder_(ladder), counts_only_(!draws && !scenario.expectations.wire),
-      f_port_replies_(scenario.ports.size()), connections_(connection_points_of(scenario)) {}
+    : result_(result), scenario_(scenario), ladder_(ladder), wire_(scenario, result.wire),
+      counts_only_(!draws && !scenario.expectations.wire), f_port_replies_(scenario.ports.size()),
+      connections_(connection_points_of(scenario)) {}
 
 fc2::FrameTap& Observer::tap(std::size_t index, fc2::FrameTap* capture) {
   return taps_.emplace_back(*this, index, capture);
@@ -82,7 +77,8 @@ void Observer::frame_sent(runtime::TimeNs at, std::size_t port, const fc2::Frame
   } else if (wire::is_link_control(header.r_ctl)) {
     ++result_.ius[wire::message_name(header, data_field)];
   }
-  if (scenario_.expectations.wire && outbound) record(at, port, frame);
+  if (scenario_.expectations.wire && outbound)
+    wire_notes_ != nullptr ? wire_notes_->sent(at, port, frame) : wire_.sent(at, port, frame);
   if (header.s_id == wire::well_known::f_port && header.r_ctl == wire::RCtl::els_reply) ++f_port_replies_[port];
   if (const auto connection = connections_.of(header, data_field)) {
     WorkloadResult& workload = result_.workloads[*connection];
@@ -109,51 +105,9 @@ void Observer::learn(const fc2::Frame& frame) {
 
 // --- what expectations want to know ------------------------------------------------------------------------------
 
-void Observer::start_clock(runtime::TimeNs zero) {
-  zero_ = zero;
-  for (WireIu& iu : result_.wire) iu.at -= zero;
-}
-
 std::optional<std::size_t> Observer::port_of(wire::FcId id) const {
   const auto found = ports_.find(id.value);
   return found == ports_.end() ? std::nullopt : std::optional(found->second);
-}
-
-void Observer::record(runtime::TimeNs at, std::size_t port, const fc2::Frame& frame) {
-  constexpr std::size_t bytes_kept = 96, most_ius = 100'000;  // up to the handle in a connection IU's payload
-  const auto facts = faults::facts_of(frame);
-  if (!facts) return;
-  const std::uint64_t payload_bytes = payload_size(facts->header, frame);
-  const bool begins = facts->first || wire::is_link_control(facts->header.r_ctl);  // an ACK stands for itself
-  if (!begins && !scenario_.expectations.wire_frames) {
-    if (WireIu* iu = iu_of(facts->header); iu != nullptr) {
-      iu->last_f_ctl = facts->header.f_ctl;
-      iu->payload_bytes += payload_bytes;
-    }
-    return;
-  }
-  if (!counts_on_wire(scenario_.expectations, *facts, frame.content())) return;
-  const auto from = scenario_.expectations.wire_from;
-  if (result_.wire.size() == most_ius || (from && (zero_ == 0 || at - zero_ < *from))) return;
-  const auto content = frame.content().first(std::min<std::size_t>(bytes_kept, frame.size_bytes));
-  result_.wire.push_back({at - zero_,
-                          port,
-                          port_of(facts->header.d_id),
-                          *facts,
-                          {content.begin(), content.end()},
-                          facts->header.f_ctl,
-                          payload_bytes});
-}
-
-// The latest of its sequence, or that very frame: SEQ_IDs come again.
-WireIu* Observer::iu_of(const wire::FcHeader& header) {
-  const auto found = std::find_if(result_.wire.rbegin(), result_.wire.rend(), [&](const WireIu& iu) {
-    const wire::FcHeader& first = iu.facts.header;
-    return first.s_id == header.s_id && first.ox_id == header.ox_id && first.seq_id == header.seq_id &&
-           first.r_ctl == header.r_ctl && (!scenario_.expectations.wire_frames || first.seq_cnt == header.seq_cnt) &&
-           first.has(wire::f_ctl::exchange_responder) == header.has(wire::f_ctl::exchange_responder);
-  });
-  return found == result_.wire.rend() ? nullptr : &*found;
 }
 
 // A service's frame is seen where it arrives: one that does not is shown as if it had.
@@ -163,23 +117,24 @@ void Observer::fault(runtime::TimeNs at, const FaultSpec& fault, std::size_t ind
   if (!header) return;
   const bool lost = fault.rule.action->loses_frame();
   if (lost && !outbound) taps_[index].frame_passed(at, frame, false);
-  if (WireIu* iu = lost ? iu_of(*header) : nullptr; iu != nullptr) iu->lost = true;
-  if (!fault.rule.action->patches.empty()) rewritten(*fault.rule.action, frame);
+  if (scenario_.expectations.wire) befell(*fault.rule.action, index, frame);
   if (notes_ != nullptr)
     notes_->fault(index, *header, fault.rule.note, lost);
   else if (ladder_ != nullptr)
     ladder_->fault(*header, fault.rule.note, lost);
 }
 
-/// From there on the wire has another IU.
-void Observer::rewritten(const fc2::FaultAction& action, const fc2::Frame& frame) {
-  const fc2::FramePtr changed = frame.pool->copy(frame);
-  for (const fc2::FramePatch& patch : action.patches) fc2::rewrite(*changed, patch);
-  const auto before = faults::facts_of(frame), after = faults::facts_of(*changed);
-  WireIu* iu = before && (before->first || scenario_.expectations.wire_frames) ? iu_of(before->header) : nullptr;
-  if (iu == nullptr || !after) return;
-  iu->facts = *after;
-  std::copy_n(changed->bytes.begin(), iu->bytes.size(), iu->bytes.begin());
+void Observer::befell(const fc2::FaultAction& action, std::size_t port, const fc2::Frame& frame) {
+  fc2::FramePtr changed;
+  if (!action.patches.empty()) {
+    changed = frame.pool->copy(frame);
+    for (const fc2::FramePatch& patch : action.patches) fc2::rewrite(*changed, patch);
+  }
+  if (!action.loses_frame() && changed == nullptr) return;
+  if (wire_notes_ != nullptr)
+    wire_notes_->befell(port, frame, action.loses_frame(), changed.get());
+  else
+    wire_.befell(frame, action.loses_frame(), changed.get());
 }
 
 }  // namespace sim

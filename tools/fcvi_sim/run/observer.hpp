@@ -11,6 +11,7 @@
 #include "tools/fcvi_sim/picture/ladder.hpp"
 #include "tools/fcvi_sim/run/ladder_notes.hpp"
 #include "tools/fcvi_sim/run/results.hpp"
+#include "tools/fcvi_sim/run/wire_log.hpp"
 #include "tools/faults/connections.hpp"
 #include "runtime/scheduler.hpp"
 #include "wire/fc_header.hpp"
@@ -27,10 +28,12 @@ class Observer {
   void fault(runtime::TimeNs at, const FaultSpec& fault, std::size_t index, bool outbound, const fc2::Frame& frame);
   /// Instead of the ladder: draws as frames pass. It outlives the observer.
   void set_notes(LadderNotes& notes) { notes_ = &notes; }
+  /// The same, instead of RunResult::wire.
+  void set_wire_notes(WireNotes& notes) { wire_notes_ = &notes; }
   /// Frames of ports whose own links are not seen here tell of connections as well: a share of a run.
   void learn_from_others(const runtime::Scheduler& clock) { share_clock_ = &clock; }
   /// Times of the results count from here.
-  void start_clock(runtime::TimeNs zero);
+  void start_clock(runtime::TimeNs zero) { wire_.start_clock(zero); }
   /// ELS replies of the F_Port that port `index` got: to its FLOGI, its LOGO.
   [[nodiscard]] std::uint64_t f_port_replies(std::size_t index) const { return f_port_replies_[index]; }
 
@@ -60,16 +63,15 @@ class Observer {
   /// Pre: a header at least; if it is inbound, a service sent it.
   void frame_sent(runtime::TimeNs at, std::size_t port, const fc2::Frame& frame, bool outbound);
   void learn(const fc2::Frame& frame);
-  void record(runtime::TimeNs at, std::size_t port, const fc2::Frame& frame);
-  void rewritten(const fc2::FaultAction& action, const fc2::Frame& frame);
-  WireIu* iu_of(const wire::FcHeader& header);
+  void befell(const fc2::FaultAction& action, std::size_t port, const fc2::Frame& frame);
   [[nodiscard]] std::optional<std::size_t> port_of(wire::FcId id) const;
 
   RunResult& result_;
   const Scenario& scenario_;
   Ladder* ladder_;
   LadderNotes* notes_ = nullptr;
-  runtime::TimeNs zero_ = 0;
+  WireLog wire_;
+  WireNotes* wire_notes_ = nullptr;
   const runtime::Scheduler* share_clock_ = nullptr;  // of a share of a run
   std::map<std::uint32_t, std::size_t> ports_;       // by N_Port_ID, as they sent from it
   // What was entered there last: most frames follow one of the same port.

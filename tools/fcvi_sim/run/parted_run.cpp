@@ -8,6 +8,7 @@
 #include "tools/fcvi_sim/parts/share.hpp"
 #include "tools/fcvi_sim/parts/thread_exchange.hpp"
 #include "tools/fcvi_sim/run/frame_spool.hpp"
+#include "tools/fcvi_sim/run/merged_record.hpp"
 #include "tools/fcvi_sim/run/merged_result.hpp"
 #include "tools/fcvi_sim/run/simulation.hpp"
 
@@ -113,6 +114,17 @@ NoteSpool::Take drawing(Ladder* ladder) {
   return [ladder](std::uint64_t /*place*/, std::span<const std::uint8_t> note) { LadderNotes::draw(*ladder, note); };
 }
 
+/// The IUs of all parts into the result of part 0. False: there was no room for all.
+bool enter_wire(const Scenario& scenario, TimeNs zero, NoteSpool& notes, Exchange& exchange, RunResult& result) {
+  if (exchange.part() != 0) return notes.merge(exchange, {});
+  fc2::FramePool pool;
+  WireLog log(scenario, result.wire);
+  log.start_clock(zero);
+  return notes.merge(exchange, [&](std::uint64_t /*place*/, std::span<const std::uint8_t> note) {
+    WireNotes::enter(log, pool, note);
+  });
+}
+
 }  // namespace
 
 PartedResult run_part(const Scenario& scenario, const ContentStore& contents, Exchange& exchange,
@@ -120,10 +132,13 @@ PartedResult run_part(const Scenario& scenario, const ContentStore& contents, Ex
   const Share share{exchange.part(), exchange.parts(), parts_of_switches(scenario, exchange.parts())};
   Outbox outbox(exchange.parts());
   FrameSpool frames;
-  NoteSpool notes;
+  NoteSpool notes, wire;
   Outputs outputs{.check = options.check};
   if (options.captures) outputs.frames = &frames;
   if (options.ladders) outputs.notes = &notes;
+  if (scenario.expectations.wire) outputs.wire = &wire;
+  RunRecord record;
+  if (options.reports) outputs.record = &record;
   PartedResult parted;
   parted.look_ahead = look_ahead(scenario, share.part_of_switch);
   if (options.capture != nullptr) options.capture->set_fault_notes(fault_notes_of(scenario));
@@ -133,9 +148,12 @@ PartedResult run_part(const Scenario& scenario, const ContentStore& contents, Ex
   parted.windows = windows.count();
   parted.start = simulation.start();
   parted.result = merged(scenario, share, simulation.conclude(outcome), exchange);
-  if ((options.captures && !frames.merge(exchange, options.capture)) ||
-      (options.ladders && !notes.merge(exchange, drawing(options.ladder))))
+  if ((options.captures && !frames.merge(exchange, options.capture, options.reports ? &record.hits : nullptr)) ||
+      (options.ladders && !notes.merge(exchange, drawing(options.ladder))) ||
+      (scenario.expectations.wire && !enter_wire(scenario, simulation.ready_at(), wire, exchange, parted.result)))
     parted.error = "frames: no room for a temporary file";
+  if (options.reports) record = merged(std::move(record), exchange);
+  if (options.record != nullptr) *options.record = std::move(record);
   return parted;
 }
 
@@ -149,6 +167,7 @@ PartedResult run_in_threads(const Scenario& scenario, const ContentStore& conten
       PartOptions own = options;
       if (part != 0) own.capture = nullptr;
       if (part != 0) own.ladder = nullptr;
+      if (part != 0) own.record = nullptr;
       results[part] = run_part(scenario, contents, *place.exchange_of(part), own);
     } catch (const PartLost&) {  // another one has the reason
     } catch (const std::exception& error) {

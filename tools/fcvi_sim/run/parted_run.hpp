@@ -8,6 +8,7 @@
 #include "tools/fcvi_sim/host/content.hpp"
 #include "tools/fcvi_sim/parts/exchange.hpp"
 #include "tools/fcvi_sim/picture/ladder.hpp"
+#include "tools/fcvi_sim/run/record.hpp"
 #include "tools/fcvi_sim/run/results.hpp"
 
 namespace sim {
@@ -18,6 +19,8 @@ struct PartOptions {
   bool ladders = false;             // the same in all parts
   Ladder* ladder = nullptr;         // at part 0: draws what all parts saw
   bool check = false;               // see Outputs
+  bool reports = false;             // the same in all parts; with captures
+  RunRecord* record = nullptr;      // at part 0: gets what all parts noted
 };
 
 struct PartedResult {

@@ -9,6 +9,7 @@
 
 #include "runtime/time.hpp"
 #include "tools/fcvi_sim/host/host_transport.hpp"
+#include "tools/fcvi_sim/parts/byte_stream.hpp"
 
 namespace sim {
 
@@ -27,6 +28,8 @@ class RowLog {
   struct Row {
     FiredRow row;
     std::uint64_t times = 0, kept = 0;
+    runtime::TimeNs first = 0;  // when and where it fired first
+    std::uint32_t first_place = 0;
   };
   struct Fired {
     runtime::TimeNs at = 0;
@@ -35,19 +38,37 @@ class RowLog {
   };
   static constexpr std::size_t most_of_a_machine = 100'000;
 
+  /// Of one instant in an order that does not depend on who simulates what (see OrderedNotes). Before the first note.
+  void order_instants() { orders_instants_ = true; }
   /// Of one run, not before those that were noted already.
   void note(runtime::TimeNs at, std::size_t place, const FiredRow& row);
   /// In the order in which they fired first.
   [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
   /// In the order of time.
   [[nodiscard]] const std::vector<Fired>& fired() const { return fired_; }
+  /// What another part of the same run noted, whose places are others.
+  void add(const RowLog& other);
+  /// The end of a run whose instants are ordered.
+  void conclude();
+  void write(ByteWriter& to) const;
+  /// As write() left it: names become constants, which `constant` finds.
+  using Constant = std::string_view (*)(const std::string& text);
+  static RowLog read(ByteReader& from, Constant constant);
 
  private:
+  /// Of one machine.
+  struct Kept {
+    std::size_t count = 0;
+    runtime::TimeNs last = 0;
+  };
+  std::uint32_t number_of(const FiredRow& row, runtime::TimeNs at, std::uint32_t place);
+  void order_rows();
   using Key = std::pair<const char*, std::size_t>;  // where the machine's name stands, position in its table
   std::vector<Row> rows_;
   std::vector<Fired> fired_;
   boost::unordered_flat_map<Key, std::uint32_t> numbers_;
-  boost::unordered_flat_map<const char*, std::size_t> kept_;  // by machine
+  boost::unordered_flat_map<const char*, Kept> kept_;  // by machine
+  bool orders_instants_ = false;
 };
 
 /// A fault befell the frame of that record of the capture.
@@ -58,8 +79,9 @@ struct FaultHit {
 
 /// A value that a run measures: each holds until the next.
 struct Series {
-  std::string group, name;  // "Buffer credit", "client"
+  std::string group, name;  // "Buffer credit", "client"; an empty name: of another part of the run
   std::string_view unit;    // "B"; empty: a count
+  std::size_t order = 0;    // of its port, or queue behind all ports, in all parts of a run
   std::vector<runtime::TimeNs> at;
   std::vector<std::uint64_t> values;
 };
@@ -71,6 +93,9 @@ struct RunRecord {
   std::uint64_t values_left_out = 0;  // of those, behind the most
   std::size_t queues_left_out = 0;    // of switches, not measured
   std::vector<FaultHit> hits;
+
+  /// The end of a run whose instants are ordered: what was noted of one instant is in the order of places.
+  void conclude();
 
   static constexpr std::size_t most_measured = 64;  // ports, and queues of switches
   static constexpr std::size_t most_values = 2'000'000;

@@ -66,6 +66,7 @@ Simulation::Simulation(const Scenario& scenario, const ContentStore& contents, O
   if (outputs.capture != nullptr) outputs.capture->set_fault_notes(fault_notes_of(scenario));
   if (outputs.record != nullptr) begin_measurement();
   if (outputs.draw() && scenario.fabric.has_independent_switches()) note_for_ladder();
+  if (scenario.expectations.wire && scenario.fabric.has_independent_switches()) note_for_wire();
   if (outputs.check || states_matter()) driver_.set_observer([this] { observe(); });
 }
 
@@ -141,7 +142,7 @@ Task<> Simulation::start_later(Task<> program, runtime::TimeNs delay) {
 
 void Simulation::start_clocks() {
   ready_at_ = scheduler_.now();
-  observer_.start_clock(ready_at_);
+  wire_ ? wire_->start_clock(ready_at_) : observer_.start_clock(ready_at_);
   faults_.start_clock();
   if (streams_) streams_->start_clock(ready_at_);
 }
@@ -270,10 +271,11 @@ void Simulation::RowNote::row_fired(const FiredRow& row) { record.rows.note(sche
 
 fc2::FrameTap* Simulation::capture_of(const PortSpec& port) {
   if (!port.capture || streams_) return nullptr;
-  if (outputs_.record == nullptr || outputs_.capture == nullptr) {
-    fc2::CaptureInterfaces* const all = captured();
+  fc2::CaptureInterfaces* const all = captured();
+  if (outputs_.record != nullptr && outputs_.frames != nullptr)
+    return &ordered_->add_interface(outputs_.frames->add_port(port.name));
+  if (outputs_.record == nullptr || outputs_.capture == nullptr)
     return all == nullptr ? nullptr : &all->add_interface(port.name);
-  }
   fc2::FrameTap& interface = outputs_.capture->add_interface(port.name);
   fc2::FrameTap& noting = fault_notes_.emplace_back(*outputs_.record, *outputs_.capture, interface);
   return ordered_ ? &ordered_->add_interface(noting) : &noting;
@@ -299,15 +301,25 @@ void Simulation::record_rows() {
   const auto note_of = [this](std::size_t place) {
     return &row_notes_.emplace_back(*outputs_.record, scheduler_, place);
   };
-  for (std::size_t port = 0; port < nodes_.size(); ++port) nodes_[port]->set_row_listener(note_of(port));
+  if (scenario_.fabric.has_independent_switches()) outputs_.record->rows.order_instants();
+  for (std::size_t port = 0; port < nodes_.size(); ++port)
+    if (nodes_[port] != nullptr) nodes_[port]->set_row_listener(note_of(port));
   for (std::size_t i = 0; i < scenario_.switches.size(); ++i)
-    network_->set_row_listener_of_switch(i, note_of(nodes_.size() + i));
+    if (share_ == nullptr || share_->has_switch(i)) network_->set_row_listener_of_switch(i, note_of(nodes_.size() + i));
 }
 
 void Simulation::begin_measurement() {
   std::vector<std::string> names;
-  for (const auto& node : nodes_) names.push_back(node->name());
-  measurement_.emplace(*outputs_.record, *network_, std::move(names));
+  for (const auto& node : nodes_) names.push_back(node == nullptr ? "" : node->name());
+  const bool once = scenario_.fabric.has_independent_switches();
+  measurement_.emplace(*outputs_.record, *network_, std::move(names), once);
+  if (once) measurement_->take(start_);  // the same instant in all parts
+}
+
+void Simulation::conclude_record() {
+  if (!measurement_ || !scenario_.fabric.has_independent_switches()) return;
+  measurement_->conclude();
+  outputs_.record->conclude();
 }
 
 void Simulation::watch_states() {
@@ -324,13 +336,24 @@ void Simulation::watch_states() {
 }
 
 void Simulation::note_for_ladder() {
-  ladder_notes_.emplace(scheduler_, [this](runtime::TimeNs instant, LadderNotes::Place place, auto note) {
+  ladder_notes_.emplace(scheduler_, [this](runtime::TimeNs instant, OrderedNotes::Place place, auto note) {
     if (outputs_.notes != nullptr)
       outputs_.notes->add(instant, place, note);
     else
       LadderNotes::draw(*outputs_.ladder, note);
   });
   observer_.set_notes(*ladder_notes_);
+}
+
+void Simulation::note_for_wire() {
+  if (outputs_.wire == nullptr) wire_.emplace(scenario_, result_.wire);
+  wire_notes_.emplace(scheduler_, [this](runtime::TimeNs instant, OrderedNotes::Place place, auto note) {
+    if (outputs_.wire != nullptr)
+      outputs_.wire->add(instant, place, note);
+    else
+      WireNotes::enter(*wire_, pool_, note);
+  });
+  observer_.set_wire_notes(*wire_notes_);
 }
 
 void Simulation::state_changed(std::size_t port, const Endpoint& endpoint, std::string_view from, std::string_view to) {
@@ -400,6 +423,8 @@ std::uint64_t Simulation::discards_as(std::string_view reason) const {
 void Simulation::collect() {
   if (ordered_) ordered_->flush();
   if (ladder_notes_) ladder_notes_->flush();
+  if (wire_notes_) wire_notes_->flush();
+  conclude_record();
   result_.duration = scheduler_.now() - start_;
   std::size_t place = 0;
   const auto add = [&](const std::string& name, const HostTransport::Tally& tally) {

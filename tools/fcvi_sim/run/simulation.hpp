@@ -39,6 +39,8 @@ struct Outputs {
   FrameSpool* frames = nullptr;
   /// The same instead of `ladder`.
   NoteSpool* notes = nullptr;
+  /// The same instead of RunResult::wire.
+  NoteSpool* wire = nullptr;
   [[nodiscard]] bool draw() const { return ladder != nullptr || notes != nullptr; }
 };
 
@@ -75,6 +77,8 @@ class Simulation final : private PortControl {
   void run_before(runtime::TimeNs limit, bool stop_when_over = false) { driver_.run_before(limit, stop_when_over); }
   /// When the programs of this phase ended here; never: they run on.
   [[nodiscard]] runtime::TimeNs over_at() const { return over_at_; }
+  /// When the programs began; 0: they did not.
+  [[nodiscard]] runtime::TimeNs ready_at() const { return ready_at_; }
   /// When the next event is due.
   [[nodiscard]] runtime::TimeNs next_time() const { return scheduler_.next_time(); }
   /// Until when the present phase may last.
@@ -113,6 +117,7 @@ class Simulation final : private PortControl {
   void check_owners();
   void watch_states();
   void note_for_ladder();
+  void note_for_wire();
   void record_rows();
   void begin_measurement();
   void state_changed(std::size_t port, const Endpoint& endpoint, std::string_view from, std::string_view to);
@@ -154,6 +159,8 @@ class Simulation final : private PortControl {
   bool programs_run_ = false;                        // and background traffic
   std::optional<OrderedCapture> ordered_;            // with independent switches
   std::optional<LadderNotes> ladder_notes_;          // then, for a ladder
+  std::optional<WireNotes> wire_notes_;              // then, for what is expected on the wire
+  std::optional<WireLog> wire_;                      // made of them, where this is the whole run
   Observer observer_;
   Driver driver_;
   std::unique_ptr<Network> network_;
@@ -163,6 +170,7 @@ class Simulation final : private PortControl {
   std::optional<StreamTraffic> streams_;  // where hosts are on TCP
   Background background_;
   std::optional<Measurement> measurement_;  // for a report
+  void conclude_record();
   /// Takes note of the rows of one port, or switch.
   struct RowNote final : FiredRowListener {
     RowNote(RunRecord& to, const runtime::Scheduler& clock, std::size_t of) : record(to), scheduler(clock), place(of) {}
