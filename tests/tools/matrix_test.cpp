@@ -97,6 +97,10 @@ TEST(Matrix, only_takes_some_of_them) {
   EXPECT_EQ(runs(text, {.only = {"c=4"}}), Runs{"--only c=4: a name of for_each: expected one of a, b, got \"c\"; "
                                                 "did you mean \"a\"?"});
   EXPECT_EQ(runs(text, {.only = {"a"}}), Runs{"--only a: expected NAME=VALUE"});
+  EXPECT_EQ(runs(text, {.only = {"a=2, b=y"}}), Runs{"a=2, b=y|{v: 2y}"});  // as it is printed
+  EXPECT_EQ(runs(text, {.only = {"a=1,3,b=x"}}), (Runs{"a=1, b=x|{v: 1x}", "a=3, b=x|{v: 3x}"}));
+  EXPECT_EQ(runs(text, {.only = {"a=2, b=z"}}),
+            Runs{"--only b=z: b: expected one of x, y, got \"z\"; did you mean \"x\"?"});
 }
 
 TEST(Matrix, mappings_take_from_others) {

@@ -340,8 +340,28 @@ std::string Matrix::varied() const {
   return text;
 }
 
-/// --only NAME=VALUE[,VALUE]
+/// Where a name of for_each follows a comma, another choice begins: "a=1,2, b=y" as "a=1,2" and "b=y".
+std::vector<std::string> Matrix::choices_of(const std::string& text) const {
+  std::vector<std::string> choices;
+  for (const std::string& part : between_commas(text)) {
+    const std::string trimmed = part.substr(std::min(part.find_first_not_of(' '), part.size()));
+    const auto begins = [&](std::string_view name) { return trimmed.starts_with(std::string(name) + "="); };
+    if (choices.empty())
+      choices.push_back(part);
+    else if (std::ranges::any_of(varied_names(), begins))
+      choices.push_back(trimmed);
+    else
+      choices.back() += "," + part;
+  }
+  return choices;
+}
+
+/// --only NAME=VALUE[,VALUE][, NAME=VALUE...]: also as the label of a run is printed.
 void Matrix::keep_only(const std::string& text) {
+  for (const std::string& choice : choices_of(text)) keep_those_with(choice);
+}
+
+void Matrix::keep_those_with(const std::string& text) {
   const Choice choice = split("--only", text);
   const auto names = varied_names();
   if (names.empty()) throw BadInput{choice.where + ": the file has no for_each"};

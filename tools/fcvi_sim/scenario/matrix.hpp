@@ -64,7 +64,9 @@ class Matrix {
   void check_varied(const settings::Tree& each) const;
   /// Of parameters, by anything.
   [[nodiscard]] std::set<std::string, std::less<>> used_names() const;
-  void keep_only(const std::string& choice);
+  void keep_only(const std::string& text);
+  [[nodiscard]] std::vector<std::string> choices_of(const std::string& text) const;
+  void keep_those_with(const std::string& choice);
   [[nodiscard]] std::vector<std::string_view> varied_names() const;
 
   settings::Tree root_;
