@@ -132,6 +132,43 @@ class Replay(unittest.TestCase):
                 with self.subTest(scenario=scenario, port=port):
                     self.check_same(path, port)
 
+    def test_loops(self):
+        """A LIP has no frame: that it came ADISC tells, or a LOGO from another address; on a public loop FAN or a FLOGI."""
+        for scenario, ports in (("private-loop-lip", ("alice", "bob", "carol")), ("private-loop-changed", ("alice", "bob", "carol")),
+                                ("private-loop-port-leaves", ("alice", "bob", "carol")),
+                                ("public-loop-changed", ("alice", "store", "dave")), ("public-loop-unchanged", ("store", "dave"))):
+            path = self.capture_of(f"../topology/{scenario}.yaml")
+            for port in ports:
+                with self.subTest(scenario=scenario, port=port):
+                    self.check_same(path, port)
+
+    def test_two_n_ports(self):
+        """Linked to each other: FLOGI and its answers have no address, their Port_Names tell whose they are. Each frame once, too."""
+        for scenario in ("point-to-point", "point-to-point-nos"):
+            path = self.capture_of(f"../topology/{scenario}.yaml")
+            for port in ("alice", "bob"):
+                with self.subTest(scenario=scenario, port=port):
+                    self.check_same(path, port)
+        capture = pcapng.Capture.read(self.capture_of("../topology/point-to-point.yaml"))
+        without = pcapng.write_pcap(self.file("two.pcap"), capture.packets, pcapng.FC_WITH_DELIMITERS)
+        capture.packets = [packet for packet in capture.packets if packet.sent]
+        once = capture.write(self.file("two_once.pcapng"))
+        for path, port in ((once, "alice"), (once, "bob"), (without, "010101"), (without, "010102")):
+            with self.subTest(capture=path, port=port):
+                self.check_same(path, port)
+
+    def test_further_captures_without_directions(self):
+        """A frame that is on its way while its port logs in anew; a port that comes back with another N_Port_ID; a broadcast, of which
+        each port has a record."""
+        for scenario, ports in (("fabric-nos-within-message", ("010100", "010200")), ("fabric-address-changed", ("010300", "010200")),
+                                ("private-loop-lip", ("000001", "000002", "000004")),
+                                ("second_address", ("010100", "010200", "010300", "010400"))):
+            packets = pcapng.Capture.read(self.capture_of(f"../topology/{scenario}.yaml")).packets
+            path = pcapng.write_pcap(self.file("without.pcap"), packets, pcapng.FC_WITH_DELIMITERS)
+            for port in ports:
+                with self.subTest(scenario=scenario, port=port):
+                    self.check_same(path, port)
+
     def test_second_level_recovery(self):
         """An ABTS that nobody answers twice ends in LOGO (ruling 282)."""
         path = self.capture_of("../tour/17-aborts-unanswered.yaml")

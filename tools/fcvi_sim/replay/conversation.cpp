@@ -65,6 +65,14 @@ std::optional<wire::els::Login> login_of(const Carried& carried) {
   return login ? std::optional(*login) : std::nullopt;
 }
 
+/// Such have no domain: ports of a private loop, of VN2VN, and those of a public loop that ask for an N_Port_ID.
+bool is_without_domain(wire::FcId id) { return id.domain() == 0; }
+
+/// A FLOGI, on a public loop with the AL_PA as S_ID.
+bool is_asking(const wire::FcHeader& header) {
+  return is_without_domain(header.s_id) && header.d_id == wire::well_known::f_port;
+}
+
 /// First pass: who is who.
 class Census {
  public:
@@ -81,6 +89,8 @@ class Census {
   [[nodiscard]] bool holds(std::size_t interface, wire::FcId id, std::uint64_t number) const;
   /// Where the capture tells no directions.
   [[nodiscard]] bool has_both_ends() const { return pairs_.are_usual(); }
+  /// A FLOGI was accepted without an N_Port_ID: two N_Ports are linked to each other.
+  [[nodiscard]] bool is_point_to_point() const { return point_to_point_; }
   /// To the FLOGI.
   [[nodiscard]] std::optional<wire::FcId> granted(const Carried& carried) const;
 
@@ -97,6 +107,7 @@ class Census {
   [[nodiscard]] bool is_of_port(std::size_t interface) const;
 
   Pairs pairs_;
+  bool point_to_point_ = false;
   std::set<std::size_t> receiving_, logging_in_;
   std::set<std::pair<std::size_t, std::uint32_t>> arrivals_;
   std::map<std::size_t, std::string> node_names_;  // symbolic ones, by interface
@@ -140,7 +151,7 @@ void Census::learn_name(const Carried& carried, const capture::Packet& packet) {
   if (!login) return;
   const wire::FcHeader& header = carried.header;
   const bool sent = packet.direction == Direction::sent;
-  if (header.s_id == wire::well_known::unidentified) {
+  if (is_asking(header)) {
     asking_[header.ox_id.value] = login->port_name;
     if (sent) logging_in_.insert(packet.interface);
   } else if (is_port(header.s_id)) {
@@ -162,7 +173,9 @@ bool Census::holds(std::size_t interface, wire::FcId id, std::uint64_t number) c
 
 void Census::learn_grant(const Carried& carried, const capture::Packet& packet) {
   const wire::FcHeader& header = carried.header;
-  if (header.s_id != wire::well_known::f_port || !is_port(header.d_id) || !login_of(carried)) return;
+  if (header.s_id != wire::well_known::f_port || !login_of(carried)) return;
+  if (header.d_id == wire::well_known::unidentified) point_to_point_ = true;
+  if (!is_port(header.d_id)) return;
   if (packet.direction == Direction::received) grants_[header.d_id.value].push_back({packet.number, packet.interface});
   const auto asked = asking_.find(header.ox_id.value);
   if (asked == asking_.end()) return;
@@ -181,9 +194,12 @@ bool Census::is_of_port(std::size_t interface) const {
   const auto found = by_interface_.find(interface);
   if (found == by_interface_.end() || found->second.empty()) return false;
   if (logging_in_.contains(interface)) return true;
-  return found->second.size() == 1 && std::none_of(by_interface_.begin(), by_interface_.end(), [&](const auto& other) {
-           return other.first != interface && contains(other.second, found->second.front());
-         });
+  const std::vector<wire::FcId>& ids = found->second;
+  if (ids.size() != 1 && !std::all_of(ids.begin(), ids.end(), is_without_domain)) return false;
+  return std::none_of(by_interface_.begin(), by_interface_.end(), [&](const auto& other) {
+    return other.first != interface &&
+           std::any_of(ids.begin(), ids.end(), [&](wire::FcId id) { return contains(other.second, id); });
+  });
 }
 
 std::vector<CapturedPort> Census::ports(const std::vector<capture::Interface>& interfaces) const {
@@ -205,8 +221,19 @@ std::vector<CapturedPort> Census::ports(const std::vector<capture::Interface>& i
     all.push_back(std::move(port));
     told.insert(told.end(), ids.begin(), ids.end());
   }
-  for (const wire::FcId id : senders_)
-    if (!contains(told, id)) all.push_back(named({{}, {}, {}, {id}, {}}));
+  const std::size_t with_interface = all.size();
+  for (const wire::FcId id : senders_) {
+    if (contains(told, id)) continue;
+    CapturedPort port = named({{}, {}, {}, {id}, {}});
+    // A port that logged in anew may have another N_Port_ID.
+    const auto same =
+        std::find_if(all.begin() + static_cast<std::ptrdiff_t>(with_interface), all.end(),
+                     [&](const CapturedPort& other) { return port.port_name && other.port_name == port.port_name; });
+    if (same != all.end())
+      same->ids.push_back(id);
+    else
+      all.push_back(std::move(port));
+  }
   return all;
 }
 
@@ -252,6 +279,7 @@ class Selector {
   }
   [[nodiscard]] bool comes_from_afar(const capture::Seen& seen, const Carried& carried) const;
   [[nodiscard]] Role role_by_address(const capture::Seen& seen, const Carried& carried);
+  [[nodiscard]] Role role_by_name(const Carried& carried);
   [[nodiscard]] CapturedFrame frame_of(const capture::Seen& seen, Carried carried, Role role) const;
   void check(const capture::Seen& seen);
   void send_on(CapturedFrame frame, const capture::Seen& seen);
@@ -275,6 +303,7 @@ class Selector {
   const Census& census_;
   const bool by_direction_, of_simulator_;
   Pairs pairs_;
+  std::set<std::vector<std::uint8_t>> by_name_;  // FLOGI between two N_Ports, and its answers: seen
   std::string error_;
   std::vector<CapturedFrame> frames_;
   std::vector<UnderWay> under_way_;  // in the order in which they were sent
@@ -283,6 +312,11 @@ class Selector {
   std::set<ExchangeKey> answered_;
   std::map<std::pair<ExchangeKey, bool>, wire::SeqId> sequences_;  // the latest that the port sent or received
 };
+
+/// Before the larger of two N_Ports gave both their N_Port_IDs.
+bool is_before_addresses(const wire::FcHeader& header) {
+  return header.s_id == wire::well_known::unidentified || header.d_id == wire::well_known::unidentified;
+}
 
 Selector::Role Selector::role_of(const capture::Seen& seen, const Carried& carried) {
   if (!by_direction_) return role_by_address(seen, carried);
@@ -294,7 +328,8 @@ Selector::Role Selector::role_of(const capture::Seen& seen, const Carried& carri
 /// A capture that has each frame once shows it where it was sent.
 bool Selector::comes_from_afar(const capture::Seen& seen, const Carried& carried) const {
   const wire::FcHeader& header = carried.header;
-  const bool to_port = contains(port_.ids, header.d_id) || header.d_id == wire::well_known::broadcast;
+  const bool to_other = census_.is_point_to_point() && is_before_addresses(header);
+  const bool to_port = contains(port_.ids, header.d_id) || header.d_id == wire::well_known::broadcast || to_other;
   if (!to_port || seen.packet.direction != Direction::sent || census_.arrives(*port_.interface, header.s_id))
     return false;
   if (contains(port_.ids, header.d_id) && !census_.holds(*port_.interface, header.d_id, seen.packet.number))
@@ -303,22 +338,28 @@ bool Selector::comes_from_afar(const capture::Seen& seen, const Carried& carried
                       [](const std::string& comment) { return capture::told_by(comment) == capture::Tells::lost; });
 }
 
+/// FLOGI of two N_Ports to each other, and its answers, say who sent them. The second record of one is its arrival.
+Selector::Role Selector::role_by_name(const Carried& carried) {
+  const auto login = login_of(carried);
+  if (!login || !by_name_.insert(carried.bytes).second) return Role::none;
+  return port_.port_name && login->port_name == *port_.port_name ? Role::sent : Role::received;
+}
+
 /// Of a frame that was captured at both ends only the port's own end counts.
 Selector::Role Selector::role_by_address(const capture::Seen& seen, const Carried& carried) {
   using End = Pairs::End;
   const End end = census_.has_both_ends() ? pairs_.add(seen, carried.header, carried.bytes) : End::only;
   const wire::FcHeader& header = carried.header;
-  const auto asks = [&] {
-    return header.s_id == wire::well_known::unidentified ? census_.granted(carried) : std::nullopt;
-  };
+  const auto asks = [&] { return is_asking(header) ? census_.granted(carried) : std::nullopt; };
   const auto id = asks();
+  if (census_.is_point_to_point() && is_before_addresses(header)) return role_by_name(carried);
   const bool repeated = end == End::only && seen.same != 0;
   if (contains(port_.ids, header.s_id) || (id && contains(port_.ids, *id)))
-    return repeated || end == End::arrival ? Role::none : Role::sent;
+    return repeated || end == End::arrival || end == End::elsewhere ? Role::none : Role::sent;
   if (!contains(port_.ids, header.d_id) && header.d_id != wire::well_known::broadcast) return Role::none;
   const bool elsewhere =
       seen.packet.direction == Direction::received && port_.interface && seen.packet.interface != *port_.interface;
-  return elsewhere || repeated || end == End::departure ? Role::none : Role::received;
+  return elsewhere || repeated || end == End::departure || end == End::elsewhere ? Role::none : Role::received;
 }
 
 /// The port did not send it so.
@@ -384,7 +425,9 @@ void Selector::send_on(CapturedFrame frame, const capture::Seen& seen) {
   way.change(frame.bytes);
   frame.crc_error = frame.crc_error || way.crc_error;
   const auto header = wire::FcHeader::parse(frame.bytes);
-  const bool is_to_port = header && (contains(port_.ids, header->d_id) || header->d_id == wire::well_known::broadcast);
+  const bool to_other = header && census_.is_point_to_point() && is_before_addresses(*header);
+  const bool is_to_port =
+      to_other || (header && (contains(port_.ids, header->d_id) || header->d_id == wire::well_known::broadcast));
   if (!is_to_port) return;  // cut to less than a header, or rewritten
   frame.header = *header;
   const capture::Time step = std::clamp<capture::Time>(way.delay, 0, longest_gap);

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
+#include <optional>
+#include <utility>
 
 namespace sim::replay {
 namespace {
@@ -14,6 +17,30 @@ constexpr std::size_t most_waiting = 8, most_passed = 8, widest = 64;
 bool is_movable(const Call& call) {
   return std::holds_alternative<call::Post>(call) || std::holds_alternative<call::Disconnect>(call) ||
          std::holds_alternative<call::Connect>(call) || std::holds_alternative<call::Accept>(call);
+}
+
+/// For each frame where the time began in which the port sent one frame right behind the other, as fast as its link
+/// takes them anywhere in the capture.
+std::vector<std::size_t> busy_times(const std::vector<CapturedFrame>& frames) {
+  const auto pace_between = [&](std::size_t before, std::size_t at) {
+    return static_cast<double>(frames[at].at - frames[before].at) / static_cast<double>(frames[before].bytes.size());
+  };
+  const auto for_each_sent = [&](const auto& each) {
+    std::optional<std::size_t> before;
+    for (std::size_t at = 0; at < frames.size(); ++at)
+      if (frames[at].sent) each(std::exchange(before, at), at);
+  };
+  double fastest = std::numeric_limits<double>::max();
+  for_each_sent([&](std::optional<std::size_t> before, std::size_t at) {
+    if (before && frames[*before].bytes.size() > 1024) fastest = std::min(fastest, pace_between(*before, at));
+  });
+  std::vector<std::size_t> since(frames.size());
+  for (std::size_t at = 0; at < since.size(); ++at) since[at] = at;
+  for_each_sent([&](std::optional<std::size_t> before, std::size_t at) {
+    const bool full = before && pace_between(*before, at) <= 2 * fastest;
+    if (full) since[at] = since[*before];
+  });
+  return since;
 }
 
 /// Calls before frames from `first` to `last`, where those on their way to the port come to stand behind the others.
@@ -92,12 +119,13 @@ capture::Time OrderSearch::recorded_at(const CapturedFrame& frame) const {
   return found == recorded_at_.end() ? frame.at : found->second;
 }
 
-/// Those on their way where it stopped, behind the next frame that the port sent, behind further ones, or to the end.
+/// Those on their way where it stopped, behind the next frame that was captured within the port or sent by it, behind
+/// further ones, or to the end.
 bool OrderSearch::take_later(Script& script, Progress& progress) {
   const std::vector<CapturedFrame>& frames = conversation_.frames;
   std::size_t passed = 0;
   for (std::size_t last = std::max<std::size_t>(progress.position, 1) - 1; last < frames.size(); ++last) {
-    if (!frames[last].sent && last + 1 < frames.size()) continue;
+    if (frames[last].on_its_way && last + 1 < frames.size()) continue;
     if (take_behind(last, script, progress)) return true;
     if (++passed == most_passed) return false;
   }
@@ -147,8 +175,29 @@ void OrderSearch::put_behind(std::size_t first, std::size_t last) {
   std::for_each(waiting, end, [&](CapturedFrame& frame) { frame.at = std::max(frame.at, taken_at); });
 }
 
+// --- messages that waited behind others --------------------------------------------------------------------------
+
+/// Each post as early as it may have been, if it goes further so: as soon as its connection was there, in a time in
+/// which the link did not rest.
+void OrderSearch::post_ahead(Script& script, Progress& progress) {
+  const std::vector<std::size_t> busy_since = busy_times(conversation_.frames);
+  Script other = script;
+  other.calls.clear();
+  for (auto& [at, call] : script.calls) {
+    std::size_t place = at;
+    if (const auto* post = std::get_if<call::Post>(&call); post != nullptr && at < busy_since.size())
+      place = std::min(at, std::max(busy_since[at], script.vis[post->vi].connected_at));
+    other.calls.emplace(place, call);
+  }
+  const Progress now = play(other);
+  if (now.frames <= progress.frames && !now.to_the_end) return;
+  script = std::move(other);
+  progress = now;
+}
+
 Script OrderSearch::find(Script script) {
   Progress progress = play(script);
+  if (!progress.to_the_end) post_ahead(script, progress);
   while (!progress.to_the_end && plays_left_ > 0 && improve(script, progress)) {}
   return script;
 }

@@ -10,9 +10,10 @@ namespace sim::replay {
 
 /// A capture tells when the user's call showed on the wire, not whether a frame that came at about that time came
 /// before or behind the call. Neither does it tell when the port took a frame in: not before it was captured, but as
-/// late as its process came to it. Where the conversation does not go on as captured, calls are tried before such
-/// frames, then such frames behind those that the port sent next; they stay there if it goes further so. The first
-/// difference that is left is one in every order that was tried.
+/// late as its process came to it. And a message that waited behind others was posted before its first frame left.
+/// Where the conversation does not go on as captured, messages are tried earlier, then calls before such frames, then
+/// such frames behind those that the port sent next; they stay there if it goes further so. The first difference that
+/// is left is one in every order that was tried.
 class OrderSearch {
  public:
   /// All references outlive it. `tolerance`: that a frame may come late, or early, or be taken in late.
@@ -29,6 +30,7 @@ class OrderSearch {
   };
   [[nodiscard]] Progress play(const Script& script);
   bool improve(Script& script, Progress& progress);
+  void post_ahead(Script& script, Progress& progress);
   bool call_earlier(Script& script, Progress& progress);
   [[nodiscard]] std::optional<std::size_t> earlier_place(std::size_t at) const;
   bool take_later(Script& script, Progress& progress);

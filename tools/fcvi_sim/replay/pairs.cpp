@@ -1,6 +1,7 @@
 #include "tools/fcvi_sim/replay/pairs.hpp"
 
 #include <string_view>
+#include <utility>
 
 #include "tools/fcvi_sim/capture/copies.hpp"
 
@@ -43,23 +44,26 @@ Pairs::End Pairs::add(const capture::Seen& seen, const wire::FcHeader& header, w
   note_login(header);
   if (!is_between_ports(header)) return End::only;
   ++frames_;
-  const std::size_t hash = hash_of(frame) ^ std::hash<std::uint64_t>()(logins_of(header));
+  const std::size_t hash = hash_of(frame);
   const Ids ids = ids_of(header);
+  const std::uint64_t logins = std::get<3>(ids);
   const auto is_recent = [&](std::size_t of) {
     const auto found = left_.find(of);
-    return found != left_.end() && seen.since_first - found->second <= capture::Copies::longest_way;
+    return found != left_.end() && seen.since_first - found->second.at <= capture::Copies::longest_way &&
+           (found->second.logins == logins || !found->second.arrived);
   };
   const auto waiting = on_their_way_.find(ids);
   const bool is_changed = waiting != on_their_way_.end() && waiting->second != hash && is_recent(waiting->second);
   if (!is_recent(hash) && !is_changed) {
-    left_[hash] = seen.since_first;
+    left_[hash] = {seen.since_first, logins, false};
     on_their_way_[ids] = hash;
     return End::departure;
   }
   if (waiting != on_their_way_.end()) on_their_way_.erase(waiting);
-  if (is_changed) left_[hash] = seen.since_first;
+  if (is_changed) left_[hash] = {seen.since_first, logins, false};
   ++arrivals_;
-  return End::arrival;
+  const bool again = std::exchange(left_[hash].arrived, true);
+  return again && header.d_id == wire::well_known::broadcast ? End::elsewhere : End::arrival;
 }
 
 }  // namespace sim::replay

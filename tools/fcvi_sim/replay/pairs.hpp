@@ -10,13 +10,13 @@
 namespace sim::replay {
 
 /// Fed with all frames in order. Of two records between ports with the same bytes the second is the arrival of the
-/// first, and so are further ones: a fault doubled the frame. A record with other bytes is the arrival of a frame of
-/// the same Exchange, SEQ_ID and SEQ_CNT that has left and did not arrive: a fault changed it. A login of either port
-/// ends what was before it: its ids come again. What a service of the fabric sends or receives is captured at the port
-/// only.
+/// first, and so are further ones: a fault doubled the frame. Further ones of a broadcast are its arrivals at other
+/// ports. A record with other bytes is the arrival of a frame of the same Exchange, SEQ_ID and SEQ_CNT that has left
+/// and did not arrive: a fault changed it. A login of either port ends what was before it, but for frames that are
+/// still on their way: its ids come again. What a service of the fabric sends or receives is captured at the port only.
 class Pairs {
  public:
-  enum class End : std::uint8_t { only, departure, arrival };
+  enum class End : std::uint8_t { only, departure, arrival, elsewhere };
   End add(const capture::Seen& seen, const wire::FcHeader& header, wire::Bytes frame);
   /// Most frames between ports came twice.
   [[nodiscard]] bool are_usual() const { return 4 * arrivals_ > frames_; }
@@ -28,7 +28,12 @@ class Pairs {
   [[nodiscard]] Ids ids_of(const wire::FcHeader& header) const;
 
   std::uint64_t frames_ = 0, arrivals_ = 0;
-  boost::unordered_flat_map<std::size_t, capture::Time> left_;      // when frames left, by a hash of the bytes
+  struct Left {
+    capture::Time at = 0;
+    std::uint64_t logins = 0;
+    bool arrived = false;
+  };
+  boost::unordered_flat_map<std::size_t, Left> left_;               // frames that left, by a hash of the bytes
   std::map<Ids, std::size_t> on_their_way_;                         // did not arrive yet: that hash
   boost::unordered_flat_map<std::uint32_t, std::uint32_t> logins_;  // answers to FLOGI, by N_Port_ID
 };

@@ -8,7 +8,7 @@ namespace sim::replay {
 namespace {
 
 // Frames of different connections may pass each other, but no further than this.
-constexpr std::size_t window = 64;
+constexpr std::size_t window = 512;
 // So long a frame may wait for the link behind others.
 constexpr capture::Time longest_in_queue = 1'000'000;
 
@@ -73,6 +73,13 @@ bool take_turns(const CapturedFrame& one, const CapturedFrame& other) {
   return one.header.ox_id != other.header.ox_id || one.by_responder() != other.by_responder();
 }
 
+/// One is ABTS of another Exchange than the FC-VI frame that the other is.
+bool aborts_another(const CapturedFrame& one, const CapturedFrame& other) {
+  const bool first = one.header.r_ctl == wire::RCtl::abts && other.is_fc_vi();
+  const bool second = other.header.r_ctl == wire::RCtl::abts && one.is_fc_vi();
+  return (first || second) && one.header.ox_id != other.header.ox_id;
+}
+
 std::string_view name_of(wire::Bytes frame) {
   return wire::message_name(*wire::FcHeader::parse(frame), frame.subspan(wire::FcHeader::size()));
 }
@@ -131,13 +138,15 @@ void Player::advance(runtime::TimeNs now) {
 bool Player::step(runtime::TimeNs now) {
   if (next_ == conversation_.frames.size()) return await_end(now);
   const CapturedFrame& frame = conversation_.frames[next_];
+  if (time_of(next_) <= now && connected_ && breaks_link(next_)) call_user();  // the link takes nothing before
   set_gate();
   if (script_.links_down.contains(next_)) break_link();
   if (time_of(next_) > now) {
     scheduler_.schedule(*this, time_of(next_));
     return false;
   }
-  if (!connected_ && (frame.sent || traits_.own_id)) connect();
+  const bool from_n_port = frame.header.d_id == wire::well_known::f_port;  // its FLOGI: the link is up
+  if (!connected_ && (frame.sent || traits_.own_id || from_n_port)) connect();
   call_user();
   if (frame.sent && !came_.contains(next_)) return await_frame(now);
   if (!frame.sent && connected_) hand_over(frame);
@@ -216,10 +225,27 @@ void Player::break_link() {
 
 void Player::connect() {
   connected_ = true;
-  if (traits_.own_id)
-    host_.port().link_up_without_fabric(*this, *traits_.own_id);
+  if (traits_.public_loop)
+    host_.port().link_up_on_public_loop(*this, static_cast<std::uint8_t>(next_sent().s_id.value),
+                                        next_sent().d_id == wire::well_known::f_port);
+  else if (traits_.own_id)
+    host_.port().link_up_without_fabric(*this, next_sent().s_id);
   else
     host_.port().link_up(*this);
+}
+
+wire::FcHeader Player::next_sent() const {
+  for (std::size_t at = next_; at < conversation_.frames.size(); ++at)
+    if (conversation_.frames[at].sent) return conversation_.frames[at].header;
+  wire::FcHeader none;
+  none.s_id = *traits_.own_id;
+  return none;
+}
+
+bool Player::breaks_link(std::size_t at) const {
+  const auto [first, last] = script_.calls.equal_range(at);
+  return std::any_of(first, last,
+                     [](const auto& call) { return std::holds_alternative<call::LinkBreak>(call.second); });
 }
 
 /// Open while a frame of the port is due, and where none is for so long that one would be wrong.
@@ -287,7 +313,7 @@ bool Player::may_pass(std::size_t index) const {
   for (std::size_t i = first_awaited_; i < index; ++i) {
     if (came_.contains(awaited_[i])) continue;
     const CapturedFrame& before = conversation_.frames[awaited_[i]];
-    if (take_turns(frame, before)) continue;
+    if (take_turns(frame, before) || aborts_another(frame, before)) continue;
     const Stream other = stream_of(before);
     if (own.is_of_another_connection(other)) continue;
     if (other == own || (other.port == own.port && !(other.is_message && own.is_message))) return false;

@@ -63,6 +63,10 @@ class Player final : private runtime::Event, private fc2::FrameOutput {
   void break_link();
   void await(std::size_t at);
   void connect();
+  /// Of the frame that the port sends next: without a fabric its S_ID is what the link gave it, on a public loop it
+  /// ends in that, and D_ID tells whether the port has to log in.
+  [[nodiscard]] wire::FcHeader next_sent() const;
+  [[nodiscard]] bool breaks_link(std::size_t at) const;
   void set_gate();
   void skip_matched();
   void note(Difference difference);

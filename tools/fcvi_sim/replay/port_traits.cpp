@@ -161,6 +161,7 @@ PortTraits traits_of(const Conversation& conversation) {
   traits.port.first_ox_id = first->header.ox_id.value;
   traits.port.log_out_silent_ports = true;  // as the library and the simulator do (ruling 282)
   if (is_without_fabric(first->header.s_id)) traits.own_id = first->header.s_id;
+  traits.public_loop = traits.own_id && first->header.d_id == wire::well_known::f_port;
   Survey survey(traits);
   for (const CapturedFrame& frame : conversation.frames)
     if (frame.sent) survey.add(frame);

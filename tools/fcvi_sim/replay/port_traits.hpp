@@ -15,8 +15,10 @@ struct PortTraits {
   fcvi::ProviderConfig provider = {};
   std::uint16_t bb_credit = 0;
   bool alternate_bb_credit = false;
-  /// Of a port without a fabric (VN2VN, private loop): the N_Port_ID that it has from the beginning.
+  /// Of a port without a fabric (VN2VN, private loop): the N_Port_ID that it has from the beginning. Of one of a public
+  /// loop: its AL_PA.
   std::optional<wire::FcId> own_id = {};
+  bool public_loop = false;
   std::string error;  // why it cannot be played: the capture begins too late, or the port has no fabric
 };
 

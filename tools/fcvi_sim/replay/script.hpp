@@ -26,6 +26,7 @@ struct ViSpec {
   fcvi::ConnectionOptions options = {};
   std::vector<std::uint32_t> receives;  // bytes of each receive descriptor, in order
   std::vector<MemorySpec> memory;
+  std::size_t connected_at = 0;  // position among the conversation's frames: behind its set-up
 };
 
 /// `vi` is a position in Script::vis, `wait` tells the requests that came apart.
@@ -77,7 +78,7 @@ struct LogIn {
   wire::FcId port{};
 };
 struct LogOut {};     // of the fabric
-struct LinkBreak {};  // the link goes and comes: who was logged in still is
+struct LinkBreak {};  // the link goes and comes, by NOS, OLS or LIP: who was logged in still is
 }  // namespace call
 
 using Call = std::variant<call::Wait, call::Withdraw, call::Connect, call::Accept, call::Reject, call::Post, call::Fill,

@@ -45,6 +45,7 @@ std::uint8_t causes_of(Reason reason) {
 Script ScriptBuilder::build() {
   for (std::size_t at = 0; at < frames_.size(); ++at) {
     listings_.add(at, frames_[at]);
+    note_private_loop(at);
     if (frames_[at].sent)
       read_sent(at);
     else
@@ -77,6 +78,7 @@ void ScriptBuilder::read_sent(std::size_t at) {
   const auto fields = wire::fcvi::DeviceHeader::parse(frame.header.device_header_size(), frame.data_field());
   if (!fields) return;
   if (fields->opcode == Opcode::connect_resp2) return resp2_sent(at, wire::fcvi::ConnectResp2::from(*fields));
+  if (fields->opcode == Opcode::connect_resp3) return set_up(at, fields->tot_len_or_connection_id);
   if (fields->opcode == Opcode::disconnect_rqst) return disconnect_sent(at, wire::fcvi::DisconnectRqst::from(*fields));
   message_sent(at, *fields);
 }
@@ -87,6 +89,7 @@ void ScriptBuilder::read_received(std::size_t at) {
     logged_in_ = true;
     if (login->r_a_tov_ms() != 0) r_a_tov_ = capture::Time{login->r_a_tov_ms()} * 1'000'000;
   }
+  if (frame.header.s_id == wire::well_known::f_port) public_loop_interrupted(at);
   if (!frame.is_fc_vi() || frame.crc_error) return;
   if (const auto request = wire::fcvi::ConnectRqst::parse(frame.message)) {
     // The port is asked, and refuses it: no user hears of it.
@@ -100,6 +103,7 @@ void ScriptBuilder::read_received(std::size_t at) {
   if (!fields) return;
   if (fields->opcode == Opcode::connect_resp3 || fields->opcode == Opcode::disconnect_rqst)
     end_try(at, fields->tot_len_or_connection_id);
+  if (fields->opcode == Opcode::connect_resp3) set_up(at, fields->tot_len_or_connection_id);
   message_received(at, *fields);
 }
 
@@ -125,6 +129,41 @@ void ScriptBuilder::login_sent(std::size_t at) {
     logged_in_ = false;
     put(at, call::LogOut{});
   }
+}
+
+/// Without a fabric ports ask each other by ADISC where a LIP came between, or log out where they have another address
+/// since then (FC-VI 7.7.3). One that was not answered is repeated.
+void ScriptBuilder::note_private_loop(std::size_t at) {
+  const CapturedFrame& frame = frames_[at];
+  const wire::FcHeader& header = frame.header;
+  const wire::FcId own = frame.sent ? header.s_id : header.d_id, other = frame.sent ? header.d_id : header.s_id;
+  if (own.domain() != 0 || wire::is_of_fabric(other) || header.type != wire::Type::els) return;
+  const bool moved = frame.sent && own_id_ && *own_id_ != header.s_id;
+  if (frame.sent) own_id_ = header.s_id;
+  const std::string_view name = wire::message_name(frame.message_header, frame.message);
+  const std::pair<std::uint32_t, bool> key{other.value, frame.sent == frame.by_responder()};
+  const auto asked = asked_.find(key);
+  if (frame.by_responder() && asked != asked_.end()) asked->second = true;
+  const bool asks = name == "ADISC" && !frame.by_responder() && (frame.sent || other.domain() == 0);
+  const bool anew = asks && (asked_.empty() || (asked != asked_.end() && asked->second));
+  if (anew || (moved && sent_since_lip_ != 0)) {
+    asked_.clear();
+    sent_since_lip_ = 0;
+    put(at, call::LinkBreak{});
+  }
+  if (frame.sent) ++sent_since_lip_;
+  if (asks) asked_[key] = false;
+}
+
+/// FAN says that all is as before a LIP (FC-VI 7.7.4). What the port received since its last frame, it received perhaps
+/// when that LIP was over.
+void ScriptBuilder::public_loop_interrupted(std::size_t at) {
+  const CapturedFrame& frame = frames_[at];
+  if (!logged_in_ || wire::message_name(frame.message_header, frame.message) != "FAN") return;
+  constexpr capture::Time longest = 1'000'000'000;  // less than E_D_TOV, for which FAN is waited for
+  std::size_t begin = at;
+  while (begin > 0 && !frames_[begin - 1].sent && time_of(at) - time_of(begin - 1) < longest) --begin;
+  put(begin, call::LinkBreak{});
 }
 
 /// Who logs in anew with the fabric and was still logged in with others asks them by ADISC, or logs them out where its
@@ -280,6 +319,12 @@ void ScriptBuilder::resp2_sent(std::size_t at, const wire::fcvi::ConnectResp2& a
   const bool late = answer.status && answer.status->reason == Reason::connect_timeout;
   if (late && !call.deadline) call.deadline = time_of(std::min(call.last, at)) - 1;  // when RESP1 came it was over
   if (!call.peer_to_peer || answer.handle != wire::FcviHandle::unassigned) call.decided = true;
+}
+
+/// By RESP3, at either end.
+void ScriptBuilder::set_up(std::size_t at, std::uint32_t connection_id) {
+  const auto found = vi_by_setup_.find({frames_[at].header.d_id.value, connection_id});
+  if (found != vi_by_setup_.end()) script_.vis[found->second].connected_at = at + 1;
 }
 
 void ScriptBuilder::abort_sent(std::size_t at) {

@@ -78,10 +78,13 @@ class ScriptBuilder {
   void refused(std::size_t at, Incoming& incoming, wire::fcvi::Reason reason);
   void answer_received(std::size_t at, const wire::fcvi::ConnectResp1& answer);
   void resp2_sent(std::size_t at, const wire::fcvi::ConnectResp2& answer);
+  void set_up(std::size_t at, std::uint32_t connection_id);
   void abort_sent(std::size_t at);
   void disconnect_sent(std::size_t at, const wire::fcvi::DisconnectRqst& request);
   void login_sent(std::size_t at);
   [[nodiscard]] bool is_with_logins(std::size_t flogi) const;
+  void note_private_loop(std::size_t at);
+  void public_loop_interrupted(std::size_t at);
   std::size_t wait_before(Incoming& incoming, const vi::NetAddress& local);
   std::size_t vi_of(const wire::fcvi::ConnectPayload& own);
   std::size_t add_outgoing(std::size_t vi, std::size_t begin, std::size_t at, bool peer_to_peer,
@@ -135,6 +138,10 @@ class ScriptBuilder {
   std::vector<bool> disconnected_;       // by VI
   std::size_t waits_ = 0;
   bool logged_in_ = false;
+  // On a private loop:
+  std::optional<wire::FcId> own_id_;
+  std::map<std::pair<std::uint32_t, bool>, bool> asked_;  // by ADISC since the last LIP: N_Port_ID, by it; was answered
+  std::size_t sent_since_lip_ = 0;                        // frames
   Listings listings_;
   capture::Time r_a_tov_ = 10'000'000'000;
 
