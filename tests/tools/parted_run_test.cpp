@@ -442,6 +442,19 @@ TEST(PartedRun, reports_are_the_same) {
   EXPECT_GT(std::ranges::count(record.substr(isl, record.find('\n', isl) - isl), '='), 20);
 }
 
+// Both ends of such a connection have one name at one port: the changes of the one are not those of the other.
+TEST(PartedRun, a_port_connected_to_itself_changes_its_states_once) {
+  const std::string text = ring() +
+                           "workloads: [{name: own, client: a-1, server: a-1, transfers: [{operation: send, data: "
+                           "{random: 9KiB}}]}]\n";
+  expect_same(text, true);
+  const std::string record = run_whole(read(text), true).record;
+  std::size_t connected = 0;
+  for (std::size_t at = record.find(" Connected\n"); at != std::string::npos; at = record.find(" Connected\n", at + 1))
+    ++connected;
+  EXPECT_EQ(connected, 2U);
+}
+
 TEST(PartedRun, reports_of_a_fabric_that_falls_apart_are_the_same) {
   expect_same(ring() + every_way + "faults: [{action: isl_down, isl: left-middle, at: 40us, for: 3ms}]\n", true);
 }

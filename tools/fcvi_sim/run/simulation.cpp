@@ -10,6 +10,11 @@
 namespace sim {
 namespace {
 constexpr runtime::TimeNs logout_poll = runtime::microsecond;
+
+/// Of its label at a port there are two where the port is connected to itself.
+std::string name_of(const Endpoint* endpoint) {
+  return endpoint->label() + " " + std::to_string(reinterpret_cast<std::uintptr_t>(endpoint));
+}
 }  // namespace
 
 std::vector<std::string> fault_notes_of(const Scenario& scenario) {
@@ -326,7 +331,7 @@ void Simulation::watch_states() {
   for (std::size_t port = 0; port < nodes_.size(); ++port) {
     if (nodes_[port] == nullptr) continue;
     for (Endpoint* endpoint : nodes_[port]->endpoints()) {
-      const auto known = states_.try_emplace({port, endpoint->label()}, "Idle").first;
+      const auto known = states_.try_emplace({port, name_of(endpoint)}, "Idle").first;
       const std::string_view state = endpoint->vi().endpoint_state_name();
       if (known->second == state) continue;
       state_changed(port, *endpoint, known->second, state);

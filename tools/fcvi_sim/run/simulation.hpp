@@ -164,8 +164,9 @@ class Simulation final : private PortControl {
   Observer observer_;
   Driver driver_;
   std::unique_ptr<Network> network_;
-  std::vector<std::unique_ptr<Node>> nodes_;                                // on its hosts
-  std::map<std::pair<std::size_t, std::string>, std::string_view> states_;  // as last seen, by port and workload
+  std::vector<std::unique_ptr<Node>> nodes_;  // on its hosts
+  std::map<std::pair<std::size_t, std::string>, std::string_view>
+      states_;  // as last seen, by port, and workload and end
   FaultInjector faults_;
   std::optional<StreamTraffic> streams_;  // where hosts are on TCP
   Background background_;
