@@ -1,0 +1,200 @@
+#include "iwarp/ift_framing.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+#include <utility>
+
+namespace iwarp {
+namespace ift = wire::ift;
+using wire::ift::CrcUse;
+
+namespace {
+
+constexpr std::size_t around = ift::FrameHeader::size() + 2 * wire::iwarp::crc_bytes;
+constexpr std::size_t least_mulpdu = 2 * Framing::most_header_bytes;
+constexpr std::size_t most_mulpdu = std::numeric_limits<std::uint16_t>::max();  // payload_size alone can tell it
+
+std::size_t mulpdu_of(std::size_t emss) {
+  return std::clamp(emss, least_mulpdu + around, most_mulpdu + around) - around;
+}
+
+}  // namespace
+
+IftFraming::IftFraming(Workspace& workspace, UlpduSink& sink, const IftTerms& terms)
+    : workspace_(workspace), sink_(sink), terms_(terms), mulpdu_(mulpdu_of(terms.emss)), batch_(workspace) {}
+
+bool IftFraming::is_consistent() const {
+  return batch_.is_consistent() && collected_ <= headers_.size() && (payload_left_ == 0 || stage_ == Stage::payload) &&
+         (terms_.in.payload_crc == CrcUse::checked || kept_.empty());
+}
+
+bool IftFraming::is_at_boundary() const { return stage_ == Stage::header && collected_ == 0 && kept_.empty(); }
+
+std::size_t IftFraming::crc_bytes_of(CrcUse use) const { return use == CrcUse::absent ? 0 : wire::iwarp::crc_bytes; }
+
+// --- what is sent --------------------------------------------------------------------------------------------------
+
+bool IftFraming::has_room() const {
+  return !is_blocked() && batch_.has_room(around + most_header_bytes, most_payload_pieces + 3);
+}
+
+void IftFraming::add(wire::Bytes header, std::span<const wire::Bytes> payload) {
+  const wire::Bytes ddp = header.first(wire::ddp::header_bytes((header[0] & 0x80) != 0));
+  const wire::Bytes rdma = header.subspan(ddp.size());  // part of IFT's payload (ruling I-7)
+  std::size_t octets = rdma.size();
+  for (const wire::Bytes piece : payload) octets += piece.size();
+  assert(has_room() && ddp.size() + octets <= mulpdu_ && payload.size() <= most_payload_pieces);
+  const ift::FrameHeader first{static_cast<std::uint16_t>(ddp.size()), static_cast<std::uint16_t>(octets),
+                               terms_.out.vtag};
+  std::array<std::uint8_t, most_headers> headers;
+  first.write(headers);
+  std::copy(ddp.begin(), ddp.end(), headers.begin() + ift::FrameHeader::size());
+  const std::size_t covered = ift::FrameHeader::size() + ddp.size();
+  if (terms_.out.header_crc != CrcUse::absent)
+    wire::iwarp::store_crc(headers.data() + covered, wire::iwarp::crc32c(wire::Bytes(headers).first(covered)));
+  batch_.append(wire::Bytes(headers).first(covered + crc_bytes_of(terms_.out.header_crc)));
+  batch_.append(rdma);
+  for (const wire::Bytes piece : payload) batch_.lend(piece);
+  if (terms_.out.payload_crc != CrcUse::absent) {
+    std::array<std::uint8_t, wire::iwarp::crc_bytes> crc;
+    wire::iwarp::store_crc(crc.data(), wire::iwarp::crc32c(payload, wire::iwarp::crc32c(rdma)));
+    batch_.append(crc);
+  }
+  ++counts_.sent;
+}
+
+// --- what is received ----------------------------------------------------------------------------------------------
+
+IftFraming::Progress IftFraming::read(streams::Stream& stream) {
+  if (failed_) return drop(stream);
+  return terms_.in.payload_crc == CrcUse::checked ? read_whole(stream) : read_straight(stream);
+}
+
+IftFraming::Progress IftFraming::drop(streams::Stream& stream) {
+  const streams::ReadResult result = stream.read(wire::MutableBytes(workspace_.in));
+  return {result.octets == workspace_.in.size(), result.end};
+}
+
+/// MPA's numbers (ruling I-10).
+void IftFraming::fail(const wire::ParseError& error) {
+  failed_ = true;
+  kept_ = {};
+  stage_ = Stage::header;
+  collected_ = payload_left_ = 0;
+  sink_.framing_failed(error.code == wire::ParseCode::bad_crc ? wire::mpa::ErrorCode::crc_mismatch
+                                                              : wire::mpa::ErrorCode::marker_and_length_disagree);
+}
+
+IftFraming::Progress IftFraming::read_straight(streams::Stream& stream) {
+  std::array<wire::MutableBytes, 17> pieces;
+  std::size_t count = 0, direct = 0;
+  if (stage_ == Stage::payload && payload_left_ >= direct_octets && !unplaced_)
+    count = sink_.payload_room(payload_left_, std::span(pieces).first(pieces.size() - 1));
+  for (const wire::MutableBytes piece : std::span(pieces).first(count)) direct += piece.size();
+  wire::MutableBytes behind = workspace_.in;
+  if (direct != 0) behind = behind.first(std::min(behind.size(), payload_left_ - direct + ahead_octets));
+  pieces[count] = behind;
+  const streams::ReadResult result = stream.read(std::span<const wire::MutableBytes>(pieces).first(count + 1));
+  const std::size_t placed = std::min(direct, result.octets);
+  if (placed != 0) {
+    sink_.payload_placed(placed);
+    payload_taken(placed);
+  }
+  take(behind.first(result.octets - placed));
+  if (result.fault && !failed_ && !std::exchange(unplaced_, true)) sink_.payload_unplaced();
+  return {result.octets == direct + behind.size() || result.fault, result.end};
+}
+
+void IftFraming::take(wire::Bytes octets) {
+  while (!octets.empty() && !failed_) {
+    std::size_t here = 0;
+    switch (stage_) {
+      case Stage::header: here = take_headers(octets); break;
+      case Stage::payload:
+        here = std::min(octets.size(), payload_left_);
+        sink_.payload_received(octets.first(here));
+        payload_taken(here);
+        break;
+      case Stage::trailer:
+        here = std::min(octets.size(), trailer_left_);
+        trailer_left_ -= here;
+        if (trailer_left_ == 0) end_frame();
+        break;
+    }
+    octets = octets.subspan(here);
+  }
+}
+
+/// Octets of the headers, as far as it is known how many there are.
+std::size_t IftFraming::headers_wanted() const {
+  if (collected_ < ift::FrameHeader::size()) return ift::FrameHeader::size();
+  return ift::FrameHeader::size() + wire::load_big<2>(headers_.data()) + crc_bytes_of(terms_.in.header_crc);
+}
+
+std::size_t IftFraming::take_headers(wire::Bytes octets) {
+  const std::size_t here = std::min(octets.size(), headers_wanted() - collected_);
+  std::copy_n(octets.begin(), here, headers_.begin() + static_cast<std::ptrdiff_t>(collected_));
+  collected_ += here;
+  const auto first = ift::FrameHeader::parse(wire::Bytes(headers_).first(collected_));
+  if (!first && first.error().code != wire::ParseCode::truncated) return fail(first.error()), here;
+  if (first && collected_ == headers_wanted()) headers_collected();
+  return here;
+}
+
+void IftFraming::headers_collected() {
+  const auto headers = ift::FrameHeaders::parse(wire::Bytes(headers_).first(collected_), terms_.in);
+  if (!headers) return fail(headers.error());
+  collected_ = 0;
+  payload_left_ = headers->payload_size;
+  trailer_left_ = crc_bytes_of(terms_.in.payload_crc);
+  unplaced_ = false;
+  sink_.ulpdu_begun(wire::Bytes(headers_).subspan(ift::FrameHeader::size(), headers->header.size()), payload_left_);
+  stage_ = Stage::payload;
+  payload_taken(0);
+}
+
+void IftFraming::payload_taken(std::size_t octets) {
+  payload_left_ -= octets;
+  if (payload_left_ != 0) return;
+  stage_ = Stage::trailer;
+  if (trailer_left_ == 0) end_frame();
+}
+
+void IftFraming::end_frame() {
+  stage_ = Stage::header;
+  ++counts_.received;
+  sink_.ulpdu_ended();
+}
+
+// --- with a payload CRC that is checked ----------------------------------------------------------------------------
+
+IftFraming::Progress IftFraming::read_whole(streams::Stream& stream) {
+  std::copy(kept_.begin(), kept_.end(), workspace_.in.begin());
+  const wire::MutableBytes room = wire::MutableBytes(workspace_.in).subspan(kept_.size());
+  const streams::ReadResult result = stream.read(room);
+  wire::Bytes octets = wire::Bytes(workspace_.in).first(kept_.size() + result.octets);
+  while (!failed_) {
+    const std::size_t here = take_whole(octets);
+    if (here == 0) break;
+    octets = octets.subspan(here);
+  }
+  if (!failed_) octets.empty() ? static_cast<void>(kept_ = {}) : kept_.assign(octets.begin(), octets.end());
+  return {result.octets == room.size(), result.end};
+}
+
+/// The octets of the frame that begins there; 0: it is not whole yet.
+std::size_t IftFraming::take_whole(wire::Bytes octets) {
+  const auto frame = ift::Frame::parse(octets, terms_.in);
+  if (!frame) {
+    if (frame.error().code != wire::ParseCode::truncated) fail(frame.error());
+    return 0;
+  }
+  ++counts_.received;
+  sink_.ulpdu_begun(octets.subspan(ift::FrameHeader::size(), frame->header.size()), frame->payload.size());
+  if (!frame->payload.empty()) sink_.payload_received(frame->payload);
+  sink_.ulpdu_ended();
+  return failed_ ? 0 : frame->size(terms_.in);
+}
+
+}  // namespace iwarp
