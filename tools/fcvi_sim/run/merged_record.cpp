@@ -1,18 +1,12 @@
 #include "tools/fcvi_sim/run/merged_record.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <set>
 #include <tuple>
+
+#include "tools/fcvi_sim/run/merged_result.hpp"
 
 namespace sim {
 namespace {
-
-/// The same text, for as long as the program runs: a record names what the program has as constants.
-std::string_view constant(const std::string& text) {
-  static std::set<std::string, std::less<>> all;  // of part 0 alone
-  return *all.insert(text).first;
-}
 
 ByteString bytes_of(const RunRecord& own) {
   ByteWriter to;

@@ -8,13 +8,13 @@
 #include "tools/fcvi_sim/parts/byte_stream.hpp"
 
 namespace sim {
-namespace {
 
-/// The same text, for as long as the program runs: results name what the program has as constants.
 std::string_view constant(const std::string& text) {
-  static std::set<std::string, std::less<>> all;  // of part 0 alone
+  static std::set<std::string, std::less<>> all;
   return *all.insert(text).first;
 }
+
+namespace {
 
 // --- of workloads
 
