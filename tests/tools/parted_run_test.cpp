@@ -32,7 +32,7 @@ struct Seen {
 };
 
 /// All that a report is made of besides frames.
-std::string text_of(const RunRecord& record) {
+std::string lines_of(const RunRecord& record) {
   std::ostringstream text;
   for (const StateChange& one : record.states)
     text << one.at << ' ' << one.port << ' ' << one.connection << ' ' << one.from << ' ' << one.to << '\n';
@@ -50,7 +50,7 @@ std::string text_of(const RunRecord& record) {
   return text.str();
 }
 
-std::string text_of(const Scenario& scenario, const std::vector<WireIu>& wire) {
+std::string lines_of(const Scenario& scenario, const std::vector<WireIu>& wire) {
   std::string text;
   for (const WireIu& iu : wire)
     text +=
@@ -59,7 +59,7 @@ std::string text_of(const Scenario& scenario, const std::vector<WireIu>& wire) {
 }
 
 /// The first line that differs.
-std::string difference(const std::string& a, const std::string& b) {
+std::string first_difference(const std::string& a, const std::string& b) {
   std::istringstream left(a), right(b);
   std::string one, other;
   for (int line = 1;; ++line) {
@@ -89,7 +89,7 @@ Seen run_whole(const Scenario& scenario, bool reports) {
   Simulation simulation(scenario, contents,
                         {.capture = &capture, .ladder = &ladder, .check = true, .record = reports ? &record : nullptr});
   const RunResult result = simulation.run();
-  return {words_of(scenario, result), bytes.all, result, to_svg(ladder, "t", simulation.start()), text_of(record)};
+  return {words_of(scenario, result), bytes.all, result, to_svg(ladder, "t", simulation.start()), lines_of(record)};
 }
 
 Seen run_parts(const Scenario& scenario, std::size_t parts, bool reports = false) {
@@ -102,7 +102,7 @@ Seen run_parts(const Scenario& scenario, std::size_t parts, bool reports = false
       scenario, contents, parts, {true, &capture, true, &ladder, true, reports, reports ? &record : nullptr});
   EXPECT_EQ(parted.error, "");
   return {words_of(scenario, parted.result), bytes.all, parted.result, to_svg(ladder, "t", parted.start),
-          text_of(record)};
+          lines_of(record)};
 }
 
 /// `reports`: what a report shows, too.
@@ -117,8 +117,8 @@ void expect_same(const std::string& text, bool reports = false) {
     EXPECT_TRUE(seen.capture == whole.capture) << parts << " parts: the captures differ";
     EXPECT_TRUE(seen.picture == whole.picture) << parts << " parts: the ladders differ";
     EXPECT_EQ(seen.result.duration, whole.result.duration) << parts << " parts";
-    EXPECT_EQ(difference(seen.record, whole.record), "") << parts << " parts";
-    EXPECT_EQ(difference(text_of(scenario, seen.result.wire), text_of(scenario, whole.result.wire)), "")
+    EXPECT_EQ(first_difference(seen.record, whole.record), "") << parts << " parts";
+    EXPECT_EQ(first_difference(lines_of(scenario, seen.result.wire), lines_of(scenario, whole.result.wire)), "")
         << parts << " parts";
   }
 }
@@ -400,7 +400,7 @@ TEST(PartedRun, what_is_on_the_wire_is_the_same) {
 expectations: {wire: []}
 )";
   expect_same(text);
-  const std::string seen = text_of(read(text), run_parts(read(text), 3).result.wire);
+  const std::string seen = lines_of(read(text), run_parts(read(text), 3).result.wire);
   EXPECT_NE(seen.find(", lost"), std::string::npos);
   EXPECT_EQ(std::ranges::count(seen, '\n'),
             static_cast<std::ptrdiff_t>(run_whole(read(text), false).result.wire.size()));
