@@ -204,7 +204,22 @@ void MessageReceiver::await_more() {
   services().scheduler.schedule_after(timer_, services().port.r_a_tov());
 }
 
+// Most frames of a long message neither begin nor end a sequence. One that goes on where the frame before ended, with
+// the Device_Header of the first, is all that belongs() asks for; the table has one row for it in Receiving, whose one
+// effect is PlaceData (MessageResponder.Receiving_frame_that_is_not_last_places_data_and_nothing_else). So it is
+// carried out, unless somebody is told of rows.
+static bool goes_on(const ReceivedMessage& message, const IuFrame& iu) {
+  return !iu.frame.last_of_sequence && iu.offset() == static_cast<std::uint32_t>(message.bytes_received) &&
+         iu.end() < message.length() && iu.ox_id() == message.ox_id && iu.header == message.header;
+}
+
 void MessageReceiver::next_frame(const IuFrame& iu) {
+  if (machine_.is<mr::Receiving>() && goes_on(*message_, iu) && services().port.config().rows == nullptr) {
+    if (!place(iu.payload)) return process(mr::MemoryLost{false, needs_response()});
+    place_data();
+    FCVI_ASSERT_CONSISTENT(*this);
+    return;
+  }
   if (!fits(iu)) return process_breach(mr::FrameLost{mr::Loss::SequenceError});
   if (machine_.is<mr::Receiving>() && !place(iu.payload))
     return process(mr::MemoryLost{last_of_message(iu.frame), needs_response()});

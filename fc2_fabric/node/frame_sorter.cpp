@@ -68,6 +68,10 @@ Discard FrameSorter::admits(const ReceivedFrame& frame) const {
   return attachment_.may_be_assigned() && d_id != wire::well_known::broadcast ? Discard::Count : Discard::WrongAddress;
 }
 
+/// ESP_Header, Network_Header, Association_Header (FC-FS): a Device_Header would not stand where the data field begins.
+static constexpr std::uint8_t other_optional_headers =
+    0x40 | wire::df_ctl::network_header | wire::df_ctl::association_header;
+
 void FrameSorter::receive(FramePtr frame) {
   ++port_.counters().frames_received;
   if (frame->crc_error) [[unlikely]]
@@ -88,12 +92,29 @@ void FrameSorter::receive(FramePtr frame) {
     return port_.counters().discard(Discard::BadHeader);
   if (frame->only_from != wire::FcId{} && received.header.s_id != frame->only_from) [[unlikely]]
     return port_.counters().discard(Discard::WrongAddress);
+  if (DataFrameUser* const user = user_of_plain_data(received); user != nullptr) [[likely]] {
+    port_.counters().data_bytes_received += received.data_field.size();
+    user->data_frame_received(received);
+    return acknowledger_.finish();
+  }
   if (const Discard reason = admits(received); reason != Discard::Count) return port_.counters().discard(reason);
   const bool message_data = is_message_data(received.header);
   if (!message_data && too_much_waits(received.header)) return port_.counters().discard(Discard::NoResources);
   if (!acknowledger_.begin(received)) return;
   sort(received, message_data);
   acknowledger_.finish();
+}
+
+/// Message data of class 3 to our address, as most frames are: what follows in receive() and in sort() lets them pass,
+/// and hands them to this user.
+inline DataFrameUser* FrameSorter::user_of_plain_data(const ReceivedFrame& frame) const {
+  constexpr std::uint8_t others = 0xF0;  // categories of R_CTL: link services, link control
+  const wire::FcHeader& header = frame.header;
+  const bool control = header.r_ctl == wire::RCtl::unsolicited_control || header.r_ctl == wire::RCtl::solicited_control;
+  if (frame.class_2 || control || (static_cast<std::uint8_t>(header.r_ctl) & others) != 0 ||
+      (header.df_ctl & other_optional_headers) != 0 || header.d_id != port_.n_port_id() || !port_.online())
+    return nullptr;
+  return data_user_of(header.type);
 }
 
 bool FrameSorter::is_message_data(const wire::FcHeader& header) const {
@@ -109,10 +130,6 @@ bool FrameSorter::too_much_waits(const wire::FcHeader& header) const {
   const RemotePort* remote = remote_ports_.find(header.s_id);
   return port_.transmitter().waiting() + (remote != nullptr ? remote->held() : 0) >= port_.config().max_waiting_frames;
 }
-
-/// ESP_Header, Network_Header, Association_Header (FC-FS): a Device_Header would not stand where the data field begins.
-static constexpr std::uint8_t other_optional_headers =
-    0x40 | wire::df_ctl::network_header | wire::df_ctl::association_header;
 
 // The place of such a frame is memory that its sender can write to. What is looked at more than once is looked at in a
 // copy. Message data are not: they go to where they belong.

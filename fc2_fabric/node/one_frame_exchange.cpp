@@ -9,7 +9,7 @@ namespace fc2 {
 
 void put_header(Frame& frame, wire::FcHeader& header, std::size_t data_bytes) {
   const std::size_t fill = wire::fill_bytes_for(data_bytes);
-  std::memset(frame.data_field().data() + data_bytes, 0, fill);
+  if (fill != 0) std::memset(frame.data_field().data() + data_bytes, 0, fill);
   header.f_ctl |= static_cast<std::uint32_t>(fill);
   header.write(frame.bytes);
   frame.size_bytes = static_cast<std::uint16_t>(frame_header_bytes + data_bytes + fill);

@@ -67,8 +67,22 @@ void SequenceSender::begin_control(Exchange& exchange, wire::RCtl r_ctl, std::ui
   FCVI_ASSERT_CONSISTENT(*this);
 }
 
+// Of class 3, neither first nor last.
+static void put_next(Frame& frame, wire::FcHeader& header, std::uint16_t seq_cnt, std::uint32_t relative_offset,
+                     std::size_t data_bytes) {
+  const std::uint32_t f_ctl = header.f_ctl;
+  header.seq_cnt = {seq_cnt};
+  header.parameter = relative_offset;
+  put_header(frame, header, data_bytes);
+  header.f_ctl = f_ctl;  // without the fill bytes of this frame
+  frame.sof = wire::Sof::n3;
+  frame.eof = wire::Eof::n;
+}
+
 void SequenceSender::stamp(Frame& frame, std::size_t data_bytes, std::uint32_t relative_offset,
                            const SequenceEnd* end) {
+  if (end == nullptr && !first_frame_ && !exchange_->class_2_)  // most frames: only these two fields are another's
+    return put_next(frame, header_, exchange_->send_seq_cnt_++, relative_offset, data_bytes);
   wire::FcHeader header = header_;
   header.seq_cnt = {exchange_->send_seq_cnt_++};
   header.parameter = relative_offset;

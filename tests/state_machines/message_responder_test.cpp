@@ -124,6 +124,18 @@ TEST(MessageResponder, Receiving_many_frames) {
   EXPECT_EQ(rig.after(last), "Expecting: place_data, complete_receive, expect_next_message");
 }
 
+// fcvi::MessageReceiver counts on it where it runs no machine (next_frame): whatever else holds, this is all that the
+// table does.
+TEST(MessageResponder, Receiving_frame_that_is_not_last_places_data_and_nothing_else) {
+  for (const bool reliable : {false, true})
+    for (const bool consumes : {false, true})
+      for (const bool responds : {false, true}) {
+        Rig rig = reliable ? reliable_rig() : unreliable_rig();
+        rig.given(MessageStarted{});
+        EXPECT_EQ(rig.after(FrameReceived{false, consumes, responds}), "Receiving: place_data");
+      }
+}
+
 // FC-VI 5.2.4.
 TEST(MessageResponder, Expecting_read_requested) {
   Rig rig = reliable_rig();
