@@ -31,7 +31,10 @@ struct ProviderConfig {
   std::uint64_t reorder_pool_bytes = 256u << 20;
   bool preference = false;  // of VIs without options of their own; class_2 too
   bool class_2 = false;
-  runtime::TimeNs ulp_timeout = 0;                // FCVI_ULP_TIMEOUT; 0: R_A_TOV as 8.3 says. Tests shorten it.
+  runtime::TimeNs ulp_timeout = 0;  // FCVI_ULP_TIMEOUT; 0: R_A_TOV as 8.3 says. Tests shorten it.
+  /// What most messages are goes past the machines, and past the parts of `vi` that know all cases: see
+  /// MessageSender::send_short, MessageReceiver::receive_short. Nobody can see it; tests run both ways and compare.
+  bool short_cuts = true;
   wire::MsgId first_msg_id = wire::MsgId::first;  // 1 as 5.9.6 says. Tests begin shortly before it wraps, at both ends.
 };
 

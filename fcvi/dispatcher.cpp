@@ -38,15 +38,18 @@ bool Dispatcher::repeats_header(const fc2::ReceivedFrame& frame) const {
 bool Dispatcher::take_header(const fc2::ReceivedFrame& frame) {
   has_header_bytes_ = false;
   // Once: the sender may still be able to change it.
-  std::array<std::uint8_t, 64> bytes;
-  const std::size_t size = std::min({frame.header.device_header_size(), frame.data_field.size(), bytes.size()});
-  std::copy_n(frame.data_field.begin(), size, bytes.begin());
-  const auto header = DeviceHeader::parse(frame.header.device_header_size(), std::span(bytes).first(size));
+  const std::size_t told = frame.header.device_header_size();
+  std::array<std::uint8_t, 64> longer;
+  std::span<std::uint8_t> bytes = header_bytes_;  // nearly always
+  if (told != bytes.size()) [[unlikely]]
+    bytes = longer;
+  bytes = bytes.first(std::min({told, frame.data_field.size(), bytes.size()}));
+  std::copy_n(frame.data_field.begin(), bytes.size(), bytes.begin());
+  const auto header = DeviceHeader::parse(told, bytes);
   if (!header) return false;
   header_ = *header;
   iu_ = wire::fcvi::find_iu(header_.opcode);
-  has_header_bytes_ = header_.size() == header_bytes_.size();
-  if (has_header_bytes_) std::copy_n(bytes.begin(), header_bytes_.size(), header_bytes_.begin());
+  has_header_bytes_ = header_.size() == header_bytes_.size() && bytes.data() == header_bytes_.data();
   return true;
 }
 

@@ -76,6 +76,7 @@ class MessageReceiver final : private machines::message_responder::Context {
   enum class Place { Past, Next, Ahead };
   [[nodiscard]] bool waits_for_reads(const wire::fcvi::DeviceHeader& header) const;
   [[nodiscard]] bool takes_straight(const wire::fcvi::DeviceHeader& header);
+  [[nodiscard]] bool receive_short(const IuFrame& iu);
   void take_frame(const IuFrame& iu);
   [[nodiscard]] Place place_of(const IuFrame& iu) const;
   void sort_frame(const IuFrame& iu);

@@ -6,7 +6,6 @@
 #include "fc2_fabric/node/class_2.hpp"
 #include "fcvi/fc4.hpp"
 #include "state_machines/consistency.hpp"
-#include "wire/fcvi/message_request.hpp"
 #include "wire/fcvi/message_status.hpp"
 
 namespace fcvi {
@@ -113,9 +112,12 @@ MessageSender::Begun MessageSender::start_next(fc2::Frame& frame) {
     scheduler.schedule(pipeline().retry, *from);
     return Begun::Nothing;
   }
+  if (endpoint_.vi->send_queue_empty()) return Begun::Nothing;  // usually, when it is asked again
+  const bool may_go = may_go_whole();
+  if (may_go && services().takes_short_cuts() && send_short(frame)) return Begun::SentWhole;
   auto work = endpoint_.vi->begin_send();
   if (!work) return Begun::Nothing;
-  if (may_go_whole(*work) && send_whole(frame, *work)) return Begun::SentWhole;
+  if (may_go && send_whole(frame, *work)) return Begun::SentWhole;
   open_message(*work);
   return Begun::Message;
 }
@@ -127,19 +129,41 @@ void MessageSender::open_message(const vi::SendWork& work) {
     messages.set_capacity(std::min(window, 2 * messages.capacity() + 2));  // grows with what is under way
   messages.push_back(Message{.machine = {}, .work = work, .msg_id = numbers_.take(services().now())});
   sending_ = true;
-  write_device_header(pipeline_->device_header, work, messages.back().msg_id);
+  request_of(work, messages.back().msg_id).write(pipeline_->device_header);
 }
 
 // Most messages are small. One that nothing comes back for, and nothing is open before, is complete when its only frame
 // is made: LastFrameSent takes the table's Queued to Completed, with the one effect complete(Success), and the test
 // MessageOriginator.Queued_whole_message_completes_and_nothing_else holds it to that. All else goes the long way.
-bool MessageSender::may_go_whole(const vi::SendWork& work) const {
-  return !has_open() && work.kind != vi::SendKind::RdmaRead && !needs_response() && endpoint_.clear_to_send() &&
-         !endpoint_.class_2();
+bool MessageSender::may_go_whole() const {
+  return !has_open() && !needs_response() && endpoint_.clear_to_send() && !endpoint_.class_2();
+}
+
+/// Of a Send that is all that the model has under way: without SendWork and its cursor. False: nothing has happened.
+bool MessageSender::send_short(fc2::Frame& frame) {
+  fc2::RemotePort* const remote = services().port.find_remote_port(endpoint_.peer_port);
+  if (remote == nullptr) return false;
+  const std::size_t room = remote->send_data_field_bytes() - device_header_bytes;
+  const auto send = endpoint_.vi->read_short_send(frame.data_field().subspan(device_header_bytes, room));
+  if (!send) return false;
+  const auto exchange = services().port.begin_one_frame_exchange(*remote);
+  if (!exchange) return false;
+  stamp_whole(frame, *exchange,
+              {.opcode = Opcode::send_rqst,
+               .handle = endpoint_.peer_handle,
+               .msg_id = numbers_.take(services().now()),
+               .has_immediate = send->has_immediate,
+               .immediate_data = send->immediate_data,
+               .total_length = send->length_bytes});
+  ++services().counters.short_cuts;
+  endpoint_.vi->complete_short_send(*send);
+  settle();
+  return true;
 }
 
 /// False: nothing has happened.
 bool MessageSender::send_whole(fc2::Frame& frame, vi::SendWork& work) {
+  if (work.kind == vi::SendKind::RdmaRead) return false;
   fc2::RemotePort* const remote = services().port.find_remote_port(endpoint_.peer_port);
   if (remote == nullptr || work.length_bytes > remote->send_data_field_bytes() - device_header_bytes) return false;
   const std::span<std::uint8_t> data = frame.data_field().subspan(device_header_bytes, work.length_bytes);
@@ -147,21 +171,27 @@ bool MessageSender::send_whole(fc2::Frame& frame, vi::SendWork& work) {
   if (!source.gather(data)) return false;
   const auto exchange = services().port.begin_one_frame_exchange(*remote);
   if (!exchange) return false;
-  write_device_header(frame.data_field().first<device_header_bytes>(), work, numbers_.take(services().now()));
-  exchange->stamp(frame,
-                  {.r_ctl = wire::RCtl::solicited_data,
-                   .fc4 = fc4,
-                   .df_ctl = wire::df_ctl::device_header_32,
-                   .cs_ctl = endpoint_.cs_ctl()},
-                  device_header_bytes + work.length_bytes);
-  ProviderCounters& counters = services().counters;
-  ++counters.data_frames_sent;
-  counters.data_bytes_sent += work.length_bytes;
-  ++counters.ius_sent;
-  ++counters.messages_sent;
+  stamp_whole(frame, *exchange, request_of(work, numbers_.take(services().now())));
   if (vi::Vi* vi = endpoint_.vi) vi->complete_send(work, 0);
   settle();
   return true;
+}
+
+/// The data stand in the frame.
+void MessageSender::stamp_whole(fc2::Frame& frame, const fc2::OneFrameExchange& exchange,
+                                const wire::fcvi::MessageRequest& request) {
+  request.write(frame.data_field().first<device_header_bytes>());
+  exchange.stamp(frame,
+                 {.r_ctl = wire::RCtl::solicited_data,
+                  .fc4 = fc4,
+                  .df_ctl = wire::df_ctl::device_header_32,
+                  .cs_ctl = endpoint_.cs_ctl()},
+                 device_header_bytes + request.total_length);
+  ProviderCounters& counters = services().counters;
+  ++counters.data_frames_sent;
+  counters.data_bytes_sent += request.total_length;
+  ++counters.ius_sent;
+  ++counters.messages_sent;
 }
 
 bool MessageSender::start_exchange(Message& message) {
@@ -174,17 +204,15 @@ bool MessageSender::start_exchange(Message& message) {
   return message.exchange != nullptr;
 }
 
-void MessageSender::write_device_header(std::span<std::uint8_t, device_header_bytes> to, const vi::SendWork& work,
-                                        wire::MsgId msg_id) const {
-  wire::fcvi::MessageRequest{.opcode = request_opcode(work.kind),
-                             .handle = endpoint_.peer_handle,
-                             .msg_id = msg_id,
-                             .has_immediate = work.has_immediate,
-                             .immediate_data = work.immediate_data,
-                             .rmt_va = work.remote_address,
-                             .rmt_va_handle = work.remote_handle,
-                             .total_length = work.length_bytes}
-      .write(to);
+wire::fcvi::MessageRequest MessageSender::request_of(const vi::SendWork& work, wire::MsgId msg_id) const {
+  return {.opcode = request_opcode(work.kind),
+          .handle = endpoint_.peer_handle,
+          .msg_id = msg_id,
+          .has_immediate = work.has_immediate,
+          .immediate_data = work.immediate_data,
+          .rmt_va = work.remote_address,
+          .rmt_va_handle = work.remote_handle,
+          .total_length = work.length_bytes};
 }
 
 bool MessageSender::begin_sequence(Message& message) {

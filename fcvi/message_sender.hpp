@@ -18,6 +18,7 @@
 #include "fcvi/scattered_data.hpp"
 #include "state_machines/message_originator.hpp"
 #include "state_machines/outbox.hpp"
+#include "wire/fcvi/message_request.hpp"
 
 namespace fcvi {
 class MessageSender final : public fc2::FrameSource,
@@ -69,13 +70,14 @@ class MessageSender final : public fc2::FrameSource,
   [[nodiscard]] wire::FcId destination() const override { return endpoint_.peer_port; }
   enum class Begun : std::uint8_t { Nothing, Message, SentWhole };
   Begun start_next(fc2::Frame& frame);
-  [[nodiscard]] bool may_go_whole(const vi::SendWork& work) const;
+  [[nodiscard]] bool may_go_whole() const;
+  bool send_short(fc2::Frame& frame);
   bool send_whole(fc2::Frame& frame, vi::SendWork& work);
+  void stamp_whole(fc2::Frame& frame, const fc2::OneFrameExchange& exchange, const wire::fcvi::MessageRequest& request);
   [[nodiscard]] Pipeline& pipeline();
   void open_message(const vi::SendWork& work);
   bool start_exchange(Message& message);
-  void write_device_header(std::span<std::uint8_t, device_header_bytes> to, const vi::SendWork& work,
-                           wire::MsgId msg_id) const;
+  [[nodiscard]] wire::fcvi::MessageRequest request_of(const vi::SendWork& work, wire::MsgId msg_id) const;
   [[nodiscard]] bool begin_sequence(Message& message);
   bool fill(fc2::Frame& frame, Message& message);
   void give_up_unsent(Message& message);

@@ -45,6 +45,8 @@ struct Services {
   }
   /// A row of a machine fired.
   void fired(const fsm::Row& row) const { fsm::tell(port.config().rows, row); }
+  /// Nobody asks which rows fire.
+  [[nodiscard]] bool takes_short_cuts() const { return config.short_cuts && port.config().rows == nullptr; }
   void unexpected() const { ++port.counters().unexpected_events; }
   /// Objects that are over go later, when nothing of them is under way. A connection's handle may be used again.
   void bury_soon() const { scheduler.schedule(burial, scheduler.now()); }

@@ -40,6 +40,13 @@ struct ReceiveWork {
   DataCursor data = {};
 };
 
+/// A Send that a frame can take whole, as Vi::read_short_send() found it.
+struct ShortSend {
+  std::uint32_t length_bytes = 0;
+  bool has_immediate = false;
+  std::uint32_t immediate_data = 0;
+};
+
 /// What an endpoint event asks of the transport that fed it, besides the state.
 struct EndpointOutcome {
   /// Tell the peer that the connection ends; feed DisconnectAnswered or DisconnectUnanswered later.
@@ -164,6 +171,19 @@ class Vi final : private machines::vi_endpoint::Context {
   /// flushed meanwhile.
   void complete_receive(const ReceiveWork& work, std::uint32_t error_bits, std::uint32_t op_code,
                         std::uint32_t length_bytes, std::optional<std::uint32_t> immediate);
+  // Short cuts past the functions above, for what most messages are: one data segment, in memory that was found when
+  // the descriptor was posted, and nothing else of the queue under way. Each does what those do together, or nothing:
+  // tests/vi/short_message_test.cpp holds them to that. All else goes the long way, which has the rules.
+
+  /// What begin_send() would begin next, with its data in `room`, where that is a Send that fits there and is not
+  /// empty. Nothing has begun; `room` may be written to all the same. Pre: can_transmit().
+  [[nodiscard]] std::optional<ShortSend> read_short_send(std::span<std::uint8_t> room) const;
+  /// begin_send() and complete_send() without error. Pre: read_short_send() was the last call on this VI.
+  void complete_short_send(const ShortSend& send);
+  /// claim_receive(), the data to where it says, and complete_receive() without error, for a Send of `data`. False:
+  /// nothing has happened, but some of `data` may be in its place. Pre: can_receive().
+  [[nodiscard]] bool receive_short(std::span<const std::uint8_t> data, std::optional<std::uint32_t> immediate);
+
   /// Begun, not completed, not flushed. Data of work that is no longer open must not be moved.
   [[nodiscard]] bool is_open(const SendWork& work) const { return send_.is_begun(work.index); }
   [[nodiscard]] bool is_open(const ReceiveWork& work) const { return receive_.is_begun(work.index); }
@@ -224,6 +244,9 @@ class Vi final : private machines::vi_endpoint::Context {
   /// False: the descriptor's memory was gone, which the consumer was told; a failure is due (VI-DG 6.3.1).
   bool finish(WorkQueue& queue, WorkQueue::Index index, std::uint32_t status, Written written);
   bool write_completion(const WorkQueue::Entry& entry, std::uint32_t status, Written written);
+  struct ShortDescriptor;
+  [[nodiscard]] bool read_short(const WorkQueue& queue, Access access, ShortDescriptor& found) const;
+  void complete_next(WorkQueue& queue, std::uint32_t status);
   void announce(WorkQueue& queue, std::uint32_t count);
   void flush(WorkQueue& queue);
   void fail(Failure failure);

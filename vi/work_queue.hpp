@@ -56,6 +56,15 @@ class WorkQueue {
   /// dequeueable, in posting order (VI-DG 6.1: completion queue entries are written in that order). An entry
   /// that was not begun counts as begun, with all before it.
   std::uint32_t complete(Index index, std::uint32_t status);
+  /// The next to begin is the oldest that is open, and what lies behind it is not completed: for complete_next().
+  [[nodiscard]] bool next_is_alone() const {
+    return next_ != tail_ && next_ == completed_ && (next_ + 1 == tail_ || !entry(next_ + 1).completed());
+  }
+  /// take_next() and complete(), which returns 1. Pre: next_is_alone().
+  void complete_next(std::uint32_t status) {
+    entry(next_).status = status;
+    completed_ = ++next_;
+  }
   /// Oldest entry if completed (then it can be popped), else nullptr.
   [[nodiscard]] const Entry* completed_head() const;
   /// Pre: completed_head() is not null.

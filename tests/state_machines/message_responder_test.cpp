@@ -117,6 +117,14 @@ TEST(MessageResponder, Expecting_one_frame) {
   EXPECT_EQ(rig.after(WholeMessageReceived{false, true}), "Expecting: place_data, send_response, expect_next_message");
 }
 
+// fcvi::MessageReceiver counts on it where it runs no machine (receive_short): whatever else holds, this is all that
+// the table does, and it stays where it is.
+TEST(MessageResponder, Expecting_whole_send_is_delivered_and_nothing_else) {
+  for (Rig rig : {reliable_rig(), unreliable_rig()})
+    for (int times = 0; times != 2; ++times)
+      EXPECT_EQ(rig.after(send), "Expecting: place_data, complete_receive, expect_next_message");
+}
+
 TEST(MessageResponder, Receiving_many_frames) {
   Rig rig = reliable_rig();
   EXPECT_EQ(rig.after(MessageStarted{}), "Receiving: place_data");

@@ -29,7 +29,12 @@ ViObject::ViObject(Domain& domain) : Part(its_kind), ports_{WorkPort(domain.engi
 bool ViObject::try_rest() { return ports_[0].try_rest() && ports_[1].try_rest(); }
 
 // Receives first: what a program posts before it sends is there when the answer comes.
-std::size_t ViObject::serve() { return submit(true) + submit(false); }
+std::size_t ViObject::serve() {
+  std::size_t count = 0;
+  for (const bool receive_queue : {true, false})
+    if (port(receive_queue).has_next()) count += submit(receive_queue);
+  return count;
+}
 
 std::size_t ViObject::submit(bool receive_queue) {
   WorkPort& queue = port(receive_queue);

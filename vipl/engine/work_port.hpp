@@ -58,6 +58,8 @@ class WorkPort {
                    const Completion& completion);
 
   // --- engine --------------------------------------------------------------------------------------------
+  /// Any?
+  [[nodiscard]] bool has_next() { return !submissions_.empty(); }
   /// The next submission.
   [[nodiscard]] bool next(Submission& submission) { return submissions_.pop(submission); }
   /// Completed descriptors that were not dequeued.
