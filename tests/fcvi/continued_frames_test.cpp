@@ -79,9 +79,7 @@ class Played final : public MessageNodes {
                       static_cast<unsigned>(random_() % 15 + 1)};
     const int gone = random_() % 8 == 0 ? static_cast<int>(random_() % 16) : -1;  // the server's memory, by that frame
     faults.on_frame = [=, this](MessageFrame& frame) {
-      if (frame.from_client && frame.number == gone)
-        EXPECT_EQ(server->nic.set_memory_attributes(Host::base, server->handle, {.ptag = another_tag()}),
-                  vi::Return::Success);
+      if (frame.from_client && frame.number == gone) take_away();
       return wrong.kind == Wrong::kinds ? support::pass : wrong.befall(frame);
     };
     receive(4);
@@ -92,10 +90,11 @@ class Played final : public MessageNodes {
 
  private:
   static constexpr std::uint64_t target = Host::data + (8u << 20);  // of RDMA
-  vi::Ptag another_tag() {
+  // The memory gets another protection tag than the VI's.
+  void take_away() {
     vi::Ptag tag;
     EXPECT_EQ(server->nic.memory().create_ptag(tag), vi::Return::Success);
-    return tag;
+    EXPECT_EQ(server->nic.set_memory_attributes(Host::base, server->handle, {.ptag = tag}), vi::Return::Success);
   }
   // A Send, or an RDMA Write without or with Immediate Data.
   void post(std::uint16_t draw) {
