@@ -182,7 +182,7 @@ TEST(StartupTest, not_reachable) {
   EXPECT_EQ(ends.client->failure, Failure::NotReachable);
 }
 
-// A responder that closes at revision 2, or answers in revision 1, is asked again in revision 1, once (rulings M-3, M-13).
+// A responder that closes at revision 2, or answers in revision 1, is asked again in 1 once (rulings M-3, M-13).
 TEST(StartupTest, fall_back) {
   for (const bool closes : {false, true}) {
     TwoEnds ends;

@@ -132,7 +132,7 @@ struct Record {
   runtime::TimeNs ulp_timeout = 0, r_a_tov = 0;
   std::uint32_t frames = 0;  // that a fault could have hit
   bool in_order = true;      // what the fabric promises
-  // One frame that is so late keeps back what is behind it until nobody asks any more: where a link has a credit of one.
+  // One frame that is so late keeps back what is behind it until nobody asks any more: where a link has one credit.
   runtime::TimeNs standstill = runtime::never;
   runtime::TimeNs frame_lifetime =
       0;  // what comes later is given up: R_A_TOV, where a port uses class 2 E_D_TOV (FC-VI B.2.6.1 rule 8e)

@@ -5,8 +5,8 @@
 
 namespace sim {
 
-/// At part 0: the record of the whole run, but for `hits`, which stand where they are. Elsewhere of no use. All parts call
-/// it, with what Simulation left.
+/// At part 0: the record of the whole run, but for `hits`, which stand where they are. Elsewhere of no use. All parts
+/// call it, with what Simulation left.
 [[nodiscard]] RunRecord merged(RunRecord own, Exchange& exchange);
 
 }  // namespace sim
