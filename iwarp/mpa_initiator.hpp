@@ -26,7 +26,9 @@ struct InitiatorEffect {
   machines::iwarp::Failure failure{};
 };
 
-class MpaInitiator final : private machines::mpa_initiator::Context, private StartupStreamUser, private StartupHooks {
+class MpaInitiator final : private machines::mpa_initiator::Context,
+                           private StartupStreamUser<wire::mpa::StartupFrame>,
+                           private StartupHooks {
  public:
   /// `stream` has its queues, and gets the LLP stream when all is agreed. It outlives this.
   MpaInitiator(const Services& services, StartupListener& listener, RdmapStream& stream, const MpaRequest& request);
@@ -86,7 +88,7 @@ class MpaInitiator final : private machines::mpa_initiator::Context, private Sta
   StartupListener& listener_;
   RdmapStream& stream_;
   const MpaRequest request_;
-  StartupStream startup_;
+  StartupStream<wire::mpa::StartupFrame> startup_;
   machines::mpa_initiator::Machine machine_;
   fsm::Outbox<InitiatorEffect, 3> effects_;
   std::uint8_t revision_;

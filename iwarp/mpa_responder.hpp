@@ -30,7 +30,9 @@ class ResponderOwner {
   ~ResponderOwner() = default;
 };
 
-class MpaResponder final : private machines::mpa_responder::Context, private StartupStreamUser, private StartupHooks {
+class MpaResponder final : private machines::mpa_responder::Context,
+                           private StartupStreamUser<wire::mpa::StartupFrame>,
+                           private StartupHooks {
  public:
   MpaResponder(const Services& services, ResponderOwner& owner, std::unique_ptr<streams::Stream> stream,
                const MpaOptions& options);
@@ -94,7 +96,7 @@ class MpaResponder final : private machines::mpa_responder::Context, private Sta
   const Services& services_;
   ResponderOwner& owner_;
   const MpaOptions options_;
-  StartupStream startup_;
+  StartupStream<wire::mpa::StartupFrame> startup_;
   RdmapStream* stream_ = nullptr;
   StartupListener* listener_ = nullptr;
   machines::mpa_responder::Machine machine_;

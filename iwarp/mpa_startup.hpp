@@ -2,8 +2,8 @@
 #pragma once
 #include "iwarp/mpa_framing.hpp"
 #include "iwarp/rdmap_stream.hpp"
+#include "iwarp/startup_listener.hpp"
 #include "iwarp/startup_stream.hpp"
-#include "state_machines/iwarp_startup.hpp"
 
 namespace iwarp {
 
@@ -11,25 +11,6 @@ namespace iwarp {
 struct MpaOptions {
   bool wants_markers = false;  // in what it receives (ruling M-1)
   bool crc = true;             // one end is enough (ruling M-2)
-};
-
-/// What the other end told, for the ULP (RFC 6581 9.1).
-struct PeerOffer {
-  std::uint8_t revision = 0;
-  std::optional<wire::mpa::EnhancedData> enhanced{};
-  std::vector<std::uint8_t> private_data{};
-};
-
-/// How a start-up ends: an event of one of these; then the start-up may be destroyed, from within too.
-class StartupListener {
- public:
-  /// The ULP may use the stream.
-  virtual void connected(const PeerOffer& peer) = 0;
-  /// There will be no stream. With Rejected and NotAgreed `peer` has what came.
-  virtual void startup_failed(machines::iwarp::Failure failure, const PeerOffer& peer) = 0;
-
- protected:
-  ~StartupListener() = default;
 };
 
 /// The terms that follow from both frames: each end gets markers if it requires them, CRCs if either wants them.

@@ -1,21 +1,24 @@
-// The stream of a start-up: MPA frames out, one MPA frame in, and no octet beyond (RFC 5044 7.1).
+// The stream of a start-up: frames out, one frame in, and no octet beyond (RFC 5044 7.1, IFT 4).
 #pragma once
 #include <memory>
 #include <vector>
 
 #include "iwarp/services.hpp"
+#include "wire/iwarp/ift/adaption_indication.hpp"
 #include "wire/iwarp/mpa/startup_frame.hpp"
 
 namespace iwarp {
 
-/// May let go of the stream, and of itself, from within any of these.
+/// `Frame` is wire::mpa::StartupFrame or wire::ift::AdaptionIndication. May let go of the stream, and of itself, from
+/// within any of these.
+template <class Frame>
 class StartupStreamUser {
  public:
   virtual void stream_established() {}
   /// It could not be set up.
   virtual void stream_refused() {}
   /// The frame that was expected, whole.
-  virtual void frame_received(const wire::mpa::StartupFrame& frame) = 0;
+  virtual void frame_received(const Frame& frame) = 0;
   /// What came is none, or ends within.
   virtual void frame_refused() = 0;
   /// Octets came where none were expected.
@@ -29,16 +32,17 @@ class StartupStreamUser {
   ~StartupStreamUser() = default;
 };
 
+template <class Frame>
 class StartupStream final : private streams::StreamUser {
  public:
-  StartupStream(const Services& services, StartupStreamUser& user) : services_(services), user_(user) {}
+  StartupStream(const Services& services, StartupStreamUser<Frame>& user) : services_(services), user_(user) {}
 
   void connect(const streams::Address& to, const streams::Address& from);
   void adopt(std::unique_ptr<streams::Stream> stream);
   void close();
   [[nodiscard]] bool is_open() const { return stream_ != nullptr; }
   /// all_sent() follows, not from within.
-  void send(const wire::mpa::StartupFrame& frame);
+  void send(const Frame& frame);
   /// frame_received(), frame_refused() or stream_ended() follows.
   void expect_frame();
   /// stream_ended() or octets_unexpected() follows, if anything comes.
@@ -55,10 +59,13 @@ class StartupStream final : private streams::StreamUser {
   [[nodiscard]] std::size_t wanted() const;
 
   const Services& services_;
-  StartupStreamUser& user_;
+  StartupStreamUser<Frame>& user_;
   std::unique_ptr<streams::Stream> stream_;
   bool established_ = false, expects_frame_ = false;
-  std::vector<std::uint8_t> out_, in_;  // what is unsent; the frame as far as it came, at most 532 octets
+  std::vector<std::uint8_t> out_, in_;  // what is unsent; the frame as far as it came, bounded by its format
 };
+
+extern template class StartupStream<wire::mpa::StartupFrame>;
+extern template class StartupStream<wire::ift::AdaptionIndication>;
 
 }  // namespace iwarp

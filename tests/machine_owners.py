@@ -38,7 +38,7 @@ FEEDERS = {("MessageSender", "Message"): {"feed"}, ("Registration",): {"request"
 
 
 # Machines whose owner is still to come.
-OWNERLESS = {"ift_adaption", "sctp_session"}
+OWNERLESS = {"sctp_session"}
 
 
 class Owner(NamedTuple):

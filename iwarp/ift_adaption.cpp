@@ -1,0 +1,139 @@
+#include "iwarp/ift_adaption.hpp"
+
+#include "state_machines/consistency.hpp"
+
+namespace iwarp {
+namespace ia = machines::ift_adaption;
+using wire::ift::AdaptionIndication;
+using wire::ift::CrcUse;
+
+namespace {
+
+CrcUse use_of(bool sent, bool ignored) {
+  if (!sent) return CrcUse::absent;
+  return ignored ? CrcUse::ignored : CrcUse::checked;
+}
+
+/// What `from` sends and `to` receives.
+wire::ift::Framing direction(const AdaptionIndication& from, const AdaptionIndication& to) {
+  return {.vtag = to.vtag,
+          .header_crc = use_of(from.header_crc, to.ignores_header_crc),
+          .payload_crc = use_of(from.payload_crc, to.ignores_payload_crc)};
+}
+
+}  // namespace
+
+IftTerms terms_of(const AdaptionIndication& ours, const AdaptionIndication& theirs, std::size_t emss) {
+  return {.out = direction(ours, theirs), .in = direction(theirs, ours), .emss = emss};
+}
+
+IftAdaption::~IftAdaption() {
+  if (stream_ != nullptr) stream_->set_startup(nullptr);
+}
+
+bool IftAdaption::is_consistent() const {
+  const bool timed = machine_.is_any_of<ia::Connecting, ia::AwaitPhase1, ia::AwaitPhase0>();
+  return startup_.is_open() == (timed || machine_.is<ia::AwaitDecision>()) && timer_.pending() == timed;
+}
+
+template <class Event>
+void IftAdaption::process(const Event& event) {
+  machine_.process(event, *this);
+  FCVI_ASSERT_CONSISTENT(*this);
+  effects_.drain([this](const AdaptionEffect& effect) { return carry_out(effect); });
+}
+
+bool IftAdaption::carry_out(const AdaptionEffect& effect) {
+  const PeerOffer peer{static_cast<std::uint8_t>(received_.version), {}, {}};
+  switch (effect.kind) {
+    case AdaptionEffect::Kind::offer: return user_->offered(*this), true;
+    case AdaptionEffect::Kind::withdraw: return user_->offer_withdrawn(*this), true;
+    case AdaptionEffect::Kind::connected: return listener_->connected(peer), false;
+    case AdaptionEffect::Kind::failed: break;
+  }
+  ++services_.counters.startups_failed;
+  if (listener_ != nullptr) listener_->startup_failed(effect.failure, peer);
+  return false;
+}
+
+void IftAdaption::adopt(RdmapStream& stream, StartupListener& listener) {
+  stream_ = &stream;
+  listener_ = &listener;
+  stream.set_startup(this);
+}
+
+void IftAdaption::connect(const streams::Address& to, const streams::Address& from, RdmapStream& stream,
+                          StartupListener& listener) {
+  to_ = to;
+  from_ = from;
+  adopt(stream, listener);
+  process(ia::ConnectRequested{});
+}
+
+void IftAdaption::await(std::unique_ptr<streams::Stream> stream, IftOfferUser& user) {
+  user_ = &user;
+  startup_.adopt(std::move(stream));
+  startup_.expect_frame();
+  process(ia::AdaptionAwaited{});
+}
+
+void IftAdaption::accept(RdmapStream& stream, StartupListener& listener) {
+  adopt(stream, listener);
+  process(ia::AcceptRequested{});
+}
+
+void IftAdaption::withdraw() { process(ia::Withdrawn{}); }
+void IftAdaption::reject() { process(ia::RejectRequested{}); }
+void IftAdaption::make_place() { process(ia::PlaceNeeded{}); }
+void IftAdaption::time_expired() { process(ia::TimeExpired{}); }
+void IftAdaption::stream_established() { process(ia::StreamEstablished{}); }
+void IftAdaption::stream_refused() { process(ia::StreamFailed{}); }
+void IftAdaption::frame_refused() { process(ia::IndicationInvalid{}); }
+void IftAdaption::octets_unexpected() { process(ia::OctetsReceived{}); }
+void IftAdaption::stream_ended() { process(ia::StreamClosed{}); }
+
+void IftAdaption::connection_ended() {
+  stream_ = nullptr;
+  process(ia::ConnectionEnded{});
+}
+
+void IftAdaption::send(bool phase_1) {
+  sent_ = {.phase_1 = phase_1,
+           .header_crc = options_.header_crc,
+           .payload_crc = options_.payload_crc,
+           .ignores_header_crc = options_.ignores_header_crc,
+           .ignores_payload_crc = options_.ignores_payload_crc,
+           .vtag = options_.vtag};
+  startup_.send(sent_);
+}
+
+void IftAdaption::send_phase_0() {
+  send(false);
+  startup_.expect_frame();
+}
+
+ia::Verdict IftAdaption::verdict() const {
+  if (!received_.rdma_mode) return ia::Verdict::ModesDisagree;
+  const bool protects =
+      received_.header_crc && received_.payload_crc && !received_.ignores_header_crc && !received_.ignores_payload_crc;
+  return options_.requires_crcs && !protects ? ia::Verdict::CrcUnacceptable : ia::Verdict::Agreed;
+}
+
+void IftAdaption::frame_received(const AdaptionIndication& indication) {
+  received_ = indication;
+  if (indication.phase_1) return process(ia::Phase1Received{verdict()});
+  startup_.expect_nothing();
+  process(ia::Phase0Received{verdict()});
+}
+
+/// Node B may send behind phase 1, node A now that it came (ruling I-13).
+void IftAdaption::enter_rddp_mode() {
+  std::vector<std::uint8_t> unsent;
+  auto stream = startup_.release(unsent);
+  auto framing = std::make_unique<IftFraming>(services_.workspace, stream_->sink(),
+                                              terms_of(sent_, received_, services_.config.emss));
+  stream_->enable(std::move(stream), std::move(framing), std::move(unsent), stream_->ird(), stream_->ord());
+  stream_->permit_sending();
+}
+
+}  // namespace iwarp

@@ -1,0 +1,125 @@
+// The adaption indications of IFT, at either end: node A begins, node B answers (draft-williams-iwarp-ift-01 4).
+#pragma once
+#include "iwarp/ift_framing.hpp"
+#include "iwarp/rdmap_stream.hpp"
+#include "iwarp/startup_listener.hpp"
+#include "iwarp/startup_stream.hpp"
+#include "state_machines/ift_adaption.hpp"
+#include "state_machines/outbox.hpp"
+
+namespace iwarp {
+
+/// What this end tells and takes.
+struct IftOptions {
+  wire::ift::VTag vtag{};  // of this end; drawn by the caller
+  bool header_crc = true, payload_crc = true;
+  bool ignores_header_crc = false, ignores_payload_crc = false;
+  /// The other end must send both CRCs and check ours (ruling I-7).
+  bool requires_crcs = true;
+};
+
+/// The framing that follows from both indications.
+[[nodiscard]] IftTerms terms_of(const wire::ift::AdaptionIndication& ours, const wire::ift::AdaptionIndication& theirs,
+                                std::size_t emss);
+
+class IftAdaption;
+
+/// The ULP of node B.
+class IftOfferUser {
+ public:
+  /// A phase 0 that this end can live with: accept() or reject(), not from within.
+  virtual void offered(IftAdaption& adaption) = 0;
+  virtual void offer_withdrawn(IftAdaption& adaption) = 0;
+  /// One more request that is to be decided.
+  [[nodiscard]] virtual bool has_room() const = 0;
+
+ protected:
+  ~IftOfferUser() = default;
+};
+
+/// What its machine asks for, to be done when it is at rest.
+struct AdaptionEffect {
+  enum class Kind : std::uint8_t { offer, withdraw, connected, failed };
+  Kind kind{};
+  machines::iwarp::Failure failure{};
+};
+
+/// One TCP connection. Private data, IRD and ORD are the ULPs' own business (ruling I-14).
+class IftAdaption final : private machines::ift_adaption::Context,
+                          private StartupStreamUser<wire::ift::AdaptionIndication>,
+                          private StartupHooks {
+ public:
+  IftAdaption(const Services& services, const IftOptions& options)
+      : services_(services), options_(options), startup_(services, *this) {}
+  ~IftAdaption();
+
+  /// Node A. The listener may destroy this from within what it is told. `stream` outlives this.
+  void connect(const streams::Address& to, const streams::Address& from, RdmapStream& stream,
+               StartupListener& listener);
+  void withdraw();
+  /// Node B: on a stream that was accepted.
+  void await(std::unique_ptr<streams::Stream> stream, IftOfferUser& user);
+  void accept(RdmapStream& stream, StartupListener& listener);
+  void reject();
+  /// Another start-up needs its place. Pre: is_half_open().
+  void make_place();
+  [[nodiscard]] bool is_half_open() const { return machine_.is<machines::ift_adaption::AwaitPhase0>(); }
+  [[nodiscard]] bool is_over() const { return machine_.is<machines::ift_adaption::Closed>(); }
+  [[nodiscard]] bool is_consistent() const;
+
+ private:
+  template <class Event>
+  void process(const Event& event);
+  /// False: this may be gone.
+  bool carry_out(const AdaptionEffect& effect);
+  void time_expired();
+  void send(bool phase_1);
+  [[nodiscard]] machines::ift_adaption::Verdict verdict() const;
+  void adopt(RdmapStream& stream, StartupListener& listener);
+
+  // StartupStreamUser
+  void stream_established() override;
+  void stream_refused() override;
+  void frame_received(const wire::ift::AdaptionIndication& indication) override;
+  void frame_refused() override;
+  void octets_unexpected() override;
+  void stream_ended() override;
+  // StartupHooks
+  bool first_fpdu_received() override { return false; }
+  void rtr_sent() override {}
+  void connection_ended() override;
+
+  // machines::ift_adaption
+  void start_timer() override { services_.scheduler.schedule_after(timer_, services_.config.startup_timeout); }
+  void stop_timer() override { services_.scheduler.cancel(timer_); }
+  void open_stream() override { startup_.connect(to_, from_); }
+  void send_phase_0() override;
+  void send_phase_1() override { send(true); }
+  void offer() override { effects_.push({AdaptionEffect::Kind::offer, {}}); }
+  void withdraw_offer() override { effects_.push({AdaptionEffect::Kind::withdraw, {}}); }
+  void drop_stream() override { startup_.close(); }
+  void enter_rddp_mode() override;
+  void connected() override { effects_.push({AdaptionEffect::Kind::connected, {}}); }
+  void fail_adaption(machines::iwarp::Failure failure) override {
+    effects_.push({AdaptionEffect::Kind::failed, failure});
+  }
+  [[nodiscard]] bool has_room() const override { return user_->has_room(); }
+  void on_row(const fsm::Row& row) override { fsm::tell(services_.row_listener, row); }
+  void unexpected(std::string_view, std::string_view, std::string_view) override {
+    ++services_.counters.unexpected_events;
+  }
+
+  const Services& services_;
+  const IftOptions options_;
+  streams::Address to_{}, from_{};
+  StartupStream<wire::ift::AdaptionIndication> startup_;
+  IftOfferUser* user_ = nullptr;  // of node B
+  RdmapStream* stream_ = nullptr;
+  StartupListener* listener_ = nullptr;
+  machines::ift_adaption::Machine machine_;
+  fsm::Outbox<AdaptionEffect, 3> effects_;
+  wire::ift::AdaptionIndication sent_{}, received_{};
+  runtime::Timer<IftAdaption, &IftAdaption::time_expired> timer_{*this};
+};
+
+}  // namespace iwarp
