@@ -1,8 +1,10 @@
-// What must hold for every message type of the table in wire/messages.hpp, and for the headers of wire/vitcp.
+// What must hold for every message type of the table in wire/messages.hpp, and for the headers of wire/vitcp and
+// wire/iwarp.
 #include <boost/mp11/function.hpp>
 #include <set>
 
 #include "expect.hpp"
+#include "iwarp_samples.hpp"
 #include "samples.hpp"
 #include "vitcp_samples.hpp"
 
@@ -35,7 +37,7 @@ class EveryMessage : public ::testing::Test {
     return *result;
   }
 };
-using Tested = boost::mp11::mp_append<AllMessages, vitcp::Parts>;
+using Tested = boost::mp11::mp_append<AllMessages, vitcp::Parts, iwarp::Messages>;
 TYPED_TEST_SUITE(EveryMessage, TypesOf<Tested>::type, MessageName);
 
 TYPED_TEST(EveryMessage, round_trip) {
