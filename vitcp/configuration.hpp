@@ -34,6 +34,10 @@ struct ProviderConfig {
   /// What was sent has to be out, and the peer's end to be read, by then (ruling V-17); then the stream is reset.
   runtime::TimeNs close_timeout = 2 * runtime::second;
 
+  /// With the CRC option: a segment of which nothing more comes for so long has a damaged Segment Length (ruling V-38).
+  /// runtime::never: it is waited for as long as TCP does.
+  runtime::TimeNs segment_timeout = 30 * runtime::second;
+
   /// Accepted streams whose ConnectRequest is not whole. Above it the next one is closed at once.
   std::size_t max_half_open = 64;
   /// ConnectRequests that were matched and not decided; above it they are answered as if nobody waited.

@@ -200,7 +200,21 @@ void Connection::read() {
   read_on();
 }
 
+/// Anew with whatever came of it.
+void Connection::watch_segment() {
+  runtime::Scheduler& scheduler = channel_.services.scheduler;
+  const runtime::TimeNs timeout = channel_.services.config.segment_timeout;
+  if (segment_timeout_.pending()) scheduler.cancel(segment_timeout_);
+  if (timeout != runtime::never && reader_.awaits_rest()) scheduler.schedule_after(segment_timeout_, timeout);
+}
+
+void Connection::segment_overdue() {
+  if (reader_.awaits_rest()) reader_.give_up_rest();
+  FCVI_ASSERT_CONSISTENT(*this);
+}
+
 void Connection::read_on() {
+  watch_segment();
   if (channel_.nop_due()) wants_to_send();
   if (!channel_.stopped && !reader_.waits()) closing_.stream().ask_readable();
 }

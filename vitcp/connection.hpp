@@ -64,6 +64,8 @@ class Connection final : private streams::StreamUser, private ChannelListener, p
   void add_nop();
   void read();
   void read_on();
+  void watch_segment();
+  void segment_overdue();
   void answer_reads();
   void note(Ended cause);
 
@@ -92,6 +94,7 @@ class Connection final : private streams::StreamUser, private ChannelListener, p
   std::optional<End> end_;  // was asked for, and is carried out by turn()
   Ended ended_ = Ended::no;
   runtime::Timer<Connection, &Connection::turn> turn_{*this};
+  runtime::Timer<Connection, &Connection::segment_overdue> segment_timeout_{*this};
 };
 
 }  // namespace vitcp

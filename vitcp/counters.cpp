@@ -33,6 +33,7 @@ std::string_view to_string(Refusal refusal) {
     case Refusal::read_window: return "read_window";
     case Refusal::transfer_size: return "transfer_size";
     case Refusal::farewell_limit: return "farewell_limit";
+    case Refusal::segment_stalled: return "segment_stalled";
   }
   return "?";
 }

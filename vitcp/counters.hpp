@@ -28,8 +28,9 @@ enum class Refusal : std::uint8_t {
   read_window,         // more RDMA Read Requests than were told
   transfer_size,       // an RDMA above the agreed MTU
   farewell_limit,      // too many refused streams: the oldest is closed before its time
+  segment_stalled,     // with the CRC option: the rest of a segment did not come (ruling V-38)
 };
-inline constexpr std::size_t refusal_count = 18;
+inline constexpr std::size_t refusal_count = 19;
 [[nodiscard]] std::string_view to_string(Refusal refusal);
 
 struct ProviderCounters {
@@ -48,6 +49,23 @@ struct ProviderCounters {
   [[nodiscard]] std::uint64_t refused(const wire::ParseError& error) const;
   /// Of all reasons.
   [[nodiscard]] std::uint64_t refused() const;
+  /// `visit(name, times)` for each reason, those that never came too.
+  template <class Visit>
+  void for_each_refusal(Visit visit) const {
+    for (std::size_t i = 0; i < refusal_count; ++i) visit(to_string(static_cast<Refusal>(i)), refused_[i]);
+    for (const wire::ParseError& error : wire::vitcp::refusals) visit(std::string_view(error.field), refused(error));
+  }
+  /// `visit(name, number)` for each of the others.
+  template <class Visit>
+  void for_each(Visit visit) const {
+    visit("connections", connections), visit("requests_received", requests_received);
+    visit("segments_sent", segments_sent), visit("segments_received", segments_received);
+    visit("nops_sent", nops_sent), visit("writes", writes);
+    visit("payload_octets_sent", payload_octets_sent), visit("payload_octets_received", payload_octets_received);
+    visit("messages_sent", messages_sent), visit("messages_received", messages_received);
+    visit("messages_dropped", messages_dropped), visit("closed_by_timeout", closed_by_timeout);
+    visit("unexpected_events", unexpected_events);
+  }
 
  private:
   std::array<std::uint64_t, refusal_count> refused_{};

@@ -66,6 +66,11 @@ vi::NetAddress Provider::from_family_of(const vi::NetAddress& remote, vi::NetAdd
   return local;
 }
 
+std::size_t Provider::connected() const {
+  return static_cast<std::size_t>(std::count_if(endpoints_.begin(), endpoints_.end(),
+                                                [](const auto& entry) { return entry.second->has_connection(); }));
+}
+
 void Provider::say_goodbye() {
   for (const auto& [vi, endpoint] : endpoints_) endpoint->say_goodbye();
 }

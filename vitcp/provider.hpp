@@ -70,6 +70,8 @@ class Provider final : public vi::Transport, private EndpointOwner, private Conn
   /// Streams that are no VI's: being set up by others, or ending. What a long run must not grow.
   [[nodiscard]] std::size_t streams_without_vi() const { return acceptor_.open_count() + orphans_.size(); }
   [[nodiscard]] std::size_t half_open() const { return acceptor_.half_open(); }
+  /// VIs with a connection. Linear.
+  [[nodiscard]] std::size_t connected() const;
   /// Of all its parts, whenever none of its functions runs. Linear.
   [[nodiscard]] bool is_consistent() const;
 

@@ -170,6 +170,17 @@ void SegmentReader::take_collected() {
   collected_ -= taken;
 }
 
+bool SegmentReader::awaits_rest() const {
+  return channel_.terms.crc && collected_ >= wire::vitcp::segment_header_bytes && !waits_ && !channel_.stopped;
+}
+
+/// Ruling V-38: its length is what was hit.
+void SegmentReader::give_up_rest() {
+  channel_.services.counters.refuse(Refusal::segment_stalled);
+  sink_.segment_damaged(wire::codec::read<SegmentHeader>(whole_.data()));
+  if (!channel_.stopped) sink_.refused({wire::ParseCode::bad_length, "segment_length"});
+}
+
 /// Ruling V-21: of a segment with a wrong CRC the length may have been what was hit; what stands behind it tells.
 std::optional<wire::ParseError> SegmentReader::implausible(wire::Bytes octets) {
   const auto header = SegmentHeader::parse(octets);

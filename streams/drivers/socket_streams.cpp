@@ -131,7 +131,8 @@ class SocketStream final : public Stream, private SetMember {
   void own(Descriptor socket);
   void leave_and_close();
   /// Later: nobody may be told where it was noticed.
-  void fail(int error);
+  void fail(int error) { fail(reason_of(error)); }
+  void fail(Reason reason);
   void tell_failure();
 
   runtime::Scheduler& scheduler_;
@@ -139,8 +140,8 @@ class SocketStream final : public Stream, private SetMember {
   StreamUser* user_ = nullptr;
   std::optional<runtime::drivers::LinkDescriptor> known_;  // while it is open
   Address asked_local_{}, remote_{};
-  mutable std::optional<Address> local_;  // once somebody asked
-  bool up_ = false, shut_ = false;
+  mutable std::optional<Address> local_;                  // once somebody asked
+  bool has_address_ = false, up_ = false, shut_ = false;  // the first: bind() gave it
   std::optional<Reason> failed_;
   runtime::Timer<SocketStream, &SocketStream::connected> connected_event_{*this};
   runtime::Timer<SocketStream, &SocketStream::tell_failure> failure_event_{*this};
@@ -159,7 +160,8 @@ int SocketStream::open(const Tcp::endpoint& to, const Address& from) {
   if (from.port == 0) let_connect_choose_port(socket_.number());
   Tcp::endpoint own = endpoint_of(from);
   if (from.ip.is_unspecified()) own = {to.protocol(), from.port};
-  return ::bind(socket_.number(), own.data(), static_cast<socklen_t>(own.size())) == 0 ? 0 : errno;
+  has_address_ = ::bind(socket_.number(), own.data(), static_cast<socklen_t>(own.size())) == 0;
+  return has_address_ ? 0 : errno;
 }
 
 int SocketStream::connect() {
@@ -176,6 +178,7 @@ void SocketStream::begin(const Address& to, const Address& from, StreamUser& use
   if (error == 0) error = connect();
   if (error == EINPROGRESS) error = connect();
   const bool under_way = error == EALREADY || error == EINPROGRESS;
+  if (error == EADDRNOTAVAIL && has_address_) return fail(Reason::no_resources);  // it is the port that is lacking
   if (error != 0 && !under_way) return fail(error);
   if (!join(socket_.number(), under_way ? For::writing : For::reading)) return fail(errno);
   under_way ? ask(For::writing) : scheduler_.schedule(connected_event_, scheduler_.now());
@@ -267,9 +270,9 @@ void SocketStream::leave_and_close() {
   std::swap(closed, socket_);
 }
 
-void SocketStream::fail(int error) {
+void SocketStream::fail(Reason reason) {
   if (failed_) return;
-  failed_ = reason_of(error);
+  failed_ = reason;
   scheduler_.schedule(failure_event_, scheduler_.now());
 }
 

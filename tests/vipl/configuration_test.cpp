@@ -198,7 +198,7 @@ TEST(Configuration, errors_of_limits_and_timeouts) {
   EXPECT_EQ(
       nic_error("  timeouts: {mtu: 1s}"),
       "n.yaml:3:14: unknown key \"mtu\" in timeouts; known: open, ulp, farp, name_service, name_appears, request, "
-      "close");
+      "close, segment");
   EXPECT_EQ(nic_error("  timeouts:\n    open: 0"),
             "n.yaml:4:5: open: expected a time such as 500ns, 10us, 2.5ms, 1s, from 1.000 ms to 3600.000 s, got \"0\"");
 }
@@ -301,7 +301,7 @@ nics:
   descriptor_flow_control: false
   rdma_read_window: 0
   segment_bytes: 1KiB
-  timeouts: {open: 1s, request: 2s, close: 3s}
+  timeouts: {open: 1s, request: 2s, close: 3s, segment: 4s}
 - {name: c, transport: tcp, crc: refuse, listen: none}
 )");
   ASSERT_EQ(configuration.nics.size(), 4u);  // and VILO
@@ -324,6 +324,7 @@ nics:
   EXPECT_EQ(configuration.nics[1].open_timeout, runtime::second);
   EXPECT_EQ(b.provider.request_timeout, 2 * runtime::second);
   EXPECT_EQ(b.provider.close_timeout, 3 * runtime::second);
+  EXPECT_EQ(b.provider.segment_timeout, 4 * runtime::second);
   EXPECT_FALSE(c.provider.ask_for_crc || c.provider.grant_crc);
   EXPECT_EQ(c.listen, Listening::None);
 }
@@ -432,6 +433,7 @@ TEST(Configuration, example_file_with_all_its_lines_is_good) {
   EXPECT_EQ(shown.provider.segment_bytes, usual.provider.segment_bytes);
   EXPECT_EQ(shown.provider.request_timeout, usual.provider.request_timeout);
   EXPECT_EQ(shown.provider.close_timeout, usual.provider.close_timeout);
+  EXPECT_EQ(shown.provider.segment_timeout, usual.provider.segment_timeout);
 }
 
 // Whatever stands in the file: it is good, or there is a message that names the file.

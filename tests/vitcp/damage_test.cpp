@@ -164,6 +164,59 @@ TEST_F(VitcpDamage, length_endsTheConnection) {
   }
 }
 
+// Ruling V-38: a Segment Length that was damaged upwards, and nothing comes behind it: at every level the connection
+// ends with a transport error when the time is over, not before, and any octet begins it anew. At Reliable Reception
+// the peer is told.
+TEST_F(VitcpDamage, lengthUpwards_withNothingBehind_endsTheConnectionInTime) {
+  for (const auto level : {unreliable, delivery, reception}) {
+    Settings settings;
+    settings.server.segment_timeout = 2 * runtime::second;
+    TwoHosts hosts(settings);
+    RawPeer peer(hosts);
+    End end = peer.connect_to(level, true);
+    for (int i = 0; i != 2; ++i) end.receive(64);
+    auto octets = peer.octets_of(RawPeer::message(SegmentType::send, 1, octets_of("one")));
+    octets[2] ^= 0x40;  // 16 KiB longer
+    peer.send(octets);
+    hosts.run(1800 * runtime::millisecond);
+    EXPECT_EQ(end.vi.state(), State::Connected);
+    peer.send(std::array<std::uint8_t, 1>{});
+    hosts.run(1800 * runtime::millisecond);
+    EXPECT_EQ(end.vi.state(), State::Connected);
+    hosts.run(300 * runtime::millisecond);
+    EXPECT_EQ(end.vi.state(), State::Error);
+    EXPECT_EQ(end.receive_error(0), status::transport_error);
+    EXPECT_TRUE(peer.is_closed());
+    EXPECT_EQ(hosts.server->provider.counters().refused(Refusal::segment_stalled), 1u);
+    if (level == reception) {
+      EXPECT_TRUE(peer.take().header.remote_error.unrecoverable_transport_error);
+    }
+    EXPECT_TRUE(peer.nothing_came());
+    peer.close();
+  }
+}
+
+// Without such a time, without the CRC, before the header is whole, and between segments: it is waited for.
+TEST_F(VitcpDamage, octetsThatAreMissing_areWaitedForElse) {
+  enum class Case { never, no_crc, in_header, between };
+  for (const Case one : {Case::never, Case::no_crc, Case::in_header, Case::between}) {
+    Settings settings;
+    settings.server.segment_timeout = one == Case::never ? runtime::never : runtime::second;
+    TwoHosts hosts(settings);
+    RawPeer peer(hosts);
+    End end = peer.connect_to(delivery, one != Case::no_crc);
+    end.receive(64);
+    const auto octets = peer.octets_of(RawPeer::message(SegmentType::send, 1, octets_of("one")));
+    const std::size_t first = one == Case::in_header ? 23 : one == Case::between ? octets.size() : 25;
+    peer.send(wire::Bytes(octets).first(first));
+    hosts.run(100 * runtime::second);
+    EXPECT_EQ(end.vi.state(), State::Connected);
+    if (first != octets.size()) peer.send(wire::Bytes(octets).subspan(first));
+    EXPECT_EQ(end.receive_error(0), 0U);
+    peer.close();
+  }
+}
+
 // Ruling V-21: two segments in a row, of one message and of two.
 TEST_F(VitcpDamage, twoSegments_inARow) {
   for (const std::size_t first : {std::size_t{0}, std::size_t{2}, std::size_t{3}}) {

@@ -209,6 +209,32 @@ TEST_P(VitcpMessage, receives_areTold_seldom) {
   EXPECT_EQ(b.receive_error(4 * count - 1), 0u);
 }
 
+// The same of acknowledgments: one for all messages that came together, and none of its own where an answer carries it.
+TEST_P(VitcpMessage, acknowledgments_ofManyMessages_shareOneNop) {
+  TwoHosts hosts(settings());
+  auto [a, b] = hosts.connect(level());
+  constexpr std::size_t count = 32;
+  for (std::size_t i = 0; i != 2 * count; ++i) a.receive(8), b.receive(8);
+  hosts.settle();
+  const auto nops_of = [](const std::optional<Node>& node) { return node->provider.counters().nops_sent; };
+  const std::uint64_t of_a = nops_of(hosts.client), of_b = nops_of(hosts.server);
+  for (std::size_t i = 0; i != count; ++i) a.send("x");
+  hosts.settle();
+  EXPECT_EQ(a.send_error(count - 1), 0u);
+  EXPECT_EQ(nops_of(hosts.server) - of_b, level() == reception ? 1u : 0u);
+  std::size_t answered = 0;
+  hosts.server->on_completed = [&, &b = b](bool receive_queue) {
+    if (receive_queue && answered++ == 0) b.send("y");
+  };
+  a.send("x");
+  hosts.settle();
+  hosts.server->on_completed = {};
+  EXPECT_EQ(a.received(0), "y");
+  EXPECT_EQ(a.send_error(count), 0u);
+  EXPECT_EQ(nops_of(hosts.server) - of_b, level() == reception ? 1u : 0u);
+  EXPECT_LE(nops_of(hosts.client) - of_a, 1u);
+}
+
 // VI-ARCH 2.5.1 to 2.5.3, VI-DG 3.8.1: no receive descriptor. Dropped, or the end of the connection.
 TEST_P(VitcpMessage, send_noReceiveNorFlowControl_isRefused) {
   TwoHosts hosts(settings(unlimited()));

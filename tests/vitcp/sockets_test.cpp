@@ -1,7 +1,21 @@
 // The same connections over TCP sockets of this host, IPv4 and IPv6: in real time, with the kernel's buffers.
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "tests/vitcp/two_hosts.hpp"
+
+namespace {
+int connect_fails_with = 0;  // errno
+}  // namespace
+
+/// The library's calls come here.
+extern "C" int connect(int descriptor, const sockaddr* to, socklen_t size) {
+  if (connect_fails_with == 0) return static_cast<int>(::syscall(SYS_connect, descriptor, to, size));
+  errno = connect_fails_with;
+  return -1;
+}
 
 namespace vitcp::testing {
 namespace {
@@ -193,6 +207,23 @@ TYPED_TEST(VitcpSockets, request_withoutAFileLeft_isErrorResource) {
   });
   EXPECT_TRUE(hosts.run_until([&] { return request.result.has_value(); }));
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(request.result, Return::ErrorResource);
+  EXPECT_EQ(vi->state(), State::Idle);
+}
+
+// As Linux says it where all local ports are in use: the same.
+TYPED_TEST(VitcpSockets, request_withoutALocalPort_isErrorResource) {
+  typename TypeParam::Hosts hosts;
+  ConnectCall request;
+  vi::Vi* vi = nullptr;
+  connect_fails_with = EADDRNOTAVAIL;
+  hosts.inside([&] {
+    vi = &hosts.client->create(delivery);
+    hosts.client->provider.connect_request(*vi, hosts.client->at("y"), hosts.server->at("x"), 60 * runtime::second,
+                                           request);
+  });
+  connect_fails_with = 0;
+  EXPECT_TRUE(hosts.run_until([&] { return request.result.has_value(); }));
   EXPECT_EQ(request.result, Return::ErrorResource);
   EXPECT_EQ(vi->state(), State::Idle);
 }

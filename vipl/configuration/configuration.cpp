@@ -151,12 +151,14 @@ void refuse_keys(const MapReader& map, std::span<const std::string_view> keys, s
 
 void read_timeouts(const Tree& tree, NicConfiguration& nic) {
   constexpr std::array<std::string_view, 4> of_fibre_channel{"ulp", "farp", "name_service", "name_appears"};
-  constexpr std::array<std::string_view, 2> of_tcp{"request", "close"};
-  const MapReader map(tree, "timeouts", {"open", "ulp", "farp", "name_service", "name_appears", "request", "close"});
+  constexpr std::array<std::string_view, 3> of_tcp{"request", "close", "segment"};
+  const MapReader map(tree, "timeouts",
+                      {"open", "ulp", "farp", "name_service", "name_appears", "request", "close", "segment"});
   map.optional("open", nic.open_timeout, read_timeout);
   if (TcpChoices* const tcp = nic.tcp(); tcp != nullptr) {
     map.optional("request", tcp->provider.request_timeout, read_timeout);
     map.optional("close", tcp->provider.close_timeout, read_timeout);
+    map.optional("segment", tcp->provider.segment_timeout, read_timeout);
   } else {
     refuse_keys(map, of_tcp, "transport: tcp", nic);
   }

@@ -43,14 +43,9 @@ std::vector<HostTransport::Held> TcpHost::held() const {
 HostTransport::Tally TcpHost::tally() const {
   const vitcp::ProviderCounters& counters = provider_.counters();
   Tally tally{.discarded = {}, .unexpected_events = counters.unexpected_events};
-  const auto add = [&](std::string_view reason, std::uint64_t times) {
+  counters.for_each_refusal([&](std::string_view reason, std::uint64_t times) {
     if (times != 0) tally.discarded.push_back({reason, times});
-  };
-  for (std::size_t i = 0; i < vitcp::refusal_count; ++i) {
-    const auto refusal = static_cast<vitcp::Refusal>(i);
-    add(to_string(refusal), counters.refused(refusal));
-  }
-  for (const wire::ParseError& error : wire::vitcp::refusals) add(error.field, counters.refused(error));
+  });
   return tally;
 }
 
