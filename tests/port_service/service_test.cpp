@@ -83,7 +83,7 @@ TEST_F(PortdTest, help_and_version) {
 
 TEST_F(PortdTest, commands_without_a_service) {
   EXPECT_EQ(command("status"), 1);
-  EXPECT_THAT(output, HasSubstr("no service runs in " + folder));
+  EXPECT_THAT(output, HasSubstr("no service or NIC runs in " + folder));
   EXPECT_EQ(command("stop"), 0);
 }
 

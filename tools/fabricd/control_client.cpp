@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "fc2_fabric/drivers/file_sink.hpp"
-#include "fc2_fabric/drivers/status_socket.hpp"
+#include "runtime/drivers/status_socket.hpp"
 #include "tools/fabricd/control_words.hpp"
 #include "tools/fabricd/status.hpp"
 
@@ -196,7 +196,7 @@ ExitStatus print_status(const fc2::drivers::RuntimeDirectory& directory, bool as
   ControlClient client;
   std::string answer;
   client.be_interruptible();
-  const auto nics = fc2::drivers::StatusSocket::ask(directory);
+  const auto nics = runtime::drivers::StatusSocket::ask(directory, "nic");
   const bool served = client.connect(directory) && client.request("status") && client.receive_answer(answer);
   if (interrupted != nullptr) *interrupted = client.interrupted();
   if (client.interrupted()) return complain(client.error());

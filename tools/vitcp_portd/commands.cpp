@@ -6,8 +6,10 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 
 #include "runtime/drivers/descriptor.hpp"
+#include "runtime/drivers/status_socket.hpp"
 #include "tools/vitcp_portd/status.hpp"
 #include "vitcp/drivers/place.hpp"
 
@@ -18,6 +20,11 @@ using runtime::drivers::RuntimeDirectory;
 
 namespace {
 constexpr int patience_ms = 10'000;
+constexpr std::string_view nic_kind = "tcp";  // of the status sockets of NICs (vipl/devices/tcp_status)
+
+void append(std::vector<std::string>& to, std::vector<std::string> more) {
+  to.insert(to.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
 
 ExitStatus complain(const std::string& message) {
   std::fprintf(stderr, "%s: %s\n", vitcp::drivers::program_name, message.c_str());
@@ -80,17 +87,20 @@ std::vector<streams::Address> asked(const RuntimeDirectory& directory, const std
 
 ExitStatus print_status(const RuntimeDirectory& directory, const std::optional<streams::Address>& listen,
                         bool as_json) {
-  std::string all;
+  std::vector<std::string> answers;
   for (const streams::Address& address : asked(directory, listen)) {
     ControlLink link(directory, address);
-    std::string answer;
     if (!link.is_there()) continue;
-    if (!link.ask("status", answer)) return complain(to_string(address) + ": " + link.error());
+    if (!link.ask("status", answers.emplace_back())) return complain(to_string(address) + ": " + link.error());
+  }
+  if (!listen) append(answers, runtime::drivers::StatusSocket::ask(directory, nic_kind));
+  std::string all;
+  for (const std::string& answer : answers) {
     if (as_json && !all.empty()) all += ",\n";
     all += as_json ? answer : to_text(answer);
   }
   if (all.empty())
-    return complain("no service runs in " + directory.path() + (listen ? " for " + to_string(*listen) : ""));
+    return complain("no service or NIC runs in " + directory.path() + (listen ? " for " + to_string(*listen) : ""));
   if (as_json) all = "[" + all + "]\n";
   return std::fputs(all.c_str(), stdout) < 0 ? failure : success;
 }

@@ -10,8 +10,8 @@ namespace vitcp_portd {
 // Exit statuses as in every program of the project.
 enum ExitStatus { success = 0, failure = 1, bad_input = 2 };
 
-/// Of the service at `listen`, or of all of the directory. Each prints its result to stdout, or an error to stderr.
-/// `failure`: no service runs. As JSON: an array.
+/// Of the service at `listen`, or of all services and NICs of the directory. Each prints its result to stdout, or an
+/// error to stderr. `failure`: none runs. As JSON: an array.
 ExitStatus print_status(const runtime::drivers::RuntimeDirectory& directory,
                         const std::optional<streams::Address>& listen, bool as_json);
 /// Waits until they have ended; succeeds if there is none.

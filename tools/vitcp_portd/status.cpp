@@ -61,8 +61,31 @@ json::object counters_of(const Counters& counters) {
   return all;
 }
 
+std::string counts_in(const json::object& counts, std::string_view indent) {
+  std::string text;
+  for (const auto& [name, count] : counts)
+    if (count.to_number<std::uint64_t>() != 0)
+      text += fmt::format("{}{}: {}\n", indent, std::string(name), count.to_number<std::uint64_t>());
+  return text;
+}
+
+// Its counters are all of its numbers but these.
+std::string text_of_nic(const json::object& nic) {
+  const auto number = [&](const char* key) { return nic.at(key).to_number<std::uint64_t>(); };
+  std::string text =
+      fmt::format("NIC {} of process {} ({}): {} connected, {} ending\n", nic.at("nic").as_string().c_str(),
+                  number("process_id"), nic.at("program").as_string().c_str(), number("connected"), number("ending"));
+  json::object counters = nic;
+  for (const char* key : {"nic", "process_id", "program", "addresses", "port", "connected", "ending", "refused"})
+    counters.erase(key);
+  text += counts_in(counters, "  ");
+  const std::string refused = counts_in(nic.at("refused").as_object(), "    ");
+  return refused.empty() ? text : text + "  refused:\n" + refused;
+}
+
 // A text of ours, or of something else: every look may fail.
 std::string text_of_object(const json::object& status) {
+  if (status.contains("nic")) return text_of_nic(status);
   std::string text =
       fmt::format("vitcp-portd at {}: process {}, {:.0f} s{}\n", status.at("listen").as_string().c_str(),
                   status.at("process_id").to_number<std::uint64_t>(), status.at("uptime_seconds").to_number<double>(),
@@ -82,10 +105,7 @@ std::string text_of_object(const json::object& status) {
     text += fmt::format("  from {}: {}, {} octets, {:.1f} s\n", one.at("from").as_string().c_str(),
                         one.at("phase").as_string().c_str(), one.at("octets").to_number<std::uint64_t>(),
                         one.at("seconds").to_number<double>());
-  for (const auto& [name, count] : status.at("counters").as_object())
-    if (count.to_number<std::uint64_t>() != 0)
-      text += fmt::format("  {}: {}\n", std::string(name), count.to_number<std::uint64_t>());
-  return text;
+  return text + counts_in(status.at("counters").as_object(), "  ");
 }
 }  // namespace
 

@@ -29,7 +29,7 @@ struct Status {
 
 /// One object; times in seconds. Discriminators are hexadecimal.
 [[nodiscard]] std::string to_json(const Status& status);
-/// For people, of what to_json() made; empty: it is something else.
+/// For people, of what to_json() made, or a NIC of a process; empty: it is something else.
 [[nodiscard]] std::string to_text(const std::string& json);
 
 }  // namespace vitcp_portd

@@ -39,6 +39,10 @@ class Device {
   [[nodiscard]] virtual const vi::Transport& transport() const = 0;
   [[nodiscard]] vi::Capabilities capabilities() const { return transport().capabilities(); }
 
+  /// Each time that sends are begun costs much more than one send more: where many are under way they may wait for the
+  /// next.
+  [[nodiscard]] virtual bool gathers_sends() const { return false; }
+
   /// Others can find it.
   [[nodiscard]] virtual bool ready() const = 0;
   EventCount& ready_point() { return ready_point_; }
@@ -63,7 +67,7 @@ class Device {
   [[nodiscard]] const NicConfiguration& configuration() const { return configuration_; }
   [[nodiscard]] const std::string& name() const { return configuration_.name; }
   /// Of each NIC that is opened on it.
-  [[nodiscard]] vi::NicLimits limits() const {
+  [[nodiscard]] virtual vi::NicLimits limits() const {
     vi::NicLimits limits = configuration_.limits;
     limits.memory.max_registered_bytes = configuration_.max_registered_bytes;
     return limits;

@@ -62,9 +62,9 @@ void FcoeLink::attach(fc2::NPort& port) {
 // Not having it is no reason for a NIC not to work.
 void FcoeLink::tell_status() {
   std::string ignored;
-  const auto directory = fc2::drivers::RuntimeDirectory::open({}, ignored);
+  const auto directory = runtime::drivers::RuntimeDirectory::open({}, ignored);
   if (!directory) return;
-  status_ = std::make_unique<fc2::drivers::StatusSocket>(access_.io, access_.guard, *directory, [this] {
+  status_ = std::make_unique<runtime::drivers::StatusSocket>(access_.io, access_.guard, *directory, "nic", [this] {
     return describe(NicView{*port_, *ethernet_, e_node_.get(), vn2vn_node_.get(), access_.scheduler.now()});
   });
 }

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "fc2_fabric/drivers/ethernet_name.hpp"
-#include "fc2_fabric/drivers/status_socket.hpp"
 #include "fc2_fabric/fcoe/e_node.hpp"
 #include "fc2_fabric/fcoe/vn2vn_node.hpp"
+#include "runtime/drivers/status_socket.hpp"
 #include "vipl/configuration/configuration.hpp"
 #include "vipl/devices/fc_link.hpp"
 
@@ -38,7 +38,7 @@ class FcoeLink final : public FcLink {
   std::unique_ptr<fc2::fcoe::EthernetPort> ethernet_;
   std::unique_ptr<fc2::fcoe::ENode> e_node_;  // one of them
   std::unique_ptr<fc2::fcoe::Vn2vnNode> vn2vn_node_;
-  std::unique_ptr<fc2::drivers::StatusSocket>
+  std::unique_ptr<runtime::drivers::StatusSocket>
       status_;  // nullptr: there is no runtime directory; goes first, it looks at the others
 };
 

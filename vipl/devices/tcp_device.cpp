@@ -1,5 +1,6 @@
 #include "vipl/devices/tcp_device.hpp"
 
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include "runtime/drivers/descriptor.hpp"
 #include "vipl/devices/own_port.hpp"
 #include "vipl/devices/shared_port.hpp"
+#include "vipl/devices/tcp_status.hpp"
 #include "vipl/engine/log.hpp"
 #include "vipl/names/hosts_file.hpp"
 #include "vipl/names/name_service.hpp"
@@ -18,6 +20,7 @@
 namespace vipl {
 namespace {
 
+constexpr rlim_t files_beside_vis = 32;  // the engine's, the port's, the program's own
 constexpr runtime::TimeNs tcp_goodbye_limit = 5 * runtime::second, goodbye_looks = 2 * runtime::millisecond;
 
 /// All addresses of the host: of IPv4 and IPv6, or of IPv4 alone where the system has no other.
@@ -40,6 +43,7 @@ TcpDevice::TcpDevice(TcpShared& shared, NicConfiguration configuration, NodeIden
       provider_(shared.streams(), shared.engine().scheduler(), provider_config()), port_(make_port()) {
   provider_.set_wait_listener(port_.get());
   ready_ = port_->listens();
+  tell_status();
 }
 
 TcpDevice::~TcpDevice() {
@@ -80,6 +84,25 @@ std::unique_ptr<TcpPort> TcpDevice::make_port() {
   return std::make_unique<SharedPort>(shared_, listening_addresses(), options, user);
 }
 
+// Not having it is no reason for a NIC not to work.
+void TcpDevice::tell_status() {
+  std::string ignored;
+  const auto directory = runtime::drivers::RuntimeDirectory::open({}, ignored);
+  if (!directory) return;
+  Engine& engine = shared_.engine();
+  status_ = std::make_unique<runtime::drivers::StatusSocket>(
+      *engine.runtime().io(), engine, *directory, tcp_status_kind, [this] { return describe(name(), provider_); });
+}
+
+vi::NicLimits TcpDevice::limits() const {
+  vi::NicLimits limits = Device::limits();
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY) return limits;
+  const rlim_t left = files.rlim_cur > 2 * files_beside_vis ? files.rlim_cur - files_beside_vis : files.rlim_cur / 2;
+  limits.max_vis = static_cast<std::uint32_t>(std::clamp<rlim_t>(left, 1, limits.max_vis));
+  return limits;
+}
+
 void TcpDevice::port_changed() {
   if (port_ == nullptr) return;  // it is being made
   if (std::exchange(ready_, ready_ || port_->listens()) && !port_->trouble().empty())
@@ -88,6 +111,7 @@ void TcpDevice::port_changed() {
 }
 
 void TcpDevice::say_goodbye() {
+  status_.reset();
   Engine& engine = shared_.engine();
   const auto now = [&] { return engine.runtime().now(); };
   const runtime::TimeNs end = now() + tcp_goodbye_limit;

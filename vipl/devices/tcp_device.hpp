@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/drivers/status_socket.hpp"
 #include "vipl/devices/device.hpp"
 #include "vipl/devices/tcp_port.hpp"
 #include "vipl/devices/tcp_shared.hpp"
@@ -20,6 +21,10 @@ class TcpDevice final : public Device, private TcpPortUser {
 
   vi::Transport& transport() override { return provider_; }
   [[nodiscard]] const vi::Transport& transport() const override { return provider_; }
+  /// Each connection is an open file: no more VIs than this process may have of those, but for some of its own.
+  [[nodiscard]] vi::NicLimits limits() const override;
+  /// A system call.
+  [[nodiscard]] bool gathers_sends() const override { return true; }
   /// It has listened. If the port is lost later those who connect need it not.
   [[nodiscard]] bool ready() const override { return ready_; }
   [[nodiscard]] std::string failure() const override { return port_->failure(); }
@@ -40,6 +45,7 @@ class TcpDevice final : public Device, private TcpPortUser {
   [[nodiscard]] vitcp::ProviderConfig provider_config() const;
   [[nodiscard]] std::vector<streams::Address> listening_addresses() const;
   [[nodiscard]] std::unique_ptr<TcpPort> make_port();
+  void tell_status();
   // TcpPortUser
   void stream_came(std::unique_ptr<streams::Stream> stream) override { provider_.take(std::move(stream)); }
   void stream_accepted(std::unique_ptr<streams::Stream> stream) override { provider_.take_accepted(std::move(stream)); }
@@ -51,6 +57,8 @@ class TcpDevice final : public Device, private TcpPortUser {
   std::unique_ptr<TcpPort> port_;  // goes first: it brings streams to the provider
   std::uint64_t last_question_ = 0;
   std::shared_ptr<Questions> questions_ = std::make_shared<Questions>();  // a handler that comes late looks here first
+  std::unique_ptr<runtime::drivers::StatusSocket>
+      status_;  // nullptr: there is no runtime directory; goes first, it looks at the others
 };
 
 }  // namespace vipl

@@ -13,7 +13,8 @@
 #include <thread>
 
 #include "fc2_fabric/drivers/fabric_core.hpp"
-#include "fc2_fabric/drivers/status_socket.hpp"
+#include "fc2_fabric/drivers/fabric_service.hpp"
+#include "runtime/drivers/status_socket.hpp"
 
 namespace {
 std::function<void()> before_listen;  // what comes between bind() and listen()
@@ -28,6 +29,7 @@ extern "C" int listen(int descriptor, int backlog) noexcept {
 namespace fc2::drivers {
 namespace {
 using namespace std::chrono_literals;
+using runtime::drivers::StatusSocket;
 
 class StatusSocketTest : public testing::Test {
  protected:
@@ -41,7 +43,7 @@ class StatusSocketTest : public testing::Test {
   ~StatusSocketTest() override { std::filesystem::remove_all(folder); }
   std::unique_ptr<StatusSocket> open() {
     const runtime::CoreSection section(core);
-    return std::make_unique<StatusSocket>(io, core, *directory, [] { return std::string("here"); });
+    return std::make_unique<StatusSocket>(io, core, *directory, "nic", [] { return std::string("here"); });
   }
   void close(std::unique_ptr<StatusSocket> socket) {
     const runtime::CoreSection section(core);
@@ -63,7 +65,8 @@ TEST_F(StatusSocketTest, those_of_one_process_have_names_of_their_own) {
   EXPECT_NE(one->path(), other->path());
   EXPECT_EQ(names(), 2U);
   std::thread runner([&] { io.run_for(2s); });
-  EXPECT_EQ(StatusSocket::ask(*directory), (std::vector<std::string>{"here", "here"}));
+  EXPECT_EQ(StatusSocket::ask(*directory, "nic"), (std::vector<std::string>{"here", "here"}));
+  EXPECT_TRUE(StatusSocket::ask(*directory, "ni").empty()) << "of another kind";
   io.stop();
   runner.join();
   close(std::move(one));
@@ -77,7 +80,7 @@ TEST_F(StatusSocketTest, asked_while_it_opens_keeps_its_name) {
   int asked = 0;
   before_listen = [&] {
     ++asked;
-    EXPECT_TRUE(StatusSocket::ask(*directory).empty());
+    EXPECT_TRUE(StatusSocket::ask(*directory, "nic").empty());
   };
   auto socket = open();
   before_listen = nullptr;
@@ -98,7 +101,7 @@ TEST_F(StatusSocketTest, name_of_a_process_that_is_gone_is_removed) {
   const void* generic = &address;
   ASSERT_EQ(::bind(gone, static_cast<const sockaddr*>(generic), sizeof address), 0);
   ::close(gone);
-  EXPECT_TRUE(StatusSocket::ask(*directory).empty());
+  EXPECT_TRUE(StatusSocket::ask(*directory, "nic").empty());
   EXPECT_EQ(names(), 0U);
 }
 

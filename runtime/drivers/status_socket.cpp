@@ -1,4 +1,4 @@
-#include "fc2_fabric/drivers/status_socket.hpp"
+#include "runtime/drivers/status_socket.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -23,9 +23,9 @@
 
 #include "runtime/drivers/link_descriptor.hpp"
 
-namespace fc2::drivers {
+namespace runtime::drivers {
 namespace {
-constexpr std::string_view name_prefix = "nic.", first_suffix = ".new";
+constexpr std::string_view first_suffix = ".new";
 constexpr int backlog = 16, names_tried = 100;
 constexpr std::chrono::milliseconds patience{2000}, accept_pause{100};
 constexpr std::size_t longest_answer = 1u << 20;
@@ -70,7 +70,11 @@ int listen_at(const std::string& path) {
 }
 
 // Of a socket that listens, or did.
-bool is_name(std::string_view file) { return file.starts_with(name_prefix) && !file.ends_with(first_suffix); }
+bool is_name(std::string_view file, const std::string& prefix) {
+  return file.starts_with(prefix) && !file.ends_with(first_suffix);
+}
+
+std::string prefix_of(std::string_view kind) { return std::string(kind) + "."; }
 
 // Until its end, or until patience is over.
 std::string read_all(int descriptor) {
@@ -93,11 +97,11 @@ std::string read_all(int descriptor) {
 /// Shared with Asio's handlers; the StatusSocket may go at any time.
 class StatusSocket::Core : public std::enable_shared_from_this<Core> {
  public:
-  Core(boost::asio::io_context& io, runtime::CoreGuard& guard, Answer answer)
+  Core(boost::asio::io_context& io, CoreGuard& guard, Answer answer)
       : guard_(guard), answer_(std::move(answer)), listener_(io) {}
 
-  void open(const RuntimeDirectory& directory) {
-    const std::string stem = directory.path() + "/" + std::string(name_prefix) + std::to_string(::getpid()) + ".";
+  void open(const RuntimeDirectory& directory, std::string_view kind) {
+    const std::string stem = directory.path() + "/" + prefix_of(kind) + std::to_string(::getpid()) + ".";
     for (int number = 0; number < names_tried; ++number) {
       const std::string path = stem + std::to_string(number);
       if (path.size() + first_suffix.size() >= sizeof(sockaddr_un::sun_path)) return;
@@ -123,7 +127,7 @@ class StatusSocket::Core : public std::enable_shared_from_this<Core> {
   void await() {
     listener_.async_wait(listener_.wait_read, [self = shared_from_this()](const boost::system::error_code& error) {
       if (error) return;  // closed
-      const runtime::CoreSection section(self->guard_);
+      const CoreSection section(self->guard_);
       if (!self->closed_) self->serve();
     });
   }
@@ -132,7 +136,7 @@ class StatusSocket::Core : public std::enable_shared_from_this<Core> {
     pause_.expires_after(accept_pause);
     pause_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
       if (error) return;  // closed
-      const runtime::CoreSection section(self->guard_);
+      const CoreSection section(self->guard_);
       if (!self->closed_) self->await();
     });
   }
@@ -149,28 +153,28 @@ class StatusSocket::Core : public std::enable_shared_from_this<Core> {
     await();
   }
 
-  runtime::CoreGuard& guard_;
+  CoreGuard& guard_;
   const Answer answer_;
   boost::asio::posix::stream_descriptor listener_;
   boost::asio::steady_timer pause_{listener_.get_executor()};
-  std::optional<runtime::drivers::LinkDescriptor> known_;
+  std::optional<LinkDescriptor> known_;
   std::string path_;
   bool closed_ = false;
 };
 
-StatusSocket::StatusSocket(boost::asio::io_context& io, runtime::CoreGuard& guard, const RuntimeDirectory& directory,
-                           Answer answer)
+StatusSocket::StatusSocket(boost::asio::io_context& io, CoreGuard& guard, const RuntimeDirectory& directory,
+                           std::string_view kind, Answer answer)
     : core_(std::make_shared<Core>(io, guard, std::move(answer))) {
-  core_->open(directory);
+  core_->open(directory, kind);
 }
 StatusSocket::~StatusSocket() { core_->close(); }
 const std::string& StatusSocket::path() const { return core_->path(); }
 
-std::vector<std::string> StatusSocket::ask(const RuntimeDirectory& directory) {
+std::vector<std::string> StatusSocket::ask(const RuntimeDirectory& directory, std::string_view kind) {
   std::vector<std::string> paths, answers;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(directory.path(), error))
-    if (is_name(entry.path().filename().string())) paths.push_back(entry.path());
+    if (is_name(entry.path().filename().string(), prefix_of(kind))) paths.push_back(entry.path());
   std::sort(paths.begin(), paths.end());
   for (const std::string& path : paths) {
     const int descriptor = connect_to(path);
@@ -182,4 +186,4 @@ std::vector<std::string> StatusSocket::ask(const RuntimeDirectory& directory) {
   return answers;
 }
 
-}  // namespace fc2::drivers
+}  // namespace runtime::drivers
