@@ -23,7 +23,8 @@ from local_fabric import NODES, LocalFabricTest, option, tcp_hosts
 
 FOLDER = Path(sys.argv.pop(1)).resolve()
 PORTD, PERF, VIPING, VICP = (str(FOLDER / name) for name in ("vitcp-portd", "fcvi-perf", "viping", "vicp"))
-NUMBERED, RELAY, FORKS, LAST_WORDS = (str(FOLDER / f"idiom_{name}") for name in ("numbered", "relay", "forks", "last_words"))
+NUMBERED, RELAY, FORKS, LAST_WORDS, BURSTS = (
+    str(FOLDER / f"idiom_{name}") for name in ("numbered", "relay", "forks", "last_words", "bursts"))
 BYTES = 64
 
 
@@ -35,6 +36,11 @@ def ticks(process):
     """CPU time of a process, in clock ticks."""
     words = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()
     return int(words[11]) + int(words[12])
+
+
+def header_of(kind, length, version=1):
+    """Of a segment of a raw peer (VI-TCP 3.2)."""
+    return struct.pack(">BBHIIIIHH", version, kind, length, 0, 0, 7, 0, 10, 0)
 
 
 def state_of(process):
@@ -156,6 +162,57 @@ class OverTcp(LocalFabricTest):
         self.assertIsNone(server.poll())
         self.assertFalse(set(before) & set(self.portds()))
 
+    # --- what a NIC tells
+
+    def nics(self):
+        status, out, _ = self.run_to_end("left", PORTD, "status", "--json")
+        return [one for one in json.loads(out) if "nic" in one] if status == 0 else []
+
+    def connected_peer(self, address, port):
+        """Of a viping that listens there, as soon as it waits."""
+        request = header_of(0x85, 24 + 140) + struct.pack(">HHI64sHH64s", 2, 0, 1 << 20, b"", 0, 6, b"viping")
+        for _ in range(1000):
+            peer = socket.create_connection((address, port))
+            peer.sendall(request)
+            if peer.recv(24, socket.MSG_WAITALL)[1] == 0x86:  # ConnectAccept
+                return peer
+            peer.close()
+            time.sleep(0.01)
+        raise self.failureException("nobody waits")
+
+    # What a connected peer did wrong is counted by its NIC, and the service's status tells, whoever has the port.
+    def test_counters_of_established_connections(self):
+        for listen in ("shared", "own"):
+            address = tcp_hosts.own_addresses(1)[0]
+            port = tcp_hosts.free_port(address)
+            config = self.configuration_at(port, listen=listen)
+            server = self.start("left", VIPING, "--listen", FCVI_CONFIG=config)
+            self.assertIn("answering", server.stdout.readline())
+            with self.connected_peer(address, port) as peer:
+                self.assertEqual([(one["connected"], one["refused"]["version"]) for one in self.nics()], [(1, 0)])
+                peer.sendall(header_of(0x80, 24, version=9))
+                while peer.recv(4096):
+                    pass
+            (nic,) = self.nics()
+            self.assertEqual((nic["nic"], nic["process_id"], nic["port"], nic["addresses"]), ("VINIC", server.pid, port, [address]))
+            self.assertEqual((nic["connections"], nic["refused"]["version"], nic["refused"]["crc"]), (1, 1, 0))
+            _, out, _ = self.run_to_end("left", PORTD, "status")
+            self.assertIn(f"NIC VINIC of process {server.pid} (viping): ", out)
+            self.assertRegex(out, r"  refused:\n(    no_match: \d+\n)?    version: 1\n")
+            server.kill()
+            server.wait()
+            self.wait_for(lambda: "NIC" not in self.run_to_end("left", PORTD, "status")[1], "it is told of still")
+            self.run_to_end("left", PORTD, "stop")
+
+    # While many are under way, several small messages go with one system call.
+    def test_small_messages_share_system_calls(self):
+        bursts = self.start("left", BURSTS, "VINIC")
+        sent = int(bursts.stdout.readline())
+        (nic,) = self.nics()
+        print(f"{sent} messages with {nic['writes']} system calls")
+        self.assertEqual(nic["messages_sent"], sent)
+        self.assertLess(nic["writes"], sent / 2)
+
     # --- the port
 
     def configuration_at(self, port, **more):
@@ -208,6 +265,21 @@ class OverTcp(LocalFabricTest):
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         self.assertEqual((status, err), (0, ""))
         self.assertEqual(json.loads(out)["results"][0]["errors"], 0)
+
+    # Each VI needs a file when it is connected. MaxVI says so: all that it promises can be connected.
+    def test_open_files_limit_the_vis(self):
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (96, hard))
+        try:
+            server = self.start("right", PERF, "--server")
+            words = ("left", PERF, "send_lat", "right", "-n", 64, "-q")
+            status, _, err = self.run_to_end(*words, 64)  # of 96 files 32 are for others
+            self.assertEqual(status, 2)
+            self.assertIn("the NIC has 63 VIs beside that of the control connection", err)
+            self.assertEqual(self.run_to_end(*words, 63)[::2], (0, ""))
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        self.assertIsNone(server.poll())
 
     # Pollers and waiters, eight processes on one core.
     def test_more_processes_than_cores(self):

@@ -172,6 +172,46 @@ TEST(Engine, caller_runs_a_slice_and_the_service_thread_the_rest) {
   EXPECT_FALSE(engine.help(runtime.now()));
 }
 
+// Of many that follow one another one calls the service thread; who polls before that does their work.
+TEST(Engine, rung_soon_is_left_to_the_service_thread_or_who_polls) {
+  TestRuntime runtime;
+  Engine engine(runtime);
+  Source source;
+  for (source.submitted = 1; source.submitted != 5; ++source.submitted) engine.ring_soon(source);
+  EXPECT_EQ(source.taken, 0u);
+  EXPECT_EQ(runtime.calls(), 1u);
+  engine.serve();
+  EXPECT_EQ(source.taken, 5u);
+  source.submitted = 6;
+  engine.ring_soon(source);
+  EXPECT_EQ(runtime.calls(), 2u);
+  EXPECT_TRUE(engine.help(runtime.now()));
+  EXPECT_EQ(source.taken, 6u);
+  source.submitted = 7;
+  engine.ring_later(source);  // calls nobody
+  EXPECT_EQ(runtime.calls(), 2u);
+  source.submitted = 8;
+  engine.ring_soon(source);
+  EXPECT_EQ(source.taken, 6u);
+  engine.serve();
+  EXPECT_EQ(source.taken, 8u);
+}
+
+// The one that waits wants the lock: it is woken when that is free.
+TEST(Engine, notified_after_the_lock_is_free) {
+  TestRuntime runtime;
+  Engine engine(runtime);
+  const auto point = std::make_shared<EventCount>();
+  const std::uint32_t key = point->prepare();
+  engine.enter();
+  engine.notify_after(point);
+  EXPECT_EQ(point->epoch().load(), key);
+  engine.leave();
+  EXPECT_NE(point->epoch().load(), key);
+  EXPECT_EQ(point.use_count(), 1);
+  point->finish();
+}
+
 // VI-DG 3.8.1: what tells the program VIP_ERROR_CATASTROPHIC.
 TEST(Engine, lack_of_memory_is_told_and_the_other_bells_are_served) {
   struct Poor final : Bell {
@@ -256,7 +296,7 @@ TEST(Engine, what_rang_is_served_without_another_call) {
       engine.leave();
     });
     bell.submitted = round;
-    engine.ring(bell);
+    round % 2 == 0 ? engine.ring(bell) : engine.ring_soon(bell);
     while (served != round) std::this_thread::yield();  // a forgotten ring hangs the test
     other.join();
   }

@@ -49,6 +49,8 @@ class ViObject final : public Part, public Bell {
   std::atomic<std::uint32_t> tag{0}, max_segments{0};  // by which posts are judged
   /// Receives that are posted now wait for a message: nothing has to be done for them before.
   std::atomic<bool> receives_wait{false};
+  /// Sends that are posted while many are under way are begun together (Device::gathers_sends).
+  std::atomic<bool> gathers_sends{false};
   std::atomic<VIP_NIC_HANDLE> nic_handle{nullptr};
   /// VipConnectPeerRequest, until its result is taken.
   std::shared_ptr<Pending<vi::ConnectOperation>> peer_request;
@@ -159,7 +161,7 @@ class Pending final : public Base {
   void done(vi::Return value) override {
     const std::shared_ptr<vi::Operation> keep = domain_.let_go(*this);
     result = value;
-    domain_.runtime().notify_all(point);
+    domain_.engine().notify_after({keep, &point});
   }
 
   std::optional<vi::Return> result;

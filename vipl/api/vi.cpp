@@ -27,6 +27,7 @@ void* adopt(const std::shared_ptr<ViObject>& object, NicObject& nic, vi::Vi& mod
   object->tag = model.attributes().ptag.value;
   object->max_segments = nic.model().limits().max_segments_per_descriptor;
   object->receives_wait = !nic.model().capabilities().needs_receives_at_once;
+  object->gathers_sends = nic.device().gathers_sends();
   object->nic_handle = nic.handle;
   void* handle = nic.adopt(object);
   if (handle == nullptr) return nullptr;

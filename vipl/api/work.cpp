@@ -30,6 +30,15 @@ std::optional<vi::PostedDescriptor> judge(Domain& domain, ViObject& vi, bool rec
                         receive_queue, address, wire::MemHandle{memory}, true);
 }
 
+/// From so many on that are under way the other end is busy, and one more that is posted waits for those that follow it
+/// at once. Who posts fewer is never kept waiting.
+constexpr std::uint64_t many_sends = 8;
+
+void ring_send(Engine& engine, ViObject& vi) {
+  const bool gathers = vi.gathers_sends.load(std::memory_order_relaxed) && vi.port(false).outstanding() > many_sends;
+  gathers ? engine.ring_soon(vi) : engine.ring(vi);
+}
+
 VIP_RETURN post(VIP_VI_HANDLE handle, VIP_DESCRIPTOR* descriptor, VIP_MEM_HANDLE memory, bool receive_queue) {
   Domain* domain = Domain::find();
   ViObject* vi = domain == nullptr ? nullptr : domain->find<ViObject>(handle);
@@ -42,7 +51,7 @@ VIP_RETURN post(VIP_VI_HANDLE handle, VIP_DESCRIPTOR* descriptor, VIP_MEM_HANDLE
   if (posted == WorkPort::Posted::Full) return VIP_ERROR_RESOURCE;
   Engine& engine = domain->engine();
   if (!receive_queue || !found->valid || posted == WorkPort::Posted::Overrun) {
-    engine.ring(*vi);
+    receive_queue ? engine.ring(*vi) : ring_send(engine, *vi);
     return VIP_SUCCESS;
   }
   engine.ring_later(*vi);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -35,9 +36,23 @@ void Engine::begin() {
   MemoryFaults::enter();
 }
 
-void Engine::end() {
+void Engine::free_lock() {
   MemoryFaults::leave();
   lock_.unlock();
+}
+
+void Engine::notify_after(std::shared_ptr<EventCount> point) {
+  try {
+    notified_.push_back(point);
+  } catch (const std::bad_alloc&) {
+    runtime_.notify_all(*point);
+  }
+}
+
+void Engine::end_and_notify() {
+  const auto notified = std::exchange(notified_, {});
+  free_lock();
+  for (const auto& point : notified) runtime_.notify_all(*point);
 }
 
 // --- data plane ------------------------------------------------------------------------------------------
@@ -70,6 +85,14 @@ void Engine::ring_later(Bell& bell) {
     const Cancellation held(Cancellation::Held);
     after_unlock(false);
   }
+}
+
+// Where it is rung Now already, whoever did it, or has the lock, sees to it.
+void Engine::ring_soon(Bell& bell) {
+  const Cancellation held(Cancellation::Held);
+  const Bell::Rung before = bell.rung_.exchange(Bell::Rung::Now);
+  if (before == Bell::Rung::No) link(bell);
+  if (before != Bell::Rung::Now) call_service();
 }
 
 void Engine::link(Bell& bell) {

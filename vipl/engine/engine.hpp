@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "runtime/core_guard.hpp"
@@ -53,6 +54,9 @@ class Engine final : public runtime::CoreGuard {
   void ring(Bell& bell);
   /// The same for work that matters only when something else happens: it is done before that, and nothing is done now.
   void ring_later(Bell& bell);
+  /// The same for work that costs hardly more together with what is submitted right after it: the service thread does it,
+  /// or the next call that polls, whichever is first.
+  void ring_soon(Bell& bell);
   /// For a caller with nothing else to do, which has just looked at the clock: runs a slice if there is work that no
   /// thread is running. False: there was none.
   bool help(TimeNs now);
@@ -123,6 +127,8 @@ class Engine final : public runtime::CoreGuard {
   void settle() { settle(runtime_.now()); }
   /// For signals of the core, which must not call back: called at the next settle.
   void later(std::function<void()> call) { later_.push_back(std::move(call)); }
+  /// Notifies all that wait for `point` once the lock is free: they want it, and need not be woken twice.
+  void notify_after(std::shared_ptr<EventCount> point);
   /// Settles, leaves and waits until `ready()`, which is called inside. False: the deadline came first, or no event can
   /// come any more.
   template <class Ready>
@@ -132,7 +138,13 @@ class Engine final : public runtime::CoreGuard {
   // The holder of the lock may access consumers' memory until it releases it.
   bool try_begin();
   void begin();
-  void end();
+  void end() {
+    if (!notified_.empty()) [[unlikely]]
+      return end_and_notify();
+    free_lock();
+  }
+  void free_lock();
+  void end_and_notify();
   void settle(TimeNs now) { more_ = slice(runtime_.slice_events(), now); }
   /// `own`: a bell that is on no list, served after those that are.
   bool slice(std::size_t events, TimeNs looked_at, Bell* own = nullptr);
@@ -158,8 +170,9 @@ class Engine final : public runtime::CoreGuard {
   runtime::Scheduler scheduler_;
   std::function<void()> failed_;
   std::vector<std::function<void()>> later_;
-  Bell* taken_ = nullptr;  // off the list and not yet served, oldest first
-  bool more_ = false;      // the last slice ended before its work did
+  std::vector<std::shared_ptr<EventCount>> notified_;  // by end()
+  Bell* taken_ = nullptr;                              // off the list and not yet served, oldest first
+  bool more_ = false;                                  // the last slice ended before its work did
   std::vector<runtime::Input*> inputs_;
   std::size_t next_input_ = 0;
   std::vector<runtime::Input*> memory_inputs_;

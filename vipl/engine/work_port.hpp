@@ -50,6 +50,12 @@ class WorkPort {
     const std::uint64_t gone = dequeued_.load() + refused_.load();
     return posted_.load() == gone;
   }
+  /// Descriptors that were posted and not dequeued, as far as this thread has seen.
+  [[nodiscard]] std::uint64_t outstanding() const {
+    constexpr auto relaxed = std::memory_order_relaxed;
+    const std::uint64_t gone = dequeued_.load(relaxed) + refused_.load(relaxed);
+    return posted_.load(relaxed) - gone;
+  }
   /// VipCQDone took an entry of this queue. False: it does not belong to `owner` any more.
   bool entry_taken(void* owner);
   Notifiers<WorkPort>& notifiers() { return notifiers_; }
