@@ -29,7 +29,8 @@ class StatusSocket {
   /// Empty: there is no socket, for lack of a descriptor or of a name.
   [[nodiscard]] const std::string& path() const;
 
-  /// The texts of all of this kind in this directory that answer within two seconds, in the order of their names. Blocks.
+  /// The texts of all of this kind in this directory that answer within two seconds, in the order of their names.
+  /// Blocks.
   [[nodiscard]] static std::vector<std::string> ask(const RuntimeDirectory& directory, std::string_view kind);
 
  private:

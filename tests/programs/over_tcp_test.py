@@ -280,6 +280,8 @@ class OverTcp(LocalFabricTest):
         finally:
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         self.assertIsNone(server.poll())
+        server.terminate()
+        server.wait()
 
     # Pollers and waiters, eight processes on one core.
     def test_more_processes_than_cores(self):

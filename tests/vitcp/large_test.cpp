@@ -1,5 +1,5 @@
-// The largest message that there is, 4 GiB - 1 octets (VI-TCP 3.2), of each kind, at both reliable levels. Label `long`.
-// Its memory is the same 16 MiB again and again: 4 GiB are there by address alone.
+// The largest message that there is, 4 GiB - 1 octets (VI-TCP 3.2), of each kind, at both reliable levels: label
+// `long`. Its memory is the same 16 MiB again and again: 4 GiB are there by address alone.
 #include <sys/mman.h>
 #include <unistd.h>
 

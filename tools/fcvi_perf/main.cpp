@@ -107,8 +107,9 @@ int with_server(const Options& options) {
   return run_client(options, server, end);
 }
 
-[[noreturn]] void serve_one(const Options& options, bool announce) {
+[[noreturn]] void serve_one(const Options& options, bool announce, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(EXIT_FAILED);  // it was gone before
   pin(options.server_cpu);
   {
     Endpoint end(options.server_device);
@@ -142,6 +143,7 @@ int as_server(const Options& options) {
   sigemptyset(&both);
   sigaddset(&both, SIGINT);
   sigaddset(&both, SIGTERM);
+  const pid_t own = ::getpid();
   for (bool first = true; stop_requested == 0; first = false) {
     ::sigprocmask(SIG_BLOCK, &both, &before);  // the handler knows the child, or there is none
     const pid_t child = ::fork();
@@ -149,7 +151,7 @@ int as_server(const Options& options) {
       ::signal(SIGINT, SIG_DFL);
       ::signal(SIGTERM, SIG_DFL);
       ::sigprocmask(SIG_SETMASK, &before, nullptr);
-      serve_one(options, first);
+      serve_one(options, first, own);
     }
     serving_child = child;
     ::sigprocmask(SIG_SETMASK, &before, nullptr);

@@ -54,8 +54,8 @@ class Engine final : public runtime::CoreGuard {
   void ring(Bell& bell);
   /// The same for work that matters only when something else happens: it is done before that, and nothing is done now.
   void ring_later(Bell& bell);
-  /// The same for work that costs hardly more together with what is submitted right after it: the service thread does it,
-  /// or the next call that polls, whichever is first.
+  /// The same for work that costs hardly more together with what is submitted right after it: the service thread does
+  /// it, or the next call that polls, whichever is first.
   void ring_soon(Bell& bell);
   /// For a caller with nothing else to do, which has just looked at the clock: runs a slice if there is work that no
   /// thread is running. False: there was none.
