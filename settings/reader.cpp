@@ -52,12 +52,28 @@ bool read_bool(const Tree& tree, std::string_view key) {
   return text == "true";
 }
 
+namespace {
+
+/// As captures and FC-FS write addresses and fields, 010200 or 380000h: their hexadecimal digits; empty: it is none.
+std::string_view hexadecimal_without_prefix(std::string_view text) {
+  const std::size_t end = text.find_first_not_of("0123456789ABCDEFabcdef");
+  const bool marked = end != 0 && end + 1 == text.size() && text.back() == 'h';
+  if (marked) return text.substr(0, end);
+  const bool padded = end == std::string_view::npos && text.size() > 1 && text.front() == '0';
+  return padded ? text : std::string_view();
+}
+
+}  // namespace
+
 std::uint64_t read_number(const Tree& tree, std::string_view key, Range range) {
   const bool open = range.max == std::numeric_limits<std::uint64_t>::max();
   const std::string what = open && range.min == 0
                                ? "a whole number, at least 0"
                                : "a whole number, " + from_to(std::to_string(range.min), std::to_string(range.max));
-  const auto value = parse_number(scalar(tree, key, what));
+  const std::string& text = scalar(tree, key, what);
+  if (const auto hex = hexadecimal_without_prefix(text); !hex.empty())
+    fail_expected(tree, key, what + ", in hexadecimal 0x" + std::string(hex));
+  const auto value = parse_number(text);
   if (!value || tree.quoted || *value < range.min || *value > range.max) fail_expected(tree, key, what);
   return *value;
 }

@@ -188,6 +188,10 @@ TEST_F(Captures, filter_takes_the_keys_of_faults) {
   EXPECT_THAT(with("message: FCVI_CONNECT_RQST, nth: 2"), AllOf(SizeIs(1), Each(HasSubstr("bob   <"))));
   EXPECT_THAT(with("fields: {type: 0x58}, until: 1ms"), AllOf(Not(SizeIs(0)), Each(HasSubstr("FCVI_"))));
   EXPECT_THAT(with("message: FCVI_DISCONNECT_RESP, reason: Disconnect Accept, direction: sent"), SizeIs(2));
+  // The other end by its interface is the same as by its address.
+  const auto to_bob = with("port: alice, peer: 010200");
+  EXPECT_THAT(to_bob, Not(SizeIs(0)));
+  EXPECT_EQ(with("port: alice, peer: bob"), to_bob);
   EXPECT_THAT(lines_of(decode(capture, {"--filter", "message: PLOGI", "--filter", "message: LOGO"})),
               AllOf(Contains(HasSubstr("PLOGI")), Contains(HasSubstr("LOGO"))));
   const Finished unknown = fcvi_sim({"decode", capture, "--filter", "message: PLOGI, port: nobody"});
@@ -234,6 +238,8 @@ TEST_F(Captures, bad_choices_are_refused) {
       {{"--filter", "fields: {handel: 7}"}, "did you mean \"fcvi_handle\"?"},
       {{"--filter", "connection: 3"}, "did you mean --follow connection N?"},
       {{"--filter", "fields: {ox_id: 0x10000}"}, "ox_id"},
+      {{"--filter", "fields: {d_id: 010200}"}, "in hexadecimal 0x010200"},
+      {{"--filter", "fields: {f_ctl: 380000h}"}, "in hexadecimal 0x380000"},
       {{"--filter", "{message"}, "--filter"},
       {{"--follow", "stream", "1"}, "expected connection, exchange or message"},
       {{"--follow", "exchange", "x"}, "expected a number from 1"},

@@ -60,6 +60,20 @@ std::optional<std::size_t> Filter::find(const std::string& name) {
   return std::nullopt;
 }
 
+/// A peer that is named by its interface is known by the N_Port_IDs that it sends from and is sent to there.
+void Filter::learn(std::size_t port, const Seen& seen) {
+  constexpr std::uint32_t first_well_known = 0xFFFC00;  // domain controllers, services, broadcast
+  if (seen.packet.direction == Direction::unknown) return;
+  const wire::FcHeader& header = *seen.frame.header;
+  const wire::FcId own = seen.packet.direction == Direction::received ? header.d_id : header.s_id;
+  if (own.value != 0 && own.value < first_well_known) owners_[own.value] = port;
+}
+
+std::optional<std::size_t> Filter::owner_of(wire::FcId id) {
+  const auto found = owners_.find(id.value);
+  return found != owners_.end() ? found->second : find(to_string(id));
+}
+
 std::string Filter::set(const std::string& text) {
   const bool braced = !text.empty() && text.front() == '{';
   const auto tree = settings::parse_yaml(braced ? text : "{" + text + "}", option_name);
@@ -82,8 +96,7 @@ std::string Filter::set(const std::string& text) {
     state = state * 6364136223846793005U + 1442695040888963407U;
     return static_cast<double>(state >> 11) / 9007199254740992.0;
   };
-  rules_ = std::make_unique<faults::RuleSet>(std::vector{rule}, chance,
-                                             [this](wire::FcId id) { return find(to_string(id)); });
+  rules_ = std::make_unique<faults::RuleSet>(std::vector{rule}, chance, [this](wire::FcId id) { return owner_of(id); });
   rules_->start_clock(0);
   rules_->set_listener([this](auto&&...) { fired_ = true; });
   return {};
@@ -111,6 +124,7 @@ bool Filter::takes(const Seen& seen, const std::vector<Interface>& interfaces) {
   if (!seen.frame.header) return false;
   const wire::FcHeader& header = *seen.frame.header;
   const auto here = find(interfaces[seen.packet.interface].name);
+  if (here) learn(*here, seen);
   const auto from = find(to_string(header.s_id)), to = find(to_string(header.d_id));
   const bool received = seen.packet.direction == Direction::received;
   const auto direction = received ? fc2::LinkDirection::Received : fc2::LinkDirection::Sent;

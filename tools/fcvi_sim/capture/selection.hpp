@@ -31,9 +31,12 @@ class Filter {
   };
   std::size_t port_named(const std::string& name);
   std::optional<std::size_t> find(const std::string& name);
+  void learn(std::size_t port, const Seen& seen);
+  [[nodiscard]] std::optional<std::size_t> owner_of(wire::FcId id);
   [[nodiscard]] bool takes_at(std::optional<std::size_t> link, fc2::LinkDirection direction, const Seen& seen);
 
   std::vector<Port> ports_;
+  std::map<std::uint32_t, std::size_t> owners_;  // of N_Port_IDs: ports that are named by their interfaces
   std::unique_ptr<faults::RuleSet> rules_;
   std::unique_ptr<fc2::FramePool> pool_;
   bool fired_ = false;
