@@ -36,7 +36,7 @@ struct RequestReceived {};
 // (or 0). To a request of revision 1 a reply of revision 0 is none (ruling M-3: valid).
 struct LowerRevisionReceived {};
 // Any other octets: another key, a revision that this end does not have, PD_Length above 512 or below what S needs, an
-// IRD that is below our ORD, an end within the frame.
+// end within the frame. Not an IRD that is below our ORD, which is lowered to it (RFC 6581 9.1).
 struct ReplyInvalid {};
 struct StreamClosed {};     // TCP connection closed before the first octet of the reply, or it broke
 struct RtrSent {};          // the stream has taken the FPDU that is the RTR indication
