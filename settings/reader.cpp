@@ -54,7 +54,7 @@ bool read_bool(const Tree& tree, std::string_view key) {
 
 namespace {
 
-/// As captures and FC-FS write addresses and fields, 010200 or 380000h: their hexadecimal digits; empty: it is none.
+/// As captures show addresses and fields, 010200 or 380000h: their hexadecimal digits; empty: it is none.
 std::string_view hexadecimal_without_prefix(std::string_view text) {
   const std::size_t end = text.find_first_not_of("0123456789ABCDEFabcdef");
   const bool marked = end != 0 && end + 1 == text.size() && text.back() == 'h';

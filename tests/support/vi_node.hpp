@@ -20,12 +20,14 @@
 
 namespace support {
 
-/// Memory that is not there any more, though it is registered: where `allows` says false. Of large accesses only.
+/// Memory that is not there any more, though it is registered: where `allows` says false. Not of descriptors, nor of
+/// data that is as short as their segments. It catches no access, so that it is asked before each.
 struct UnmappedMemory final : vi::MemoryGuard {
   std::function<bool(const std::byte* host, std::size_t length_bytes)> allows;
-  [[nodiscard]] bool catches_accesses() const override { return true; }
   [[nodiscard]] bool run(const std::byte* host, std::size_t length_bytes, Body body, void* context) const override {
-    if (allows && !allows(host, length_bytes)) return false;
+    constexpr std::size_t segment = sizeof(vi::ControlSegment), descriptor = segment + sizeof(vi::Segment);
+    const bool is_asked = allows && length_bytes > segment && length_bytes != descriptor;
+    if (is_asked && !allows(host, length_bytes)) return false;
     body(context);
     return true;
   }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <isa-l/crc.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +49,19 @@ static int is_plain_name(const char* name) {
   return name[0] != '\0' && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && strchr(name, '/') == NULL;
 }
 
+/* A signal comes before the file is there, or when it is known what to remove. */
+static const char* create_temporary(receiver* self) {
+  sigset_t all, before;
+  int error;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  self->file = open(self->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  error = errno;
+  if (self->file >= 0) set_temporary_file(self->temporary);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return self->file < 0 ? strerror(error) : NULL;
+}
+
 /* NULL: the temporary file is open. */
 static const char* open_target(receiver* self) {
   const char* out = self->job->path;
@@ -61,10 +75,7 @@ static const char* open_target(receiver* self) {
   if (length >= PATH_BYTES) return "the path is too long";
   if (is_directory(self->path)) return "a folder of this name is there";
   snprintf(self->temporary, sizeof self->temporary, "%s.vicp-%ld", self->path, (long)getpid());
-  self->file = open(self->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (self->file < 0) return strerror(errno);
-  set_temporary_file(self->temporary);
-  return NULL;
+  return create_temporary(self);
 }
 
 static const char* write_block(receiver* self, const unsigned char* bytes, uint32_t length, uint64_t offset) {
