@@ -79,41 +79,4 @@ gone:
 #endif
 }
 
-#if CAUGHT_ACCESSES
-/// 32 bytes at once, for functions that are compiled for AVX. They need not be aligned; others may see a part of them.
-using Wide = long long __attribute__((vector_size(32), aligned(1), may_alias));
-
-[[nodiscard, gnu::always_inline, gnu::target("avx")]] inline bool load_wide(const std::byte* from, Wide& value) {
-  asm volatile goto(
-      "1: vmovdqu %1, %0\n"
-      ".pushsection vi_caught_accesses, \"a?\", @progbits\n"
-      ".balign 4\n"
-      ".long 1b - ., %l[gone] - .\n"
-      ".popsection\n"
-      : "=x"(value)
-      : "m"(*reinterpret_cast<const Wide*>(from))
-      : "memory"
-      : gone);
-  return true;
-gone:
-  return false;
-}
-
-[[nodiscard, gnu::always_inline, gnu::target("avx")]] inline bool store_wide(std::byte* to, const Wide& value) {
-  asm volatile goto(
-      "1: vmovdqu %1, %0\n"
-      ".pushsection vi_caught_accesses, \"a?\", @progbits\n"
-      ".balign 4\n"
-      ".long 1b - ., %l[gone] - .\n"
-      ".popsection\n"
-      :
-      : "m"(*reinterpret_cast<Wide*>(to)), "x"(value)
-      : "memory"
-      : gone);
-  return true;
-gone:
-  return false;
-}
-#endif
-
 }  // namespace vi::caught

@@ -56,18 +56,6 @@ inline constexpr std::size_t few_bytes = 32;
 /// As place().
 [[nodiscard]] bool place_few(std::byte* to, std::span<const std::uint8_t> from);
 
-/// Longer copies that return where the memory is gone, and so need no guard, where the processor can do so.
-inline constexpr std::size_t wide_bytes = 256;
-[[nodiscard]] bool has_wide_copies();
-[[nodiscard]] inline bool goes_wide(std::size_t length_bytes) {
-  return length_bytes >= wide_bytes && has_wide_copies();
-}
-/// Pre: goes_wide(). Besides, what lies `ahead_bytes` behind the consumer's bytes is fetched into the cache: a hint,
-/// which reads nothing, so that memory may be gone; 0 asks for nothing more.
-[[nodiscard]] bool read_wide(std::span<std::uint8_t> to, const std::byte* from, std::size_t ahead_bytes);
-/// As place(), in the same way.
-[[nodiscard]] bool place_wide(std::byte* to, std::span<const std::uint8_t> from, std::size_t ahead_bytes);
-
 /// Copies `from` so that the last aligned word of the target is written last and whole, with release
 /// semantics: programs spin on it to see an RDMA Write arrive.
 void place(std::byte* to, std::span<const std::uint8_t> from);

@@ -22,12 +22,6 @@ constexpr std::uint32_t cache_line_bytes = 64, least_prefetch_bytes = 1024;
   }
   for (; at < length_bytes; at += cache_line_bytes) __builtin_prefetch(host + at);
 }
-
-/// Most frames of a long message: a piece in the midst of a segment, of which the next piece is fetched besides.
-bool has_twice(std::size_t length_bytes, std::uint32_t bytes_left) {
-  return length_bytes >= least_prefetch_bytes && bytes_left >= 2 * length_bytes &&
-         consumer_memory::goes_wide(length_bytes);
-}
 }  // namespace
 
 inline void DataCursor::advance(std::uint32_t length_bytes) {
@@ -45,14 +39,8 @@ inline bool DataCursor::allows(std::uint32_t length_bytes, Access access) const 
 }
 
 bool DataCursor::gather(std::span<std::uint8_t> to) {
-  const std::size_t size = to.size();
-  if (has_twice(size, bytes_left_) && is_granted(Access::Local)) {
-    if (!memory_->access(host_, size, [=, this] { return consumer_memory::read_wide(to, host_, size); })) return false;
-    advance(static_cast<std::uint32_t>(size));
-    return true;
-  }
   std::uint8_t* target = to.data();
-  return walk(size, Access::Local, [&](std::byte* source, std::size_t length) {
+  return walk(to.size(), Access::Local, [&](std::byte* source, std::size_t length) {
     const bool there = memory_->read({target, length}, source);
     target += length;
     return there;
@@ -60,14 +48,7 @@ bool DataCursor::gather(std::span<std::uint8_t> to) {
 }
 
 bool DataCursor::scatter(std::span<const std::uint8_t> from) {
-  const std::size_t size = from.size();
-  if (has_twice(size, bytes_left_) && is_granted(Access::LocalWrite)) {
-    if (!memory_->access(host_, size, [=, this] { return consumer_memory::place_wide(host_, from, size); }))
-      return false;
-    advance(static_cast<std::uint32_t>(size));
-    return true;
-  }
-  return walk(size, Access::LocalWrite, [&](std::byte* target, std::size_t length) {
+  return walk(from.size(), Access::LocalWrite, [&](std::byte* target, std::size_t length) {
     const auto piece = from.first(length);
     from = from.subspan(length);
     return memory_->write(target, piece);

@@ -90,8 +90,6 @@ void MemoryTable::remove_user(Ptag tag) {
 bool MemoryTable::read(std::span<std::uint8_t> to, const std::byte* host) const {
   if (to.size() <= consumer_memory::few_bytes)
     return access(host, to.size(), [=] { return consumer_memory::read_few(to, host); });
-  if (consumer_memory::goes_wide(to.size()))
-    return access(host, to.size(), [=] { return consumer_memory::read_wide(to, host, 0); });
   return touch(host, to.size(), [=] { std::memcpy(to.data(), host, to.size()); });
 }
 
@@ -108,8 +106,6 @@ bool MemoryTable::is_there(const std::byte* host, std::size_t length_bytes) cons
 bool MemoryTable::write(std::byte* host, std::span<const std::uint8_t> from) const {
   if (from.size() <= consumer_memory::few_bytes)
     return access(host, from.size(), [=] { return consumer_memory::place_few(host, from); });
-  if (consumer_memory::goes_wide(from.size()))
-    return access(host, from.size(), [=] { return consumer_memory::place_wide(host, from, 0); });
   return touch(host, from.size(), [=] { consumer_memory::place(host, from); });
 }
 

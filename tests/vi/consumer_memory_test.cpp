@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>
@@ -49,37 +48,6 @@ TEST(ConsumerMemory, copies_of_every_length_to_and_from_every_place) {
       plain.expect(offset, from);
       EXPECT_TRUE(consumer_memory::read_few(std::span(read.bytes).subspan(border, length), few.at(offset)));
       read.expect(0, from);
-    }
-}
-
-/// Room for a long copy at any place of a cache line, with a border that stays as it is.
-struct WideRoom {
-  alignas(64) std::array<std::uint8_t, 4096> bytes;
-  WideRoom() { bytes.fill(0xEE); }
-  [[nodiscard]] std::byte* at(std::size_t offset) { return reinterpret_cast<std::byte*>(bytes.data() + 128 + offset); }
-  void expect(std::size_t offset, std::span<const std::uint8_t> copied) const {
-    const auto begin = bytes.begin() + 128 + static_cast<std::ptrdiff_t>(offset);
-    const auto end = begin + static_cast<std::ptrdiff_t>(copied.size());
-    const auto is_border = [](std::uint8_t byte) { return byte == 0xEE; };
-    EXPECT_TRUE(std::all_of(bytes.begin(), begin, is_border) && std::all_of(end, bytes.end(), is_border) &&
-                std::equal(begin, end, copied.begin()))
-        << "offset " << offset << ", " << copied.size() << " bytes";
-  }
-};
-
-TEST(ConsumerMemory, wide_copies_of_every_length_to_and_from_every_place) {
-  if (!consumer_memory::has_wide_copies()) GTEST_SKIP() << "this processor or build has none";
-  std::array<std::uint8_t, 2112> data;
-  for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::uint8_t>(i * 7 + i / 256);
-  for (std::size_t length = consumer_memory::wide_bytes; length <= data.size(); length += length < 600 ? 1 : 37)
-    for (std::size_t offset = 0; offset < 64; offset += length < 300 ? 1 : 5) {
-      const auto from = std::span(data).first(length);
-      WideRoom placed, read;
-      EXPECT_TRUE(consumer_memory::place_wide(placed.at(offset), from, length));
-      placed.expect(offset, from);
-      const std::span to(reinterpret_cast<std::uint8_t*>(read.at(offset % 7)), length);
-      EXPECT_TRUE(consumer_memory::read_wide(to, placed.at(offset), length));
-      read.expect(offset % 7, from);
     }
 }
 

@@ -194,35 +194,6 @@ TEST(ViplMemory, few_bytes_end_where_memory_does) {
   munmap(room, 2 * page);
 }
 
-// The same of a long copy, wherever in it the memory ends, and from either side.
-TEST(ViplMemory, wide_copies_end_where_memory_does) {
-  if (!vipl::memory_faults().catches_accesses() || !vi::consumer_memory::has_wide_copies())
-    GTEST_SKIP() << "this processor or build has no wide copies that are caught";
-  constexpr std::size_t page = 4096;
-  auto* const room =
-      static_cast<std::uint8_t*>(mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-  ASSERT_NE(room, MAP_FAILED);
-  vipl::MemoryFaults::look_again();
-  const vipl::MemoryFaults::Section section;
-  std::array<std::uint8_t, 700> data, copy;
-  data.fill(7);
-  for (const bool first_half_gone : {false, true}) {
-    mprotect(room, 2 * page, PROT_READ | PROT_WRITE);
-    std::fill_n(room, 2 * page, std::uint8_t{0});
-    mprotect(first_half_gone ? room : room + page, page, PROT_NONE);
-    for (std::size_t before = 1; before < data.size(); before += 3) {
-      auto* const at = reinterpret_cast<std::byte*>(room + page - before);
-      EXPECT_FALSE(vi::consumer_memory::place_wide(at, data, data.size())) << before;
-      EXPECT_FALSE(vi::consumer_memory::read_wide(copy, at, data.size())) << before;
-    }
-    auto* const whole = reinterpret_cast<std::byte*>(first_half_gone ? room + page : room);
-    EXPECT_TRUE(vi::consumer_memory::place_wide(whole, data, page));  // what is gone is only asked for ahead
-    EXPECT_TRUE(vi::consumer_memory::read_wide(copy, whole, page));
-    EXPECT_EQ(copy, data);
-  }
-  munmap(room, 2 * page);
-}
-
 // A handler of a signal makes a call of ours while its thread is within the library: what that thread was at
 // is guarded still.
 TEST(ViplMemory, sections_within_sections_guard_the_outer_one) {
