@@ -200,15 +200,23 @@ void Connection::read() {
   read_on();
 }
 
-/// Anew with whatever came of it.
+/// The time runs anew with whatever came of it. The timer stays where it is, for parts of large segments come one after
+/// another: it looks again.
 void Connection::watch_segment() {
   runtime::Scheduler& scheduler = channel_.services.scheduler;
   const runtime::TimeNs timeout = channel_.services.config.segment_timeout;
-  if (segment_timeout_.pending()) scheduler.cancel(segment_timeout_);
-  if (timeout != runtime::never && reader_.awaits_rest()) scheduler.schedule_after(segment_timeout_, timeout);
+  if (timeout == runtime::never) return;
+  if (!reader_.awaits_rest()) {
+    if (segment_timeout_.pending()) scheduler.cancel(segment_timeout_);
+    return;
+  }
+  rest_due_ = scheduler.now() + timeout;
+  if (!segment_timeout_.pending()) scheduler.schedule(segment_timeout_, rest_due_);
 }
 
 void Connection::segment_overdue() {
+  runtime::Scheduler& scheduler = channel_.services.scheduler;
+  if (reader_.awaits_rest() && scheduler.now() < rest_due_) return scheduler.schedule(segment_timeout_, rest_due_);
   if (reader_.awaits_rest()) reader_.give_up_rest();
   FCVI_ASSERT_CONSISTENT(*this);
 }

@@ -95,6 +95,7 @@ class Connection final : private streams::StreamUser, private ChannelListener, p
   Ended ended_ = Ended::no;
   runtime::Timer<Connection, &Connection::turn> turn_{*this};
   runtime::Timer<Connection, &Connection::segment_overdue> segment_timeout_{*this};
+  runtime::TimeNs rest_due_ = 0;  // of a segment whose header is there
 };
 
 }  // namespace vitcp
