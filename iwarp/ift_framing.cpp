@@ -22,14 +22,9 @@ std::size_t mulpdu_of(std::size_t emss) {
 }  // namespace
 
 IftFraming::IftFraming(Workspace& workspace, UlpduSink& sink, const IftTerms& terms)
-    : workspace_(workspace), sink_(sink), terms_(terms), mulpdu_(mulpdu_of(terms.emss)), batch_(workspace) {}
+    : StreamFraming(workspace, sink, mulpdu_of(terms.emss), terms.in.payload_crc == CrcUse::checked), terms_(terms) {}
 
-bool IftFraming::is_consistent() const {
-  return batch_.is_consistent() && collected_ <= headers_.size() && (payload_left_ == 0 || stage_ == Stage::payload) &&
-         (terms_.in.payload_crc == CrcUse::checked || kept_.empty());
-}
-
-bool IftFraming::is_at_boundary() const { return stage_ == Stage::header && collected_ == 0 && kept_.empty(); }
+bool IftFraming::is_consistent() const { return parts_are_consistent() && collected_ <= headers_.size(); }
 
 std::size_t IftFraming::crc_bytes_of(CrcUse use) const { return use == CrcUse::absent ? 0 : wire::iwarp::crc_bytes; }
 
@@ -44,7 +39,7 @@ void IftFraming::add(wire::Bytes header, std::span<const wire::Bytes> payload) {
   const wire::Bytes rdma = header.subspan(ddp.size());  // part of IFT's payload (ruling I-7)
   std::size_t octets = rdma.size();
   for (const wire::Bytes piece : payload) octets += piece.size();
-  assert(has_room() && ddp.size() + octets <= mulpdu_ && payload.size() <= most_payload_pieces);
+  assert(has_room() && ddp.size() + octets <= mulpdu() && payload.size() <= most_payload_pieces);
   const ift::FrameHeader first{static_cast<std::uint16_t>(ddp.size()), static_cast<std::uint16_t>(octets),
                                terms_.out.vtag};
   std::array<std::uint8_t, most_headers> headers;
@@ -66,24 +61,10 @@ void IftFraming::add(wire::Bytes header, std::span<const wire::Bytes> payload) {
 
 // --- what is received ----------------------------------------------------------------------------------------------
 
-IftFraming::Progress IftFraming::read(streams::Stream& stream) {
-  if (failed_) return drop(stream);
-  return terms_.in.payload_crc == CrcUse::checked ? read_whole(stream) : read_straight(stream);
-}
-
-IftFraming::Progress IftFraming::drop(streams::Stream& stream) {
-  const streams::ReadResult result = stream.read(wire::MutableBytes(workspace_.in));
-  return {result.octets == workspace_.in.size(), result.end};
-}
-
 /// MPA's numbers (ruling I-10).
-void IftFraming::fail(const wire::ParseError& error) {
-  failed_ = true;
-  kept_ = {};
-  stage_ = Stage::header;
-  collected_ = payload_left_ = 0;
-  sink_.framing_failed(error.code == wire::ParseCode::bad_crc ? wire::mpa::ErrorCode::crc_mismatch
-                                                              : wire::mpa::ErrorCode::marker_and_length_disagree);
+void IftFraming::refuse(const wire::ParseError& error) {
+  fail(error.code == wire::ParseCode::bad_crc ? wire::mpa::ErrorCode::crc_mismatch
+                                              : wire::mpa::ErrorCode::marker_and_length_disagree);
 }
 
 IftFraming::Progress IftFraming::read_straight(streams::Stream& stream) {
@@ -137,14 +118,14 @@ std::size_t IftFraming::take_headers(wire::Bytes octets) {
   std::copy_n(octets.begin(), here, headers_.begin() + static_cast<std::ptrdiff_t>(collected_));
   collected_ += here;
   const auto first = ift::FrameHeader::parse(wire::Bytes(headers_).first(collected_));
-  if (!first && first.error().code != wire::ParseCode::truncated) return fail(first.error()), here;
+  if (!first && first.error().code != wire::ParseCode::truncated) return refuse(first.error()), here;
   if (first && collected_ == headers_wanted()) headers_collected();
   return here;
 }
 
 void IftFraming::headers_collected() {
   const auto headers = ift::FrameHeaders::parse(wire::Bytes(headers_).first(collected_), terms_.in);
-  if (!headers) return fail(headers.error());
+  if (!headers) return refuse(headers.error());
   collected_ = 0;
   payload_left_ = headers->payload_size;
   trailer_left_ = crc_bytes_of(terms_.in.payload_crc);
@@ -169,25 +150,11 @@ void IftFraming::end_frame() {
 
 // --- with a payload CRC that is checked ----------------------------------------------------------------------------
 
-IftFraming::Progress IftFraming::read_whole(streams::Stream& stream) {
-  std::copy(kept_.begin(), kept_.end(), workspace_.in.begin());
-  const wire::MutableBytes room = wire::MutableBytes(workspace_.in).subspan(kept_.size());
-  const streams::ReadResult result = stream.read(room);
-  wire::Bytes octets = wire::Bytes(workspace_.in).first(kept_.size() + result.octets);
-  while (!failed_) {
-    const std::size_t here = take_whole(octets);
-    if (here == 0) break;
-    octets = octets.subspan(here);
-  }
-  if (!failed_) octets.empty() ? static_cast<void>(kept_ = {}) : kept_.assign(octets.begin(), octets.end());
-  return {result.octets == room.size(), result.end};
-}
-
-/// The octets of the frame that begins there; 0: it is not whole yet.
-std::size_t IftFraming::take_whole(wire::Bytes octets) {
+std::size_t IftFraming::take_whole(wire::MutableBytes received) {
+  const wire::Bytes octets = received;
   const auto frame = ift::Frame::parse(octets, terms_.in);
   if (!frame) {
-    if (frame.error().code != wire::ParseCode::truncated) fail(frame.error());
+    if (frame.error().code != wire::ParseCode::truncated) refuse(frame.error());
     return 0;
   }
   ++counts_.received;

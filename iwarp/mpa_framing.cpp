@@ -21,20 +21,15 @@ std::size_t octets_of(std::span<const wire::Bytes> pieces) {
 }  // namespace
 
 MpaFraming::MpaFraming(Workspace& workspace, UlpduSink& sink, const MpaTerms& terms)
-    : workspace_(workspace), sink_(sink), terms_(terms),
-      mulpdu_(mpa::mulpdu(std::max(terms.emss, least_emss), terms.out.markers)), batch_(workspace) {}
+    : StreamFraming(workspace, sink, mpa::mulpdu(std::max(terms.emss, least_emss), terms.out.markers), terms.in.crc),
+      terms_(terms) {}
 
-bool MpaFraming::is_consistent() const {
-  return batch_.is_consistent() && collected_ < header_.size() && (payload_left_ == 0 || stage_ == Stage::payload) &&
-         (terms_.in.crc || kept_.empty());
-}
-
-bool MpaFraming::is_at_boundary() const { return stage_ == Stage::header && collected_ == 0 && kept_.empty(); }
+bool MpaFraming::is_consistent() const { return parts_are_consistent() && collected_ < header_.size(); }
 
 // --- what is sent --------------------------------------------------------------------------------------------------
 
 bool MpaFraming::has_room() const {
-  const std::size_t markers = terms_.out.markers ? mulpdu_ / mpa::marker_interval_bytes + 2 : 0;
+  const std::size_t markers = terms_.out.markers ? mulpdu() / mpa::marker_interval_bytes + 2 : 0;
   constexpr std::size_t around =
       mpa::ulpdu_length_bytes + wire::ddp::untagged_header_bytes + 3 + wire::iwarp::crc_bytes;
   return !is_blocked() &&
@@ -65,7 +60,7 @@ void MpaFraming::put(wire::Bytes octets, bool lent) {
 
 void MpaFraming::add(wire::Bytes header, std::span<const wire::Bytes> payload) {
   const std::size_t octets = header.size() + octets_of(payload);
-  assert(has_room() && octets <= mulpdu_ && payload.size() <= most_payload_pieces);
+  assert(has_room() && octets <= mulpdu() && payload.size() <= most_payload_pieces);
   out_crc_ = 0;
   out_fpdu_ = out_position_ + (is_marker_due() ? mpa::marker_bytes : 0);
   std::array<std::uint8_t, mpa::ulpdu_length_bytes> length;
@@ -84,24 +79,6 @@ void MpaFraming::add(wire::Bytes header, std::span<const wire::Bytes> payload) {
 }
 
 // --- what is received ----------------------------------------------------------------------------------------------
-
-MpaFraming::Progress MpaFraming::read(streams::Stream& stream) {
-  if (failed_) return drop(stream);
-  return terms_.in.crc ? read_whole(stream) : read_straight(stream);
-}
-
-MpaFraming::Progress MpaFraming::drop(streams::Stream& stream) {
-  const streams::ReadResult result = stream.read(wire::MutableBytes(workspace_.in));
-  return {result.octets == workspace_.in.size(), result.end};
-}
-
-void MpaFraming::fail(mpa::ErrorCode error) {
-  failed_ = true;
-  kept_ = {};
-  stage_ = Stage::header;
-  collected_ = payload_left_ = 0;
-  sink_.framing_failed(error);
-}
 
 // --- without the CRC -----------------------------------------------------------------------------------------------
 
@@ -246,22 +223,6 @@ std::size_t MpaFraming::take_trailer(std::size_t octets) {
 }
 
 // --- with the CRC --------------------------------------------------------------------------------------------------
-
-MpaFraming::Progress MpaFraming::read_whole(streams::Stream& stream) {
-  std::copy(kept_.begin(), kept_.end(), workspace_.in.begin());
-  const wire::MutableBytes room = wire::MutableBytes(workspace_.in).subspan(kept_.size());
-  const streams::ReadResult result = stream.read(room);
-  wire::MutableBytes octets = wire::MutableBytes(workspace_.in).first(kept_.size() + result.octets);
-  while (!failed_) {
-    const std::size_t here = take_whole(octets);
-    if (here == 0) break;
-    octets = octets.subspan(here);
-  }
-  if (failed_) return {result.octets == room.size(), result.end};
-  // Memory is given back where nothing is kept.
-  octets.empty() ? static_cast<void>(kept_ = {}) : kept_.assign(octets.begin(), octets.end());
-  return {result.octets == room.size(), result.end};
-}
 
 /// Octets of the FPDU that begins there, its markers included; 0: it is not known yet.
 std::size_t MpaFraming::extent_of(wire::Bytes octets) const {

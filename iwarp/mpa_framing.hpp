@@ -4,8 +4,7 @@
 // (RFC 5044 4.4), and its payload is copied once. Without it the payload goes from the stream straight into memory as
 // it comes, around the markers.
 #pragma once
-#include "iwarp/framing.hpp"
-#include "iwarp/output_batch.hpp"
+#include "iwarp/stream_framing.hpp"
 #include "wire/iwarp/mpa/fpdu.hpp"
 
 namespace iwarp {
@@ -16,26 +15,15 @@ struct MpaTerms {
   std::size_t emss = 1460;  // octets that a TCP segment takes; 128 at the least (RFC 5044 5.1)
 };
 
-class MpaFraming final : public Framing {
+class MpaFraming final : public StreamFraming {
  public:
   MpaFraming(Workspace& workspace, UlpduSink& sink, const MpaTerms& terms);
 
-  [[nodiscard]] std::size_t mulpdu() const override { return mulpdu_; }
   [[nodiscard]] bool has_room() const override;
   void add(wire::Bytes header, std::span<const wire::Bytes> payload) override;
-  void flush(streams::Stream& stream) override { batch_.flush(stream); }
-  void keep_first(std::vector<std::uint8_t> octets) override { batch_.keep_first(std::move(octets)); }
-  void write_kept(streams::Stream& stream) override { batch_.write_kept(stream); }
-  [[nodiscard]] bool is_blocked() const override { return batch_.is_blocked(); }
-
-  Progress read(streams::Stream& stream) override;
-  [[nodiscard]] bool is_at_boundary() const override;
   [[nodiscard]] bool is_consistent() const override;
 
  private:
-  enum class Stage : std::uint8_t { header, payload, trailer };
-  static constexpr std::size_t direct_octets = 4096;  // less is read with what follows it, and copied
-  static constexpr std::size_t ahead_octets = 512;    // read behind a large payload: the next header
   /// Of one call of Stream::read: memory, and the markers among it.
   struct DirectRead {
     static constexpr std::size_t most_markers = 32;
@@ -53,7 +41,7 @@ class MpaFraming final : public Framing {
   [[nodiscard]] bool is_marker_due() const { return terms_.out.markers && wire::mpa::is_marker_at(out_position_); }
 
   // what is received, without the CRC
-  Progress read_straight(streams::Stream& stream);
+  Progress read_straight(streams::Stream& stream) override;
   void prepare(DirectRead& direct);
   void take_direct(const DirectRead& direct, std::size_t octets);
   void take(wire::Bytes octets);
@@ -66,32 +54,18 @@ class MpaFraming final : public Framing {
   [[nodiscard]] wire::mpa::Run run_here() const;
 
   // with the CRC
-  Progress read_whole(streams::Stream& stream);
-  [[nodiscard]] std::size_t take_whole(wire::MutableBytes octets);
+  [[nodiscard]] std::size_t take_whole(wire::MutableBytes octets) override;
   [[nodiscard]] std::size_t extent_of(wire::Bytes octets) const;
   [[nodiscard]] bool markers_agree(wire::Bytes fpdu) const;
   void give(wire::Bytes fpdu);
 
-  Progress drop(streams::Stream& stream);
-  void fail(wire::mpa::ErrorCode error);
-
-  Workspace& workspace_;
-  UlpduSink& sink_;
   const MpaTerms terms_;
-  const std::size_t mulpdu_;
-  OutputBatch batch_;
   wire::mpa::Position out_position_ = 0, out_fpdu_ = 0;  // of the next octet, and of the ULPDU_Length of its FPDU
   std::uint32_t out_crc_ = 0;
 
   wire::mpa::Position in_position_ = 0, in_fpdu_ = 0;
-  Stage stage_ = Stage::header;
   std::array<std::uint8_t, wire::mpa::ulpdu_length_bytes + wire::ddp::untagged_header_bytes> header_{};
   std::array<std::uint8_t, wire::mpa::marker_bytes> marker_{};
-  std::size_t collected_ = 0;                        // octets of header_
-  std::size_t payload_left_ = 0, trailer_left_ = 0;  // octets
-  bool unplaced_ = false;                            // memory of the present payload cannot be written
-  bool failed_ = false;
-  std::vector<std::uint8_t> kept_;  // with the CRC: what came of an FPDU that is not whole
 };
 
 }  // namespace iwarp

@@ -1,0 +1,57 @@
+// What the framings have in common: what is sent goes out in batches; where a CRC protects the payload a frame is
+// collected, judged and given whole, else its payload goes straight into memory.
+#pragma once
+#include <utility>
+#include <vector>
+
+#include "iwarp/framing.hpp"
+#include "iwarp/output_batch.hpp"
+
+namespace iwarp {
+
+class StreamFraming : public Framing {
+ public:
+  [[nodiscard]] std::size_t mulpdu() const final { return mulpdu_; }
+  void flush(streams::Stream& stream) final { batch_.flush(stream); }
+  void keep_first(std::vector<std::uint8_t> octets) final { batch_.keep_first(std::move(octets)); }
+  void write_kept(streams::Stream& stream) final { batch_.write_kept(stream); }
+  [[nodiscard]] bool is_blocked() const final { return batch_.is_blocked(); }
+
+  Progress read(streams::Stream& stream) final;
+  [[nodiscard]] bool is_at_boundary() const final {
+    return stage_ == Stage::header && collected_ == 0 && kept_.empty();
+  }
+
+ protected:
+  enum class Stage : std::uint8_t { header, payload, trailer };
+  static constexpr std::size_t direct_octets = 4096;  // less is read with what follows it, and copied
+  static constexpr std::size_t ahead_octets = 512;    // read behind a large payload: the next header
+
+  /// `whole`: frames are collected and judged before they are given.
+  StreamFraming(Workspace& workspace, UlpduSink& sink, std::size_t mulpdu, bool whole)
+      : workspace_(workspace), sink_(sink), batch_(workspace), mulpdu_(mulpdu), whole_(whole) {}
+
+  virtual Progress read_straight(streams::Stream& stream) = 0;
+  /// The octets of the frame that begins there, which was given; 0: it is not whole yet, or fail() was called.
+  [[nodiscard]] virtual std::size_t take_whole(wire::MutableBytes octets) = 0;
+  void fail(wire::mpa::ErrorCode error);
+  [[nodiscard]] bool parts_are_consistent() const;
+
+  Workspace& workspace_;
+  UlpduSink& sink_;
+  OutputBatch batch_;
+  Stage stage_ = Stage::header;
+  bool unplaced_ = false;  // memory of the present payload cannot be written
+  bool failed_ = false;
+  std::size_t collected_ = 0, payload_left_ = 0, trailer_left_ = 0;  // octets
+
+ private:
+  Progress read_whole(streams::Stream& stream);
+  Progress drop(streams::Stream& stream);
+
+  const std::size_t mulpdu_;
+  const bool whole_;
+  std::vector<std::uint8_t> kept_;  // what came of a frame that is not whole
+};
+
+}  // namespace iwarp
