@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Processor time of tshark over 100,000 frames with the plugin, as a multiple of the time without it, for long messages and for
-messages of 64 bytes; and that it does not grow with the capture. The limits leave room for other processes, which disturb all.
+messages of 64 bytes; and that it does not grow with the capture. That is for an idle machine (label long). Neighbours disturb the
+two in different measure: with --guard 40,000 frames, and a limit that only a plugin passes that has become much slower, be it by
+each frame or by what it keeps.
 
-usage: speed_test.py FCVI_SIM PLUGIN SCENARIO
+usage: speed_test.py [--guard] FCVI_SIM PLUGIN SCENARIO
 """
 
 import random
@@ -13,9 +15,9 @@ from pathlib import Path
 
 from tshark import Tshark, skip_without_tshark, workspace
 
-FRAMES = 100_000
-LONG_LIMIT = 3.0  # it takes some 2.2 times
-SMALL_LIMIT = 3.5  # some 2.2 to 2.5 times, on a busy machine up to 3.3
+GUARD = "--guard" in sys.argv
+FRAMES = 40_000 if GUARD else 100_000
+LIMIT = 6.0 if GUARD else 3.0  # it takes some 2.2 times for long messages, 2.2 to 2.5 for small ones
 GROWTH_LIMIT = 1.8  # of the time for a frame, from an eighth of the frames to all
 
 SMALL = """name: small
@@ -46,34 +48,33 @@ def least(runs: int, *measures) -> list:
     return [min(column) for column in zip(*[[measure() for measure in measures] for _ in range(runs)])]
 
 
-def ratio_holds(name: str, without: float, with_plugin: float, limit: float) -> bool:
-    ratio = with_plugin / without
-    print(f"{name}, {FRAMES} frames: {without:.2f} s without, {with_plugin:.2f} s with the plugin, {ratio:.2f} times (limit {limit})")
-    return ratio <= limit
+def ratio_holds(tshark: Tshark, name: str, capture) -> bool:
+    """Neighbours make a time longer, never shorter: what does not hold is measured again, and of all the least counts."""
+    measures = (lambda: seconds(tshark, capture, False), lambda: seconds(tshark, capture, True))
+    best = least(1 if GUARD else 3, *measures)
+    for _ in range(3):
+        if best[1] / best[0] <= LIMIT:
+            break
+        best = [min(pair) for pair in zip(best, least(1, *measures))]
+    ratio = best[1] / best[0]
+    print(f"{name}, {FRAMES} frames: {best[0]:.2f} s without, {best[1]:.2f} s with the plugin, {ratio:.2f} times (limit {LIMIT})")
+    return ratio <= LIMIT
 
 
-def long_messages(tshark: Tshark, capture) -> bool:
-    without, with_plugin = least(3, lambda: seconds(tshark, capture, False), lambda: seconds(tshark, capture, True))
-    return ratio_holds("long messages", without, with_plugin, LONG_LIMIT)
-
-
-def holds(tshark: Tshark, name: str, capture, limit: float) -> bool:
-    """A chain of what is kept that grows with the capture makes each frame take longer. Neighbours make a time longer, never shorter:
-    what does not hold is measured again, twice at most, and of all the least counts."""
-    measures = (lambda: seconds(tshark, capture, False), lambda: seconds(tshark, capture, True, 1),
-                lambda: seconds(tshark, capture, True, FRAMES // 8), lambda: seconds(tshark, capture, True))
+def growth_holds(tshark: Tshark, name: str, capture) -> bool:
+    """A chain of what is kept that grows with the capture makes each frame take longer."""
+    measures = [lambda count=count: seconds(tshark, capture, True, count) for count in (1, FRAMES // 8, FRAMES)]
     best = least(2, *measures)
     for _ in range(2):
-        if growth_of(best) <= GROWTH_LIMIT and best[3] / best[0] <= limit:
+        if growth_of(best) <= GROWTH_LIMIT:
             break
         best = [min(pair) for pair in zip(best, least(2, *measures))]
-    growth = growth_of(best)
-    print(f"{name}: a frame of {FRAMES} takes {growth:.2f} times as long as one of {FRAMES // 8} (limit {GROWTH_LIMIT})")
-    return ratio_holds(name, best[0], best[3], limit) and growth <= GROWTH_LIMIT
+    print(f"{name}: a frame of {FRAMES} takes {growth_of(best):.2f} times as long as one of {FRAMES // 8} (limit {GROWTH_LIMIT})")
+    return growth_of(best) <= GROWTH_LIMIT
 
 
 def growth_of(times: list) -> float:
-    _, start, few, many = times
+    start, few, many = times
     return (many - start) / 8 / (few - start)
 
 
@@ -85,18 +86,20 @@ def simulated(simulator, scenario, data: bytes, capture: Path) -> Path:
 
 
 def main() -> int:
-    simulator, plugin, scenario = sys.argv[1:]
+    simulator, plugin, scenario = sys.argv[-3:]
     skip_without_tshark()
     tshark, good = Tshark(plugin), []
     with workspace() as place:
-        data = random.Random(1).randbytes(21_000_000)
-        good.append(long_messages(tshark, simulated(simulator, scenario, data, Path(place) / "long.pcapng")))
+        data = random.Random(1).randbytes(210 * FRAMES)
+        good.append(ratio_holds(tshark, "long messages", simulated(simulator, scenario, data, Path(place) / "long.pcapng")))
         for level, operation in (("unreliable_delivery", "send"), ("unreliable_delivery", "rdma_write"),
                                  ("reliable_reception", "send")):
             small = Path(place) / f"{level}-{operation}.yaml"
             small.write_text(SMALL % (level, operation), encoding="utf-8")
             capture = simulated(simulator, small, data[:64 * FRAMES], small.with_suffix(".pcapng"))
-            good.append(holds(tshark, f"{operation} of 64 bytes, {level}", capture, SMALL_LIMIT))
+            name = f"{operation} of 64 bytes, {level}"
+            good.append(ratio_holds(tshark, name, capture))
+            good.append(GUARD or growth_holds(tshark, name, capture))
     return 0 if all(good) else 1
 
 
