@@ -47,6 +47,12 @@ class Replay(unittest.TestCase):
             self.captures[scenario] = path
         return self.captures[scenario]
 
+    def once(self, scenario):
+        """Its capture with each frame where it was sent, or, from the fabric, received."""
+        capture = pcapng.Capture.read(self.capture_of(scenario))
+        capture.packets = [packet for packet in capture.packets if packet.sent or packet.fc()[5] == 0xFF]
+        return capture.write(self.file(f"once-{Path(scenario).stem}.pcapng"))
+
     def replay(self, path, port, *options):
         return subprocess.run([FCVI_SIM, "replay", str(path), "--as", port, *options], capture_output=True, text=True)
 
@@ -116,12 +122,20 @@ class Replay(unittest.TestCase):
 
     def test_connections_that_take_turns(self):
         """Each frame once: the peer's Disconnect of one connection is captured while data of another are on their way to it."""
-        capture = pcapng.Capture.read(self.capture_of("../tour/02-three-operations.yaml"))
-        capture.packets = [packet for packet in capture.packets if packet.sent or packet.fc()[5] == 0xFF]
-        path = capture.write(self.file("turns.pcapng"))
-        for port in capture.names:
+        for port in ("alice", "bob"):
+            with self.subTest(port=port):
+                self.check_same(self.once("../tour/02-three-operations.yaml"), port)
+
+    def test_connections_that_end_while_others_send(self):
+        """Thirty at once: what a connection had still to send when it failed is not sent; each posts when its peer is ready."""
+        path = self.capture_of("../tour/14-bad-cable.yaml")
+        for port in ("alice", "bob"):
             with self.subTest(port=port):
                 self.check_same(path, port)
+
+    def test_a_lost_frame_at_a_port_that_shows_none_received(self):
+        """Each frame once, and no fabric: its comment tells that it never arrived."""
+        self.check_same(self.once("../topology/private-loop-faults.yaml"), "bob")
 
     def test_a_cable_that_was_pulled(self):
         """No login outlasts it: who comes back asks nobody by ADISC. Where frames tell that logins outlasted the break, they do."""
@@ -133,10 +147,11 @@ class Replay(unittest.TestCase):
                     self.check_same(path, port)
 
     def test_loops(self):
-        """A LIP has no frame: that it came ADISC tells, or a LOGO from another address; on a public loop FAN or a FLOGI."""
+        """A LIP has no frame: that it came ADISC tells, or a LOGO from another address; on a public loop FAN or a FLOGI. A frame that the
+        link took waits for the loop (public-loop-unchanged: a message frame, before an ADISC that is more urgent and came later)."""
         for scenario, ports in (("private-loop-lip", ("alice", "bob", "carol")), ("private-loop-changed", ("alice", "bob", "carol")),
                                 ("private-loop-port-leaves", ("alice", "bob", "carol")),
-                                ("public-loop-changed", ("alice", "store", "dave")), ("public-loop-unchanged", ("store", "dave"))):
+                                ("public-loop-changed", ("alice", "store", "dave")), ("public-loop-unchanged", ("alice", "bob", "store", "dave"))):
             path = self.capture_of(f"../topology/{scenario}.yaml")
             for port in ports:
                 with self.subTest(scenario=scenario, port=port):
@@ -153,14 +168,16 @@ class Replay(unittest.TestCase):
         without = pcapng.write_pcap(self.file("two.pcap"), capture.packets, pcapng.FC_WITH_DELIMITERS)
         capture.packets = [packet for packet in capture.packets if packet.sent]
         once = capture.write(self.file("two_once.pcapng"))
-        for path, port in ((once, "alice"), (once, "bob"), (without, "010101"), (without, "010102")):
+        broken = self.once("../topology/point-to-point-nos.yaml")  # the other FLOGI is captured before the own link is there again
+        for path, port in ((once, "alice"), (once, "bob"), (without, "010101"), (without, "010102"), (broken, "alice"), (broken, "bob")):
             with self.subTest(capture=path, port=port):
                 self.check_same(path, port)
 
     def test_further_captures_without_directions(self):
         """A frame that is on its way while its port logs in anew; a port that comes back with another N_Port_ID; a broadcast, of which
-        each port has a record."""
-        for scenario, ports in (("fabric-nos-within-message", ("010100", "010200")), ("fabric-address-changed", ("010300", "010200")),
+        each port has a record; frames that nobody got, and that were sent again as they were (ABTS, BA_ACC)."""
+        for scenario, ports in (("private-loop-port-leaves", ("000001", "000002", "000004")),
+                                ("../tour/17-aborts-unanswered", ("010100", "010200")), ("fabric-nos-within-message", ("010100", "010200")), ("fabric-address-changed", ("010300", "010200")),
                                 ("private-loop-lip", ("000001", "000002", "000004")),
                                 ("second_address", ("010100", "010200", "010300", "010400"))):
             packets = pcapng.Capture.read(self.capture_of(f"../topology/{scenario}.yaml")).packets
@@ -182,6 +199,8 @@ class Replay(unittest.TestCase):
         self.check_same(path, "alice")
         self.check_same(path, "bob")
         self.check_same(path, "disk")
+        # Two PLOGIs are captured before bob's own login has ended: he took them in behind it.
+        self.check_same(self.once("../tour/13-other-traffic.yaml"), "bob")
         result = self.replay(path, "disk")
         lines = self.decoded(path).splitlines()
         sent = sum(re.search(r"disk +> .* > 010300 (FCP|IP) ", line) is not None for line in lines)

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "tools/fcvi_sim/capture/comment.hpp"
+#include "tools/fcvi_sim/capture/copies.hpp"
 #include "tools/fcvi_sim/capture/reading.hpp"
 #include "tools/fcvi_sim/capture/twice.hpp"
 #include "tools/fcvi_sim/capture/way.hpp"
@@ -89,6 +90,7 @@ class Census {
   [[nodiscard]] bool holds(std::size_t interface, wire::FcId id, std::uint64_t number) const;
   /// Where the capture tells no directions.
   [[nodiscard]] bool has_both_ends() const { return pairs_.are_usual(); }
+  [[nodiscard]] bool has_late_arrivals() const { return has_both_ends() && pairs_.are_late(); }
   /// A FLOGI was accepted without an N_Port_ID: two N_Ports are linked to each other.
   [[nodiscard]] bool is_point_to_point() const { return point_to_point_; }
   /// To the FLOGI.
@@ -106,7 +108,7 @@ class Census {
   /// The interface is at the only port that it sends frames of, not between switches.
   [[nodiscard]] bool is_of_port(std::size_t interface) const;
 
-  Pairs pairs_;
+  Pairs pairs_{capture::Copies::longest_way};
   bool point_to_point_ = false;
   std::set<std::size_t> receiving_, logging_in_;
   std::set<std::pair<std::size_t, std::uint32_t>> arrivals_;
@@ -259,9 +261,10 @@ std::string unknown_port(const std::string& path, const std::string& name, const
 /// Second pass: the frames of one port.
 class Selector {
  public:
-  Selector(const CapturedPort& port, const Census& census, const std::vector<capture::Interface>& interfaces)
+  Selector(const CapturedPort& port, const Census& census, const std::vector<capture::Interface>& interfaces,
+           capture::Time longest_way)
       : port_(port), census_(census), by_direction_(port.interface && census.receives(*port.interface)),
-        of_simulator_(by_direction_ && interfaces[*port.interface].of_simulator) {}
+        of_simulator_(by_direction_ && interfaces[*port.interface].of_simulator), pairs_(longest_way) {}
   void add(const capture::Seen& seen);
   /// All of them: also what was still under way.
   [[nodiscard]] std::vector<CapturedFrame> take();
@@ -325,6 +328,12 @@ Selector::Role Selector::role_of(const capture::Seen& seen, const Carried& carri
   return comes_from_afar(seen, carried) ? Role::received : Role::none;
 }
 
+/// It never arrives.
+bool is_lost(const capture::Packet& packet) {
+  return std::any_of(packet.comments.begin(), packet.comments.end(),
+                     [](const std::string& comment) { return capture::told_by(comment) == capture::Tells::lost; });
+}
+
 /// A capture that has each frame once shows it where it was sent.
 bool Selector::comes_from_afar(const capture::Seen& seen, const Carried& carried) const {
   const wire::FcHeader& header = carried.header;
@@ -334,8 +343,7 @@ bool Selector::comes_from_afar(const capture::Seen& seen, const Carried& carried
     return false;
   if (contains(port_.ids, header.d_id) && !census_.holds(*port_.interface, header.d_id, seen.packet.number))
     return false;
-  return std::none_of(seen.packet.comments.begin(), seen.packet.comments.end(),
-                      [](const std::string& comment) { return capture::told_by(comment) == capture::Tells::lost; });
+  return !is_lost(seen.packet);
 }
 
 /// FLOGI of two N_Ports to each other, and its answers, say who sent them. The second record of one is its arrival.
@@ -357,6 +365,7 @@ Selector::Role Selector::role_by_address(const capture::Seen& seen, const Carrie
   if (contains(port_.ids, header.s_id) || (id && contains(port_.ids, *id)))
     return repeated || end == End::arrival || end == End::elsewhere ? Role::none : Role::sent;
   if (!contains(port_.ids, header.d_id) && header.d_id != wire::well_known::broadcast) return Role::none;
+  if (is_lost(seen.packet)) return Role::none;
   const bool elsewhere =
       seen.packet.direction == Direction::received && port_.interface && seen.packet.interface != *port_.interface;
   return elsewhere || repeated || end == End::departure || end == End::elsewhere ? Role::none : Role::received;
@@ -508,6 +517,20 @@ std::string read_all(capture::Reading& reading, const std::string& path, const A
   return reading.error();
 }
 
+Conversation read_port(const capture::Twice& file, const CapturedPort& port, const Census& census,
+                       const std::vector<capture::Interface>& interfaces, capture::Time longest_way,
+                       std::string& error) {
+  Conversation conversation;
+  conversation.port = port;
+  Selector selector(port, census, interfaces, longest_way);
+  capture::Reading reading;
+  error = read_all(reading, file.path(), [&](const capture::Seen& seen) { selector.add(seen); });
+  if (error.empty() && !selector.error().empty()) error = file.told_as(file.path() + ": " + selector.error());
+  conversation.frames = selector.take();
+  conversation.end = std::min(selector.end().value_or(reading.known_until()), reading.known_until());
+  return conversation;
+}
+
 }  // namespace
 
 wire::Bytes CapturedFrame::data_field() const { return data_field_of(bytes, header); }
@@ -537,13 +560,11 @@ ReadConversation read_conversation(const std::string& path, const std::string& p
     result.error = unknown_port(path, port, ports);
     return result;
   }
-  result.conversation.port = *found;
-  Selector selector(*found, census, first.interfaces());
-  capture::Reading second;
-  result.error = read_all(second, file.path(), [&](const capture::Seen& seen) { selector.add(seen); });
-  if (result.error.empty() && !selector.error().empty()) result.error = path + ": " + selector.error();
-  result.conversation.frames = selector.take();
-  result.conversation.end = std::min(selector.end().value_or(second.known_until()), second.known_until());
+  const auto read = [&](capture::Time longest_way) {
+    return read_port(file, *found, census, first.interfaces(), longest_way, result.error);
+  };
+  result.conversation = read(capture::Copies::longest_way);
+  if (census.has_late_arrivals() && result.error.empty()) result.sent_again = read(Pairs::soonest_again);
   return result;
 }
 

@@ -59,6 +59,8 @@ struct Conversation {
 
 struct ReadConversation {
   Conversation conversation;
+  /// Where the capture tells no directions: frames of it that came again were sent again, not seconds under way.
+  std::optional<Conversation> sent_again;
   std::string error;  // what is wrong with the file, or with `port`: then it lists those that there are
 };
 

@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "wire/fcvi/device_header.hpp"
+
 namespace sim::replay {
 namespace {
 // A call shows on the wire at most so much later, and behind at most so many frames that came.
@@ -43,18 +45,43 @@ std::vector<std::size_t> busy_times(const std::vector<CapturedFrame>& frames) {
   return since;
 }
 
-/// Calls before frames from `first` to `last`, where those on their way to the port come to stand behind the others.
-/// What was called before one of them was called before the next of the others, too.
+/// Positions of the frames with messages that came, by FCVI_HANDLE.
+using Arrivals = std::map<std::uint32_t, std::vector<std::size_t>>;
+
+Arrivals arrivals_of(const std::vector<CapturedFrame>& frames) {
+  Arrivals arrivals;
+  for (std::size_t at = 0; at < frames.size(); ++at) {
+    const CapturedFrame& frame = frames[at];
+    if (frame.sent || !frame.is_fc_vi()) continue;
+    const auto fields = wire::fcvi::DeviceHeader::parse(frame.header.device_header_size(), frame.data_field());
+    if (fields && fields->handle != wire::FcviHandle::unassigned) arrivals[fields->handle.value].push_back(at);
+  }
+  return arrivals;
+}
+
+/// Behind the last of them before that position; 0: there is none.
+std::size_t begin_behind_last(const Arrivals& arrivals, wire::FcviHandle handle, std::size_t position) {
+  const auto found = arrivals.find(handle.value);
+  if (found == arrivals.end()) return 0;
+  const auto next = std::lower_bound(found->second.begin(), found->second.end(), position);
+  return next == found->second.begin() ? 0 : *std::prev(next) + 1;
+}
+
+/// Calls and breaks of the link before frames from `first` to `last`, where those on their way to the port come
+/// to stand behind the others. What was before one of them was before the next of the others, too.
 void move_calls(Script& script, const std::vector<CapturedFrame>& frames, std::size_t first, std::size_t last) {
   std::multimap<std::size_t, Call> moved;
+  std::set<std::size_t> links_down;
   std::size_t place = first;
   for (std::size_t at = first; at <= last; ++at) {
     const auto [begin, end] = script.calls.equal_range(at);
     for (auto call = begin; call != end; ++call) moved.emplace(place, std::move(call->second));
     script.calls.erase(begin, end);
+    if (script.links_down.erase(at) != 0) links_down.insert(place);
     if (!frames[at].on_its_way) ++place;
   }
   script.calls.merge(moved);
+  script.links_down.merge(links_down);
 }
 
 }  // namespace
@@ -64,10 +91,24 @@ OrderSearch::Progress OrderSearch::play(const Script& script) {
   Player player(conversation_, script, traits_, {tolerance_, false});
   player.run();
   Progress progress{player.frames_compared() + player.frames_handed_over(), player.frames_compared(), player.position(),
-                    player.differences().empty()};
-  if (!progress.to_the_end && player.differences().front().kind != Difference::Kind::missing)
-    progress.unexpected = words_of(player.differences().front().now.bytes);
+                    player.differences().empty(), player.position()};
+  if (progress.to_the_end) return progress;
+  const Difference& difference = player.differences().front();
+  if (difference.kind == Difference::Kind::missing)
+    progress.cause = std::max<std::size_t>(progress.position, 1) - 1;
+  else
+    progress.unexpected = words_of(difference.now.bytes);
+  if (difference.kind == Difference::Kind::extra)
+    progress.cause = std::min(progress.position, begin_behind(difference.at));
   return progress;
+}
+
+/// Position of the first frame that came or left behind that time.
+std::size_t OrderSearch::begin_behind(capture::Time time) const {
+  const std::vector<CapturedFrame>& frames = conversation_.frames;
+  const auto found =
+      std::find_if(frames.begin(), frames.end(), [&](const CapturedFrame& one) { return one.at > time; });
+  return static_cast<std::size_t>(found - frames.begin());
 }
 
 bool OrderSearch::improve(Script& script, Progress& progress) {
@@ -119,24 +160,29 @@ capture::Time OrderSearch::recorded_at(const CapturedFrame& frame) const {
   return found == recorded_at_.end() ? frame.at : found->second;
 }
 
-/// Those on their way where it stopped, behind the next frame that was captured within the port or sent by it, behind
-/// further ones, or to the end.
+/// Those on their way where it stopped, or where what was not to come was made.
 bool OrderSearch::take_later(Script& script, Progress& progress) {
+  const std::size_t stop = progress.position, cause = progress.cause;
+  return take_later_from(stop, script, progress) || (cause != stop && take_later_from(cause, script, progress));
+}
+
+/// Behind the next frame that was captured within the port or sent by it, behind further ones, or to the end.
+bool OrderSearch::take_later_from(std::size_t position, Script& script, Progress& progress) {
   const std::vector<CapturedFrame>& frames = conversation_.frames;
   std::size_t passed = 0;
-  for (std::size_t last = std::max<std::size_t>(progress.position, 1) - 1; last < frames.size(); ++last) {
+  for (std::size_t last = std::max<std::size_t>(position, 1) - 1; last < frames.size(); ++last) {
     if (frames[last].on_its_way && last + 1 < frames.size()) continue;
-    if (take_behind(last, script, progress)) return true;
+    if (take_behind(position, last, script, progress)) return true;
     if (++passed == most_passed) return false;
   }
   return false;
 }
 
 /// The latest alone first: they keep their order.
-bool OrderSearch::take_behind(std::size_t last, Script& script, Progress& progress) {
+bool OrderSearch::take_behind(std::size_t position, std::size_t last, Script& script, Progress& progress) {
   const std::vector<CapturedFrame>& frames = conversation_.frames;
   std::size_t waiting = 0;
-  for (std::size_t first = std::min(progress.position, last); first-- > 0 && last - first < widest;) {
+  for (std::size_t first = std::min(position, last); first-- > 0 && last - first < widest;) {
     if (!frames[first].on_its_way) continue;
     if (frames[last].at - recorded_at(frames[first]) > tolerance_ || ++waiting > most_waiting) return false;
     if (plays_left_ == 0) return false;
@@ -177,18 +223,41 @@ void OrderSearch::put_behind(std::size_t first, std::size_t last) {
 
 // --- messages that waited behind others --------------------------------------------------------------------------
 
-/// Each post as early as it may have been, if it goes further so: as soon as its connection was there, in a time in
-/// which the link did not rest.
+/// Each post as early as it may have been, if it goes further so: as soon as its connection was there, or the last
+/// frame of its connection before it had come, in a time in which the link did not rest.
 void OrderSearch::post_ahead(Script& script, Progress& progress) {
+  const Script original = script;
+  for (const bool is_answer : {false, true}) {
+    Script other = posted_ahead(original, is_answer);
+    const Progress now = play(other);
+    if (now.frames <= progress.frames && !now.to_the_end) continue;
+    script = std::move(other);
+    progress = now;
+    if (now.to_the_end) return;
+  }
+}
+
+/// `is_answer`: what is posted answers what came last.
+Script OrderSearch::posted_ahead(const Script& script, bool is_answer) const {
   const std::vector<std::size_t> busy_since = busy_times(conversation_.frames);
+  const Arrivals arrivals = is_answer ? arrivals_of(conversation_.frames) : Arrivals();
   Script other = script;
   other.calls.clear();
-  for (auto& [at, call] : script.calls) {
+  for (const auto& [at, call] : script.calls) {
     std::size_t place = at;
-    if (const auto* post = std::get_if<call::Post>(&call); post != nullptr && at < busy_since.size())
-      place = std::min(at, std::max(busy_since[at], script.vis[post->vi].connected_at));
+    if (const auto* post = std::get_if<call::Post>(&call); post != nullptr && at < busy_since.size()) {
+      const ViSpec& vi = script.vis[post->vi];
+      place = std::min(at, std::max({busy_since[at], vi.connected_at, begin_behind_last(arrivals, vi.handle, at)}));
+    }
     other.calls.emplace(place, call);
   }
+  return other;
+}
+
+/// On a loop the link takes a frame and then waits until it has won arbitration: what is more urgent comes too late.
+void OrderSearch::take_ahead(Script& script, Progress& progress) {
+  Script other = script;
+  other.link_takes_ahead = true;
   const Progress now = play(other);
   if (now.frames <= progress.frames && !now.to_the_end) return;
   script = std::move(other);
@@ -197,6 +266,7 @@ void OrderSearch::post_ahead(Script& script, Progress& progress) {
 
 Script OrderSearch::find(Script script) {
   Progress progress = play(script);
+  if (!progress.to_the_end && traits_.own_id) take_ahead(script, progress);
   if (!progress.to_the_end) post_ahead(script, progress);
   while (!progress.to_the_end && plays_left_ > 0 && improve(script, progress)) {}
   return script;

@@ -26,15 +26,20 @@ class OrderSearch {
   struct Progress {
     std::size_t frames = 0, compared = 0, position = 0;
     bool to_the_end = false;
+    std::size_t cause = 0;        // as `position`: where what differs came about
     std::string unexpected = {};  // words of the frame that it stopped with; empty: it was missed
   };
   [[nodiscard]] Progress play(const Script& script);
+  [[nodiscard]] std::size_t begin_behind(capture::Time time) const;
   bool improve(Script& script, Progress& progress);
+  void take_ahead(Script& script, Progress& progress);
   void post_ahead(Script& script, Progress& progress);
+  [[nodiscard]] Script posted_ahead(const Script& script, bool is_answer) const;
   bool call_earlier(Script& script, Progress& progress);
   [[nodiscard]] std::optional<std::size_t> earlier_place(std::size_t at) const;
   bool take_later(Script& script, Progress& progress);
-  bool take_behind(std::size_t last, Script& script, Progress& progress);
+  bool take_later_from(std::size_t position, Script& script, Progress& progress);
+  bool take_behind(std::size_t position, std::size_t last, Script& script, Progress& progress);
   bool try_behind(std::size_t first, std::size_t last, Script& script, Progress& progress);
   void put_behind(std::size_t first, std::size_t last);
   [[nodiscard]] capture::Time recorded_at(const CapturedFrame& frame) const;

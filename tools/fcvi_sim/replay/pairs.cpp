@@ -3,8 +3,6 @@
 #include <string_view>
 #include <utility>
 
-#include "tools/fcvi_sim/capture/copies.hpp"
-
 namespace sim::replay {
 namespace {
 
@@ -49,7 +47,7 @@ Pairs::End Pairs::add(const capture::Seen& seen, const wire::FcHeader& header, w
   const std::uint64_t logins = std::get<3>(ids);
   const auto is_recent = [&](std::size_t of) {
     const auto found = left_.find(of);
-    return found != left_.end() && seen.since_first - found->second.at <= capture::Copies::longest_way &&
+    return found != left_.end() && seen.since_first - found->second.at <= longest_way_ &&
            (found->second.logins == logins || !found->second.arrived);
   };
   const auto waiting = on_their_way_.find(ids);
@@ -59,6 +57,8 @@ Pairs::End Pairs::add(const capture::Seen& seen, const wire::FcHeader& header, w
     on_their_way_[ids] = hash;
     return End::departure;
   }
+  const std::size_t of = is_changed ? waiting->second : hash;
+  late_ = late_ || seen.since_first - left_[of].at >= soonest_again;
   if (waiting != on_their_way_.end()) on_their_way_.erase(waiting);
   if (is_changed) left_[hash] = {seen.since_first, logins, false};
   ++arrivals_;

@@ -16,10 +16,15 @@ namespace sim::replay {
 /// still on their way: its ids come again. What a service of the fabric sends or receives is captured at the port only.
 class Pairs {
  public:
+  /// So long a frame is under way at most. What comes later with the same bytes was sent again.
+  explicit Pairs(capture::Time longest_way) : longest_way_(longest_way) {}
   enum class End : std::uint8_t { only, departure, arrival, elsewhere };
   End add(const capture::Seen& seen, const wire::FcHeader& header, wire::Bytes frame);
   /// Most frames between ports came twice.
   [[nodiscard]] bool are_usual() const { return 4 * arrivals_ > frames_; }
+  /// Some arrived so late that they may have been sent again instead.
+  [[nodiscard]] bool are_late() const { return late_; }
+  static constexpr capture::Time soonest_again = 1'000'000'000;  // ns; a port waits for E_D_TOV (FC-FS: 2 s)
 
  private:
   using Ids = std::tuple<std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t>;
@@ -27,6 +32,8 @@ class Pairs {
   [[nodiscard]] std::uint64_t logins_of(const wire::FcHeader& header) const;
   [[nodiscard]] Ids ids_of(const wire::FcHeader& header) const;
 
+  const capture::Time longest_way_;
+  bool late_ = false;
   std::uint64_t frames_ = 0, arrivals_ = 0;
   struct Left {
     capture::Time at = 0;

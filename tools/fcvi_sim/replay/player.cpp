@@ -253,15 +253,23 @@ void Player::set_gate() {
   skip_matched();
   bool open = true;
   if (first_awaited_ < awaited_.size()) {
-    const runtime::TimeNs due = time_of(awaited_[first_awaited_]), now = scheduler_.now();
+    const runtime::TimeNs due = due_time(), now = scheduler_.now();
     open = due <= now || due - now > options_.tolerance;
     if (!open && time_of(next_) > due) scheduler_.schedule(*this, due);
+    if (!open && script_.link_takes_ahead) scheduler_.schedule(gate_timer_, due);
   }
   if (open == !paused()) return;
   if (open)
     resume(Pause::Link);
   else
     pause(Pause::Link);
+}
+
+/// When the link takes the next frame. One that it took ahead of its time it has to send first.
+runtime::TimeNs Player::due_time() const {
+  const std::size_t ahead = script_.link_takes_ahead && first_awaited_ > 0 ? 1 : 0;
+  const runtime::TimeNs due = time_of(awaited_[first_awaited_ - ahead]);
+  return ahead == 0 ? due : std::max(due, taken_until_);
 }
 
 void Player::skip_matched() {
@@ -331,6 +339,7 @@ bool Player::matches(std::size_t at, const SentFrame& now) {
 }
 
 void Player::accept(std::size_t at) {
+  taken_until_ = std::max(taken_until_, time_of(at));
   if (at == next_)
     ++next_;
   else

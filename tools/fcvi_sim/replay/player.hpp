@@ -68,6 +68,7 @@ class Player final : private runtime::Event, private fc2::FrameOutput {
   [[nodiscard]] wire::FcHeader next_sent() const;
   [[nodiscard]] bool breaks_link(std::size_t at) const;
   void set_gate();
+  [[nodiscard]] runtime::TimeNs due_time() const;
   void skip_matched();
   void note(Difference difference);
   void note_extra(const SentFrame& now, runtime::TimeNs ready);
@@ -97,6 +98,7 @@ class Player final : private runtime::Event, private fc2::FrameOutput {
   const runtime::TimeNs start_;
   Driver driver_;
   Translation translation_;
+  runtime::Timer<Player, &Player::set_gate> gate_timer_{*this};  // where the link takes frames ahead of their time
   PortHost host_;
   ViUser user_;
   std::size_t next_ = 0;               // frame of the conversation
@@ -104,6 +106,7 @@ class Player final : private runtime::Event, private fc2::FrameOutput {
   std::size_t broken_at_ = 0;          // before that one the link went down
   std::vector<std::size_t> awaited_;   // frames that the port is to send, in order
   std::size_t first_awaited_ = 0;      // of those
+  runtime::TimeNs taken_until_ = 0;    // when the latest frame of those that came was captured
   std::set<std::size_t> came_;         // frames that came out of turn
   std::deque<runtime::TimeNs> ready_;  // since when the port's frames wait, in order
   std::vector<Difference> differences_;

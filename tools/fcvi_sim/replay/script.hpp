@@ -89,6 +89,7 @@ struct Script {
   /// By position among the conversation's frames: what happens just before that frame, in order.
   std::multimap<std::size_t, Call> calls;
   std::set<std::size_t> links_down;  // positions: before that frame the link was down, and no login outlasted it
+  bool link_takes_ahead = false;     // the next frame as soon as the last one left, not when it may leave itself
   runtime::TimeNs ulp_timeout = 0;   // FCVI_ULP_TIMEOUT, where the port has another than R_A_TOV; 0: it has not
   std::string error;                 // the capture begins amid a connection
 };
