@@ -37,6 +37,7 @@ class DdpStream final : private machines::ddp_stream::Context, private streams::
   void enable(std::unique_ptr<streams::Stream> stream, std::unique_ptr<Framing> framing,
               std::vector<std::uint8_t> unsent);
   [[nodiscard]] bool has_stream() const { return stream_ != nullptr; }
+  void set_emss(std::size_t emss) { framing_->set_emss(emss); }
   /// nullptr before enable().
   [[nodiscard]] const Framing* framing() const { return framing_.get(); }
 

@@ -43,8 +43,10 @@ class Framing {
   Framing& operator=(const Framing&) = delete;
 
   // --- what is sent
-  /// Octets of the largest ULPDU (RFC 5044 4.5), never 0.
+  /// Octets of the largest ULPDU (RFC 5044 4.5), never 0. Asked for each one: it may change between two.
   [[nodiscard]] virtual std::size_t mulpdu() const = 0;
+  /// A TCP segment takes so many octets from now on. What was added stays as it is (RFC 5041 3).
+  virtual void set_emss(std::size_t emss) = 0;
   /// Of one ULPDU: pieces of payload, and octets of `header`, into which an RDMA header may go too.
   static constexpr std::size_t most_payload_pieces = 32, most_header_bytes = 72;
   /// One more ULPDU can be added. False: flush() first, and then wait while is_blocked().

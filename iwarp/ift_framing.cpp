@@ -15,11 +15,11 @@ constexpr std::size_t around = ift::FrameHeader::size() + 2 * wire::iwarp::crc_b
 constexpr std::size_t least_mulpdu = 2 * Framing::most_header_bytes;
 constexpr std::size_t most_mulpdu = std::numeric_limits<std::uint16_t>::max();  // payload_size alone can tell it
 
-std::size_t mulpdu_of(std::size_t emss) {
+}  // namespace
+
+std::size_t IftFraming::mulpdu_of(std::size_t emss) {
   return std::clamp(emss, least_mulpdu + around, most_mulpdu + around) - around;
 }
-
-}  // namespace
 
 IftFraming::IftFraming(Workspace& workspace, UlpduSink& sink, const IftTerms& terms)
     : StreamFraming(workspace, sink, mulpdu_of(terms.emss), terms.in.payload_crc == CrcUse::checked), terms_(terms) {}

@@ -18,6 +18,7 @@ class IftFraming final : public StreamFraming {
  public:
   IftFraming(Workspace& workspace, UlpduSink& sink, const IftTerms& terms);
 
+  void set_emss(std::size_t emss) override { set_mulpdu(mulpdu_of(emss)); }
   [[nodiscard]] bool has_room() const override;
   void add(wire::Bytes header, std::span<const wire::Bytes> payload) override;
   [[nodiscard]] bool is_consistent() const override;
@@ -26,6 +27,7 @@ class IftFraming final : public StreamFraming {
   static constexpr std::size_t most_headers =
       wire::ift::FrameHeader::size() + wire::ddp::untagged_header_bytes + wire::iwarp::crc_bytes;
 
+  [[nodiscard]] static std::size_t mulpdu_of(std::size_t emss);
   Progress read_straight(streams::Stream& stream) override;
   void take(wire::Bytes octets);
   [[nodiscard]] std::size_t take_headers(wire::Bytes octets);

@@ -25,7 +25,7 @@ bool grants(const Rights& rights, Right right) {
 std::string_view to_string(Denial denial) {
   switch (denial) {
     case Denial::invalid_stag: return "invalid STag";
-    case Denial::not_associated: return "STag of another protection domain";
+    case Denial::not_associated: return "STag of another protection domain or stream";
     case Denial::to_wrap: return "TO wrap";
     case Denial::base_or_bounds: return "base or bounds violation";
     case Denial::access_rights: return "access rights violation";
@@ -69,11 +69,11 @@ std::uint32_t MemoryTable::draw_index() {
 }
 
 std::optional<STag> MemoryTable::add(ProtectionDomain domain, wire::MutableBytes memory, std::uint64_t base,
-                                     Rights rights, std::uint8_t key) {
+                                     Rights rights, std::uint8_t key, StreamScope scope) {
   if (regions_.size() >= last_index / 2) return std::nullopt;  // a free index is soon drawn
   std::uint32_t index = draw_index();
   while (index == 0 || regions_.contains(index)) index = draw_index();
-  regions_.emplace(index, Region{domain, memory, base, rights, key});
+  regions_.emplace(index, Region{domain, memory, base, rights, key, scope});
   return STag{index << key_bits | key};
 }
 
@@ -85,10 +85,15 @@ const MemoryTable::Region* MemoryTable::find(STag stag) const {
   return found->second.valid ? &found->second : nullptr;
 }
 
-std::optional<Denial> MemoryTable::invalidate(STag stag, ProtectionDomain domain, Right right) {
+/// RFC 5041 8.2: by its protection domain, and by its stream where it is limited to one.
+bool MemoryTable::is_associated(const Region& region, const Accessor& who) {
+  return region.domain == who.domain && (region.scope == StreamScope{} || region.scope == who.stream);
+}
+
+std::optional<Denial> MemoryTable::invalidate(STag stag, const Accessor& who, Right right) {
   const Region* const region = find(stag);
   if (region == nullptr) return Denial::invalid_stag;
-  if (region->domain != domain) return Denial::not_associated;
+  if (!is_associated(*region, who)) return Denial::not_associated;
   if (!grants(region->rights, right)) return Denial::access_rights;
   regions_.at(stag.value >> key_bits).valid = false;
   return std::nullopt;
@@ -102,13 +107,13 @@ std::optional<STag> MemoryTable::revalidate(STag stag, std::uint8_t key) {
   return STag{found->first << key_bits | key};
 }
 
-boost::system::result<wire::MutableBytes, Denial> MemoryTable::reach(STag stag, ProtectionDomain domain,
+boost::system::result<wire::MutableBytes, Denial> MemoryTable::reach(STag stag, const Accessor& who,
                                                                      std::uint64_t offset, std::uint64_t octets,
                                                                      Right right) const {
   if (octets == 0) return wire::MutableBytes{};
   const Region* const region = find(stag);
   if (region == nullptr) return Denial::invalid_stag;
-  if (region->domain != domain) return Denial::not_associated;
+  if (!is_associated(*region, who)) return Denial::not_associated;
   if (offset + octets < offset) return Denial::to_wrap;
   const std::uint64_t size = region->memory.size();
   if (offset < region->base || offset - region->base > size || size - (offset - region->base) < octets)

@@ -17,12 +17,26 @@ struct ProtectionDomain {
   friend constexpr bool operator==(const ProtectionDomain&, const ProtectionDomain&) = default;
 };
 
+/// One DDP Stream, as an STag may be limited to it (RFC 5041 8.2: DDP Stream ID). 0: no stream in particular.
+struct StreamScope {
+  std::uint32_t value = 0;
+  friend constexpr bool operator==(const StreamScope&, const StreamScope&) = default;
+};
+/// Who reaches for memory.
+struct Accessor {
+  ProtectionDomain domain{};
+  StreamScope stream{};
+  // NOLINTNEXTLINE(google-explicit-constructor): who has no stream of its own is its domain
+  constexpr Accessor(ProtectionDomain of, StreamScope on = {}) : domain(of), stream(on) {}
+  constexpr Accessor() = default;
+};
+
 /// What may be done with a region, beside reading it locally.
 struct Rights {
   bool local_write = false;
   bool remote_read = false;
   bool remote_write = false;
-  bool remote_invalidate = false;  // by Send with Invalidate
+  bool remote_invalidate = false;  // by Send with Invalidate: of a region that one stream alone uses (ruling M-24)
 };
 /// One of these is asked for.
 enum class Right : std::uint8_t { local_read, local_write, remote_read, remote_write, remote_invalidate };
@@ -30,7 +44,7 @@ enum class Right : std::uint8_t { local_read, local_write, remote_read, remote_w
 /// Why it is not granted: of several the first one, in this order.
 enum class Denial : std::uint8_t {
   invalid_stag,    // there is none, its key is another, or it was invalidated
-  not_associated,  // it is of another protection domain
+  not_associated,  // it is of another protection domain, or of another stream
   to_wrap,         // offset and length go beyond 2^64
   base_or_bounds,
   access_rights,
@@ -51,18 +65,18 @@ class MemoryTable {
   explicit MemoryTable(std::uint64_t seed = 1) : state_(seed) {}
 
   /// Tagged Offset `base` is the first octet. The STag: 24 bits drawn at random, never 0, and `key` (ruling M-9).
-  /// Nothing where all indices are taken.
+  /// With a `scope` no other stream of the domain can use it. Nothing where all indices are taken.
   std::optional<STag> add(ProtectionDomain domain, wire::MutableBytes memory, std::uint64_t base, Rights rights,
-                          std::uint8_t key = 0);
+                          std::uint8_t key = 0, StreamScope scope = {});
   /// False: there is none.
   bool remove(STag stag);
   /// Only add(), remove() and revalidate() change an invalidated region (RFC 5040 5.3).
-  [[nodiscard]] std::optional<Denial> invalidate(STag stag, ProtectionDomain domain, Right right);
+  [[nodiscard]] std::optional<Denial> invalidate(STag stag, const Accessor& who, Right right);
   /// An invalidated region gets another key, by its owner. The new STag; nothing: there is no region, or it is valid.
   std::optional<STag> revalidate(STag stag, std::uint8_t key);
 
   /// `octets` from `offset` on. Of no octets nothing is checked (RFC 5040 5.2.1, RFC 5041 7.1).
-  [[nodiscard]] boost::system::result<wire::MutableBytes, Denial> reach(STag stag, ProtectionDomain domain,
+  [[nodiscard]] boost::system::result<wire::MutableBytes, Denial> reach(STag stag, const Accessor& who,
                                                                         std::uint64_t offset, std::uint64_t octets,
                                                                         Right right) const;
   [[nodiscard]] std::size_t size() const { return regions_.size(); }
@@ -74,8 +88,10 @@ class MemoryTable {
     std::uint64_t base = 0;
     Rights rights;
     std::uint8_t key = 0;
+    StreamScope scope{};
     bool valid = true;
   };
+  [[nodiscard]] static bool is_associated(const Region& region, const Accessor& who);
   [[nodiscard]] const Region* find(STag stag) const;
   [[nodiscard]] std::uint32_t draw_index();
 

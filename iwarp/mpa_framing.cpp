@@ -10,8 +10,6 @@ using wire::mpa::Marker;
 
 namespace {
 
-constexpr std::size_t least_emss = 128;
-
 std::size_t octets_of(std::span<const wire::Bytes> pieces) {
   std::size_t octets = 0;
   for (const wire::Bytes piece : pieces) octets += piece.size();
@@ -20,13 +18,19 @@ std::size_t octets_of(std::span<const wire::Bytes> pieces) {
 
 }  // namespace
 
+/// RFC 5044 3, 4.5: from 128 to 64768 octets.
+std::size_t MpaFraming::mulpdu_of(std::size_t emss, bool markers) {
+  return std::clamp<std::size_t>(mpa::mulpdu(emss, markers), 128, 64'768);
+}
+
 MpaFraming::MpaFraming(Workspace& workspace, UlpduSink& sink, const MpaTerms& terms)
-    : StreamFraming(workspace, sink, mpa::mulpdu(std::max(terms.emss, least_emss), terms.out.markers), terms.in.crc),
-      terms_(terms) {}
+    : StreamFraming(workspace, sink, mulpdu_of(terms.emss, terms.out.markers), terms.in.crc), terms_(terms) {}
 
 bool MpaFraming::is_consistent() const { return parts_are_consistent() && collected_ < header_.size(); }
 
 // --- what is sent --------------------------------------------------------------------------------------------------
+
+void MpaFraming::set_emss(std::size_t emss) { set_mulpdu(mulpdu_of(emss, terms_.out.markers)); }
 
 bool MpaFraming::has_room() const {
   const std::size_t markers = terms_.out.markers ? mulpdu() / mpa::marker_interval_bytes + 2 : 0;

@@ -12,13 +12,14 @@ namespace iwarp {
 /// What Request and Reply agreed.
 struct MpaTerms {
   wire::mpa::Framing out{}, in{};
-  std::size_t emss = 1460;  // octets that a TCP segment takes; 128 at the least (RFC 5044 5.1)
+  std::size_t emss = 1460;  // octets that a TCP segment takes
 };
 
 class MpaFraming final : public StreamFraming {
  public:
   MpaFraming(Workspace& workspace, UlpduSink& sink, const MpaTerms& terms);
 
+  void set_emss(std::size_t emss) override;
   [[nodiscard]] bool has_room() const override;
   void add(wire::Bytes header, std::span<const wire::Bytes> payload) override;
   [[nodiscard]] bool is_consistent() const override;
@@ -36,6 +37,7 @@ class MpaFraming final : public StreamFraming {
   };
 
   // what is sent
+  [[nodiscard]] static std::size_t mulpdu_of(std::size_t emss, bool markers);
   void put_marker_if_due();
   void put(wire::Bytes octets, bool lent);
   [[nodiscard]] bool is_marker_due() const { return terms_.out.markers && wire::mpa::is_marker_at(out_position_); }

@@ -81,7 +81,7 @@ void MpaResponder::all_sent() {
 bool MpaResponder::first_fpdu_received() {
   const bool awaited = machine_.is<mr::AwaitRtr>();
   process(mr::FpduReceived{});
-  return awaited && request_.enhanced->send_rtr;
+  return awaited && reply_.enhanced->send_rtr;
 }
 
 // --- the decision --------------------------------------------------------------------------------------------------
@@ -100,6 +100,12 @@ void MpaResponder::reject(std::vector<std::uint8_t> private_data) {
   process(mr::RejectRequested{});
 }
 
+/// This end takes each RTR indication: all that were asked for; of a request that asks for none, all (RFC 6581 9.2).
+void MpaResponder::answer_rtr(EnhancedData& data) {
+  if (!data.peer_to_peer || data.send_rtr || data.rdma_write_rtr || data.rdma_read_rtr) return;
+  data.send_rtr = data.rdma_write_rtr = data.rdma_read_rtr = true;
+}
+
 /// In the request's revision (RFC 6581 10).
 StartupFrame MpaResponder::reply_frame(bool rejected) const {
   StartupFrame frame{.kind = FrameKind::reply,
@@ -109,7 +115,8 @@ StartupFrame MpaResponder::reply_frame(bool rejected) const {
                      .revision = request_.revision,
                      .private_data = private_data_};
   if (!request_.enhanced) return frame;
-  frame.enhanced = request_.enhanced;  // its Control Flags: this end takes each RTR indication
+  frame.enhanced = request_.enhanced;
+  answer_rtr(*frame.enhanced);
   const bool limited = stream_ != nullptr;
   const EnhancedData& asked = *request_.enhanced;
   frame.enhanced->ird =

@@ -58,6 +58,7 @@ class MpaResponder final : private machines::mpa_responder::Context,
   void process(const Event& event);
   void time_expired();
   [[nodiscard]] wire::mpa::StartupFrame reply_frame(bool rejected) const;
+  static void answer_rtr(wire::mpa::EnhancedData& data);
 
   // StartupStreamUser
   void frame_received(const wire::mpa::StartupFrame& frame) override;

@@ -10,10 +10,11 @@ namespace rdmap = wire::rdmap;
 
 RdmapStream::RdmapStream(const Services& services, StreamListener& listener, const StreamConfig& config)
     : services_(services), listener_(listener),
-      receiver_(services.memory, *this,
-                {.domain = config.domain, .receive_depth = config.receive_depth, .read_depth = config.ord}),
-      sends_(services, *this, receiver_, config.domain, config.send_depth, config.ord),
-      responder_(services, *this, config.domain, config.ird), ddp_(services, *this) {}
+      receiver_(
+          services.memory, *this,
+          {.who = {config.domain, config.scope}, .receive_depth = config.receive_depth, .read_depth = config.ord}),
+      sends_(services, *this, receiver_, {config.domain, config.scope}, config.send_depth, config.ord),
+      responder_(services, *this, {config.domain, config.scope}, config.ird), ddp_(services, *this) {}
 
 bool RdmapStream::is_consistent() const {
   return ddp_.is_consistent() && receiver_.is_consistent() && sends_.is_consistent() && responder_.is_consistent() &&

@@ -42,6 +42,7 @@ class StartupHooks {
 
 struct StreamConfig {
   ProtectionDomain domain{};
+  StreamScope scope{};                                // regions may be limited to it
   std::size_t send_depth = 128, receive_depth = 128;  // operations that are not complete
   std::size_t ird = 16, ord = 16;                     // RDMA Reads of the other end, and of this one
 };
@@ -80,6 +81,8 @@ class RdmapStream final : private machines::rdmap_stream::Context,
   [[nodiscard]] bool is_operational() const { return machines::rdmap_stream::delivers(machine_); }
   [[nodiscard]] bool is_closed() const { return machine_.is<machines::rdmap_stream::Closed>(); }
   [[nodiscard]] std::string_view state_name() const { return machine_.state_name(); }
+  /// A TCP segment of the stream takes so many octets from now on. Pre: enable().
+  void set_emss(std::size_t emss) { ddp_.set_emss(emss); }
   /// FPDUs, once there is a stream.
   [[nodiscard]] Framing::Counts counts() const;
   [[nodiscard]] bool is_consistent() const;

@@ -27,7 +27,7 @@ void ReadResponder::process(const Event& event) {
 
 boost::system::result<wire::MutableBytes, Denial> ReadResponder::memory_of(const ReadRequest& request,
                                                                            std::uint32_t octets) const {
-  return services_.memory.reach(request.source_stag, domain_, request.source_offset, octets, Right::remote_read);
+  return services_.memory.reach(request.source_stag, who_, request.source_offset, octets, Right::remote_read);
 }
 
 void ReadResponder::request_received(const ReadRequest& request, const CapturedError& where) {

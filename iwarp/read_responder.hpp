@@ -23,8 +23,8 @@ class ReadResponderUser {
 class ReadResponder final : private machines::rdmap_read_responder::Context {
  public:
   /// `ird`: requests that it holds at the most.
-  ReadResponder(const Services& services, ReadResponderUser& user, ProtectionDomain domain, std::size_t ird)
-      : services_(services), user_(user), domain_(domain), ird_(ird) {}
+  ReadResponder(const Services& services, ReadResponderUser& user, Accessor who, std::size_t ird)
+      : services_(services), user_(user), who_(who), ird_(ird) {}
   /// Before any request: fewer, as the start-up agreed.
   void limit(std::size_t ird) { ird_ = std::min(ird_, ird); }
   [[nodiscard]] std::size_t ird() const { return ird_; }
@@ -69,7 +69,7 @@ class ReadResponder final : private machines::rdmap_read_responder::Context {
 
   const Services& services_;
   ReadResponderUser& user_;
-  const ProtectionDomain domain_;
+  const Accessor who_;
   std::size_t ird_;
   machines::rdmap_read_responder::Machine machine_;
   boost::circular_buffer<Request> requests_;  // the first is being answered; grows up to IRD

@@ -87,7 +87,7 @@ Receiver::Refusal Receiver::judge_tagged() {
 
 Receiver::Refusal Receiver::judge_write() {
   const auto memory =
-      memory_.reach(header_.stag, config_.domain, header_.tagged_offset, payload_octets_, Right::remote_write);
+      memory_.reach(header_.stag, config_.who, header_.tagged_offset, payload_octets_, Right::remote_write);
   if (!memory) return Cause::of(tagged_error_of(memory.error()));
   tagged_ = *memory;
   target_ = Target::tagged;
@@ -104,7 +104,7 @@ Receiver::Refusal Receiver::judge_response() {
     return Cause::of(TaggedError::base_or_bounds);
   if (payload_octets_ > left || (header_.last && payload_octets_ < left)) return Cause::of(TaggedError::base_or_bounds);
   const auto memory =
-      memory_.reach(header_.stag, config_.domain, header_.tagged_offset, payload_octets_, Right::local_write);
+      memory_.reach(header_.stag, config_.who, header_.tagged_offset, payload_octets_, Right::local_write);
   if (!memory) return Cause::of(tagged_error_of(memory.error()));
   tagged_ = *memory;
   target_ = Target::tagged;
@@ -146,7 +146,7 @@ Receiver::Refusal Receiver::judge_buffer() {
   const std::uint64_t end = std::uint64_t{header_.message_offset} + payload_octets_;
   if (end > octets_of(receives_.front().pieces)) return Cause::of(UntaggedError::message_too_long);
   for (const LocalPiece& piece : receives_.front().pieces)
-    if (!memory_.reach(piece.stag, config_.domain, piece.offset, piece.octets, Right::local_write))
+    if (!memory_.reach(piece.stag, config_.who, piece.offset, piece.octets, Right::local_write))
       return Cause::local_catastrophic(Layer::ddp);
   return std::nullopt;
 }
@@ -201,7 +201,7 @@ std::size_t Receiver::receive_room(std::size_t octets, std::span<wire::MutableBy
       continue;
     }
     const std::size_t here = std::min<std::size_t>(octets, piece.octets - before);
-    const auto memory = memory_.reach(piece.stag, config_.domain, piece.offset + before, here, Right::local_write);
+    const auto memory = memory_.reach(piece.stag, config_.who, piece.offset + before, here, Right::local_write);
     if (!memory) break;
     pieces[count++] = *memory;
     octets -= here;
@@ -277,7 +277,7 @@ void Receiver::deliver_send() {
 
 Receiver::Refusal Receiver::invalidate(Completion& completion) {
   const STag stag{queues_[rdmap::send_queue].invalidates};
-  const auto denial = memory_.invalidate(stag, config_.domain, Right::remote_invalidate);
+  const auto denial = memory_.invalidate(stag, config_.who, Right::remote_invalidate);
   if (denial == Denial::access_rights) return Cause::of(ProtectionError::stag_cannot_be_invalidated);
   if (denial) return Cause::of(protection_error_of(*denial));
   completion.invalidated = stag;

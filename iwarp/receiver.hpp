@@ -38,7 +38,7 @@ struct AwaitedResponse {
 };
 
 struct ReceiverConfig {
-  ProtectionDomain domain{};
+  Accessor who{};
   std::size_t receive_depth = 128;  // receives that can be posted
   std::size_t read_depth = 16;      // responses that can be awaited: ORD
 };

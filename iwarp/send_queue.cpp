@@ -48,7 +48,7 @@ Status SendQueue::judge(const SendRequest& request) const {
   if (is_read && request.pieces.size() > 1) return Status::local_length;
   const Right right = is_read ? Right::local_write : Right::local_read;
   const auto granted = [&](const LocalPiece& piece) {
-    return services_.memory.reach(piece.stag, domain_, piece.offset, piece.octets, right).has_value();
+    return services_.memory.reach(piece.stag, who_, piece.offset, piece.octets, right).has_value();
   };
   return std::all_of(request.pieces.begin(), request.pieces.end(), granted) ? Status::success
                                                                             : Status::local_protection;
@@ -115,7 +115,7 @@ SendQueue::Added SendQueue::add(Framing& framing, Entry& entry, const wire::ddp:
     before -= skipped;
     left -= here;
     if (here != 0)
-      pieces[count++] = *services_.memory.reach(piece.stag, domain_, piece.offset + skipped, here, Right::local_read);
+      pieces[count++] = *services_.memory.reach(piece.stag, who_, piece.offset + skipped, here, Right::local_read);
   }
   entry.octets_sent += octets;
   wire::ddp::Header whole = header;
@@ -144,7 +144,7 @@ SendQueue::Added SendQueue::add_read(Framing& framing, Entry& entry) {
 }
 
 SendQueue::Added SendQueue::invalidate(Entry& entry) {
-  const bool done = !services_.memory.invalidate(entry.request.remote_stag, domain_, Right::local_read);
+  const bool done = !services_.memory.invalidate(entry.request.remote_stag, who_, Right::local_read);
   return done ? message_added(entry, State::done) : fail(entry, Status::local_protection);
 }
 

@@ -20,9 +20,9 @@ class SendQueueUser {
 
 class SendQueue {
  public:
-  SendQueue(const Services& services, SendQueueUser& user, Receiver& receiver, ProtectionDomain domain,
-            std::size_t depth, std::size_t ord)
-      : services_(services), user_(user), receiver_(receiver), domain_(domain), depth_(depth), ord_(ord) {}
+  SendQueue(const Services& services, SendQueueUser& user, Receiver& receiver, Accessor who, std::size_t depth,
+            std::size_t ord)
+      : services_(services), user_(user), receiver_(receiver), who_(who), depth_(depth), ord_(ord) {}
   /// Before the first RDMA Read: fewer outstanding ones, as the start-up agreed.
   void limit(std::size_t ord) { ord_ = std::min(ord_, ord); }
   [[nodiscard]] std::size_t ord() const { return ord_; }
@@ -72,7 +72,7 @@ class SendQueue {
   const Services& services_;
   SendQueueUser& user_;
   Receiver& receiver_;
-  const ProtectionDomain domain_;
+  const Accessor who_;
   const std::size_t depth_;
   std::size_t ord_;
   boost::circular_buffer<Entry> entries_;  // those that are not told yet; grows up to depth, and an RTR indication

@@ -34,6 +34,7 @@ class StreamFraming : public Framing {
   virtual Progress read_straight(streams::Stream& stream) = 0;
   /// The octets of the frame that begins there, which was given; 0: it is not whole yet, or fail() was called.
   [[nodiscard]] virtual std::size_t take_whole(wire::MutableBytes octets) = 0;
+  void set_mulpdu(std::size_t octets) { mulpdu_ = octets; }
   void fail(wire::mpa::ErrorCode error);
   [[nodiscard]] bool parts_are_consistent() const;
 
@@ -49,7 +50,7 @@ class StreamFraming : public Framing {
   Progress read_whole(streams::Stream& stream);
   Progress drop(streams::Stream& stream);
 
-  const std::size_t mulpdu_;
+  std::size_t mulpdu_;
   const bool whole_;
   std::vector<std::uint8_t> kept_;  // what came of a frame that is not whole
 };

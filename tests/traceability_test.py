@@ -101,6 +101,10 @@ class Citations(unittest.TestCase):
             "VI-DG 5.1, Figures 4 and 5, FC-VI Table 12": ["VI-DG 5.1", "VI-DG Figure 4", "VI-DG Figure 5", "Table 12"],
             "FC-VI 7.5, FC-LS 4.2.17": ["7.5"],
             "8.5.2 a: the last sequence": ["8.5.2 a)"],
+            "RFC 5044 7.1.2 rules 2, 8, 7.1.1 Rev, RFC 5040 5.5 rule 15": [
+                "RFC 5044 7.1.2 rule 2", "RFC 5044 7.1.2 rule 8", "RFC 5044 7.1.1", "RFC 5040 5.5 rule 15"],
+            "RFC 5044 8 code 1, C.1; RFC 5040 Figure 10": ["RFC 5044 8", "RFC 5044 C.1", "RFC 5040 Figure 10"],
+            "IFT 4, 4.2 PH, ruling I-3": ["IFT 4", "IFT 4.2"],
         }.items():
             self.assertEqual(names(text), expected, text)
 

@@ -83,7 +83,7 @@ std::vector<std::uint8_t> octets_of(const AdaptionIndication& indication) {
   return octets;
 }
 
-// Node B may send first (ruling I-13); Sends, RDMA Writes and Reads go both ways, with the CRCs and without.
+// Node B may send first (ruling I-13); Sends, RDMA Writes and Reads go both ways, with the CRCs and without. IFT 4.2.
 TEST_F(IftTest, messages_both_ways) {
   options_a.payload_crc = options_b.ignores_header_crc = false;
   options_a.requires_crcs = options_b.requires_crcs = false;
@@ -113,6 +113,7 @@ TEST_F(IftTest, messages_both_ways) {
 }
 
 // A framing error is told by a Terminate Message of layer LLP (ruling I-10); no restriction on who sent before.
+// IFT 7.
 TEST_F(IftTest, wrong_frame) {
   std::vector<std::uint8_t> octets = octets_of(AdaptionIndication{.vtag = {5}});
   accepts = true;
@@ -126,7 +127,7 @@ TEST_F(IftTest, wrong_frame) {
   EXPECT_TRUE(ended);
 }
 
-// CRCs that one end needs and the other does not give or check; DDP mode.
+// CRCs that one end needs and the other does not give or check; DDP mode. IFT 4.2.
 TEST_F(IftTest, not_agreed) {
   options_b.requires_crcs = true;
   options_a.payload_crc = false;
@@ -136,7 +137,7 @@ TEST_F(IftTest, not_agreed) {
   EXPECT_EQ(core_b.counters.startups_failed, 1u);
 }
 
-// What is no phase 0: closed at once, nothing is offered (ruling I-15).
+// What is no phase 0: closed at once, nothing is offered (ruling I-15). IFT 4.2.
 TEST_F(IftTest, bad_indication) {
   const std::vector<std::uint8_t> good = octets_of({});
   std::vector<std::vector<std::uint8_t>> bad{octets_of({.phase_1 = true}), octets_of({.rdma_mode = false}),

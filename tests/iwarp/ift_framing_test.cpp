@@ -39,7 +39,7 @@ class IftFramingTest : public ::testing::TestWithParam<IftCase> {
   ScriptedStream stream;
 };
 
-// The octets are those of IFT 5.1, with an RDMA header under the payload CRC (ruling I-7).
+// The octets are those of IFT 5.1, with an RDMA header under the payload CRC (ruling I-7). RFC 5041 3.
 TEST_P(IftFramingTest, add_any_ulpdus) {
   IftFraming framing(*workspace, sink, terms());
   std::vector<Ulpdu> all = ulpdus();
@@ -63,7 +63,7 @@ TEST_P(IftFramingTest, add_any_ulpdus) {
   EXPECT_EQ(framing.counts().sent, all.size());
 }
 
-// The stream is cut at every octet.
+// The stream is cut at every octet. IFT 6, 4.2; RFC 5041 3.
 TEST_P(IftFramingTest, read_cut_at_every_octet) {
   const std::vector<std::uint8_t> octets = stream_of(ulpdus());
   for (std::size_t cut = 0; cut <= octets.size(); ++cut) {
@@ -107,7 +107,7 @@ TEST_P(IftFramingTest, read_large) {
 }
 
 // A wrong VTag, a header_size that is none, one that is not that of T: error 3 (rulings I-8, I-9). With the header CRC
-// as it should be.
+// as it should be. IFT 4.2.
 TEST_P(IftFramingTest, read_wrong_header) {
   const std::size_t covered = 6 + 14;
   for (const auto& [at, value] : {std::pair<std::size_t, std::uint8_t>{1, 15}, {1, 18}, {5, 0x35}, {6, 0x41}}) {
@@ -127,6 +127,7 @@ TEST_P(IftFramingTest, read_wrong_header) {
 }
 
 // A damaged octet of a header: error 2 or 3 where the header CRC is checked; of payload, where that one is.
+// IFT 7, 5.1; RFC 5041 3.
 TEST_P(IftFramingTest, read_damaged_octet) {
   const std::vector<std::uint8_t> octets = stream_of(ulpdus());
   const bool both = GetParam().header_crc == CrcUse::checked && GetParam().payload_crc == CrcUse::checked;

@@ -25,6 +25,7 @@ class MessageTest : public ::testing::TestWithParam<Case> {
 };
 
 // A Send of each length lies in the receive, of which the rest is untouched (RFC 5041 5).
+// RFC 5040 5.3, 5.5 rule 10; RFC 5041 4.1, 5.2, 5.3, 5.4.
 TEST_P(MessageTest, send_any_length) {
   for (const std::uint32_t octets : {0, 1, 17, 1000, 1500, 4096, 70'000, 200'000}) {
     std::vector<std::uint8_t> source = octets_of_seed(octets + 1, 3), target(octets + 10, 0xEE);
@@ -58,7 +59,7 @@ TEST_P(MessageTest, send_pieces) {
   EXPECT_EQ(source, target);
 }
 
-// The four kinds of Send (RFC 5040 3.1).
+// The four kinds of Send (RFC 5040 3.1). RFC 5040 4.1, 5.3; RFC 5041 4.3, 5.4.
 TEST_P(MessageTest, send_kinds) {
   std::vector<std::uint8_t> octets(100);
   const STag from = client.add(octets), to = server.add(octets);
@@ -79,7 +80,7 @@ TEST_P(MessageTest, send_kinds) {
     EXPECT_EQ(server.core.memory.reach(stag, domain, 0, 1, Right::local_read).error(), Denial::invalid_stag);
 }
 
-// An RDMA Write is placed, and told to nobody but its ULP.
+// An RDMA Write is placed, and told to nobody but its ULP. RFC 5040 5.1; RFC 5041 4.1, 4.2, 5.2.
 TEST_P(MessageTest, rdma_write) {
   std::vector<std::uint8_t> source = octets_of_seed(150'000, 9), target(150'100, 0xEE);
   const STag from = client.add(source), to = server.add(target);
@@ -97,7 +98,7 @@ TEST_P(MessageTest, rdma_write) {
   EXPECT_EQ(std::count(target.end() - 50, target.end(), 0xEE), 50);
 }
 
-// RDMA Reads in both directions at once; of no octets, too.
+// RDMA Reads in both directions at once; of no octets, too. RFC 5040 5.2, 5.2.1, 5.2.2.
 TEST_P(MessageTest, rdma_read) {
   std::vector<std::uint8_t> a = octets_of_seed(100'000, 1), b = octets_of_seed(100'000, 2);
   std::vector<std::uint8_t> to_a(100'000), to_b(100'000);
@@ -122,6 +123,7 @@ TEST_P(MessageTest, rdma_read) {
 }
 
 // All complete in the order of their submission, though responses come late (RFC 5040 5.5 rule 15); ORD holds back.
+// RFC 5040 5.5 rules 11, 19.
 TEST_P(MessageTest, completion_order) {
   std::vector<std::uint8_t> octets(1000);
   const STag local = client.add(octets), remote = server.add(octets);
@@ -160,7 +162,7 @@ TEST_P(MessageTest, fence) {
   EXPECT_EQ(source, writes);
 }
 
-// A region that this end has invalidated serves nobody; with another key it serves again.
+// A region that this end has invalidated serves nobody; with another key it serves again. RFC 5041 8.3.
 TEST_P(MessageTest, local_invalidate) {
   std::vector<std::uint8_t> octets(100);
   const STag stag = client.add(octets);
@@ -177,6 +179,7 @@ TEST_P(MessageTest, local_invalidate) {
 }
 
 // A graceful close: what was submitted arrives; the other end is told, and may still send; then both are closed.
+// RFC 5041 3, 6.2.1.
 TEST_P(MessageTest, close) {
   std::vector<std::uint8_t> source = octets_of_seed(300'000, 1), target(300'000);
   const STag from = client.add(source), to = server.add(target);
@@ -199,7 +202,7 @@ TEST_P(MessageTest, close) {
   EXPECT_EQ(server.completions[1].status, Status::flushed);
 }
 
-// A lost stream: all that is not complete is flushed, in order.
+// A lost stream: all that is not complete is flushed, in order. RFC 5041 3.
 TEST_P(MessageTest, lost) {
   std::vector<std::uint8_t> octets(100'000);
   const STag local = client.add(octets), remote = server.add(octets);

@@ -167,6 +167,7 @@ class Model {
 class ModelTest : public ::testing::TestWithParam<ModelCase> {};
 
 // 20 runs of 100 operations: what is left in memory at the end of each is compared.
+// RFC 5040 5.1, 5.3, 5.5 rules 10, 15; RFC 5041 3; RFC 5044 4.3.
 TEST_P(ModelTest, random_operations) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
     Model(GetParam(), seed).run(100);

@@ -72,6 +72,7 @@ Settings patient() {
 }
 
 // Revision 2, peer to peer: private data, IRD and ORD are told; the server may send first.
+// RFC 5044 3; RFC 6581 9.1, 9.2.
 TEST(StartupTest, revision_2_server_sends_first) {
   Settings settings;
   settings.request.private_data = {1, 2, 3};
@@ -134,7 +135,7 @@ TEST(StartupTest, client_server_waits) {
   EXPECT_EQ(ends.server->completed_ids(), std::vector<std::uint64_t>{2});
 }
 
-// Revision 1 is asked for: no enhanced data either way.
+// Revision 1 is asked for: no enhanced data either way. RFC 5044 3; RFC 6581 6; RFC 6581 10.
 TEST(StartupTest, revision_1) {
   Settings settings;
   settings.request.revision = 1;
@@ -329,6 +330,175 @@ TEST(StartupTest, withdraw) {
   ends.run(runtime::second);
   EXPECT_EQ(ends.withdrawals, 1);
   EXPECT_EQ(ends.world.network.stream_count(), 0u);
+}
+
+// --- what the frames say -------------------------------------------------------------------------------------------
+
+/// What a server answers to a Request of octets.
+StartupFrame reply_to(const StartupFrame& request, const Settings& settings = {}) {
+  TwoEnds ends(settings);
+  ends.server = std::make_unique<End>(ends.server_core, settings.server);
+  RawPeer peer;
+  peer.connect(ends.world.client, octets_of(request));
+  ends.run(runtime::second);
+  if (!settings.accepts) {
+    ends.reject();
+    ends.run(runtime::second);
+  }
+  const auto reply = StartupFrame::parse(peer.octets);
+  EXPECT_TRUE(reply.has_value());
+  peer.stream.reset();
+  return reply ? *reply : StartupFrame{};
+}
+/// What a client asks.
+StartupFrame request_of(const Settings& settings) {
+  TwoEnds ends(settings);
+  ends.listener.reset();
+  RawPeer peer;
+  peer.listen(ends.world.server);
+  ends.ask();
+  ends.run(runtime::second);
+  const auto request = StartupFrame::parse(peer.octets);
+  EXPECT_TRUE(request.has_value());
+  peer.stream.reset();
+  return request ? *request : StartupFrame{};
+}
+
+// RFC 5044 1.2, 4.4, rulings M-1, M-2: an end that is not told otherwise wants CRCs and no markers.
+TEST(StartupTest, crc_is_the_default) {
+  EXPECT_TRUE(request_of({}).crc);
+  EXPECT_FALSE(request_of({}).markers);
+  StartupFrame request = plain_request;
+  request.crc = false;
+  EXPECT_TRUE(reply_to(request).crc);
+  EXPECT_FALSE(reply_to(request).markers);
+}
+
+// RFC 5044 4.4, 7.1.1, C.1: C in either frame is enough for both directions; in neither, none are checked. A peer of
+// revision 0 has it set.
+TEST(StartupTest, crc_if_either_end_asks) {
+  for (const bool ours : {false, true})
+    for (const bool theirs : {false, true}) {
+      const MpaTerms terms = terms_of({.crc = ours}, {.crc = theirs}, 1460);
+      EXPECT_EQ(terms.in.crc, ours || theirs);
+      EXPECT_EQ(terms.out.crc, ours || theirs);
+    }
+  Settings settings;
+  settings.answer.crc = false;
+  const StartupFrame consortium{.kind = FrameKind::request, .markers = true, .crc = true, .revision = 0};
+  const StartupFrame reply = reply_to(consortium, settings);
+  EXPECT_EQ(reply.revision, 0);
+  EXPECT_TRUE(reply.crc);
+  settings.answer.crc = settings.request.options.crc = false;
+  TwoEnds ends(settings);
+  ends.connect();
+  EXPECT_EQ(ends.server_core.counters.crc_errors, 0u);
+}
+
+// RFC 5044 7.1.1: M is about what the end that sets it receives, whatever the other end wants.
+TEST(StartupTest, markers_as_the_receiver_asks) {
+  for (const bool ours : {false, true})
+    for (const bool theirs : {false, true}) {
+      const MpaTerms terms = terms_of({.markers = ours}, {.markers = theirs}, 1460);
+      EXPECT_EQ(terms.in.markers, ours);
+      EXPECT_EQ(terms.out.markers, theirs);
+      Settings settings;
+      settings.request.options.wants_markers = ours;
+      settings.answer.wants_markers = theirs;
+      TwoEnds ends(settings);
+      ends.connect();
+      std::vector<std::uint8_t> octets(3000);
+      const STag to = ends.server->add(octets), from = ends.client->add(octets);
+      EXPECT_EQ(ends.server->receive(1, to, 3000), RdmapStream::Posted::taken);
+      EXPECT_EQ(ends.client->send(2, from, 3000), RdmapStream::Posted::taken);
+      ends.run(runtime::second);
+      EXPECT_EQ(ends.server->completed_ids(), std::vector<std::uint64_t>{1});
+    }
+}
+
+// RFC 5044 7.1.2 rule 9: Private Data of 512 octets, of which four are the enhanced data of revision 2.
+TEST(StartupTest, longest_private_data) {
+  for (const std::uint8_t revision : {std::uint8_t{1}, std::uint8_t{2}}) {
+    Settings settings;
+    settings.request.revision = revision;
+    settings.request.private_data = octets_of_seed(revision == 1 ? 512 : 508, 3);
+    settings.answer_data = octets_of_seed(revision == 1 ? 512 : 508, 4);
+    TwoEnds ends(settings);
+    ends.connect();
+    EXPECT_EQ(ends.offers.at(0).private_data, settings.request.private_data);
+    EXPECT_EQ(ends.client->peer->private_data, settings.answer_data);
+  }
+}
+
+// RFC 6581 9.1: 3FFFh leaves IRD and ORD to the ULP: each end keeps its own, and says so; the ULP is told what the
+// other end said, of a reject as well.
+TEST(StartupTest, depths_left_to_the_ulp) {
+  constexpr std::uint16_t left = EnhancedData::not_negotiated;
+  StartupFrame request{.kind = FrameKind::request, .crc = true, .revision = 2};
+  request.enhanced = EnhancedData{.ird = left, .ord = left};
+  Settings settings;
+  settings.server.ird = 5, settings.server.ord = 6;
+  EXPECT_EQ(reply_to(request, settings).enhanced, request.enhanced);
+  request.enhanced = EnhancedData{.ird = 4, .ord = 9};
+  EXPECT_EQ(reply_to(request, settings).enhanced, (EnhancedData{.ird = 5, .ord = 4}));
+
+  for (const bool rejected : {false, true}) {
+    StartupFrame reply{.kind = FrameKind::reply, .crc = true, .rejected = rejected, .revision = 2};
+    reply.enhanced = EnhancedData{.ird = left, .ord = left};
+    TwoEnds ends;
+    ends.listener.reset();
+    RawPeer peer;
+    peer.listen(ends.world.server);
+    peer.answers = {octets_of(reply)};
+    ends.ask();
+    ends.run(runtime::second);
+    EXPECT_EQ(ends.client->connects, rejected ? 0 : 1);
+    EXPECT_EQ(ends.client->peer->enhanced, reply.enhanced);
+    EXPECT_EQ(ends.client->stream->ird(), 16u);
+    EXPECT_EQ(ends.client->stream->ord(), 16u);
+    peer.stream.reset();
+  }
+}
+
+// RFC 6581 10, 9.2: a Reply to a Request with A has A, and the RTR indications that were asked for; of none, all that
+// this end takes.
+TEST(StartupTest, reply_names_an_rtr_indication) {
+  for (int flags = 0; flags < 8; ++flags) {
+    StartupFrame request{.kind = FrameKind::request, .crc = true, .revision = 2};
+    request.enhanced = EnhancedData{.peer_to_peer = true,
+                                    .send_rtr = (flags & 1) != 0,
+                                    .ird = 1,
+                                    .rdma_write_rtr = (flags & 2) != 0,
+                                    .rdma_read_rtr = (flags & 4) != 0,
+                                    .ord = 1};
+    const StartupFrame reply = reply_to(request);
+    EXPECT_EQ(reply.revision, 2);
+    ASSERT_TRUE(reply.enhanced);
+    EXPECT_TRUE(reply.enhanced->peer_to_peer);
+    EXPECT_EQ(reply.enhanced->send_rtr, flags == 0 || (flags & 1) != 0);
+    EXPECT_EQ(reply.enhanced->rdma_write_rtr, flags == 0 || (flags & 2) != 0);
+    EXPECT_EQ(reply.enhanced->rdma_read_rtr, flags == 0 || (flags & 4) != 0);
+  }
+}
+
+// RFC 6581 9.2: client-server: A, B, C and D are clear in the Request, whatever else is configured, and in the Reply.
+TEST(StartupTest, client_server_flags) {
+  Settings settings;
+  settings.request.peer_to_peer = false;
+  settings.request.send_rtr = settings.request.rdma_read_rtr = true;
+  const EnhancedData none{.ird = 16, .ord = 16};
+  const StartupFrame request = request_of(settings);
+  EXPECT_EQ(request.enhanced, none);
+  EXPECT_EQ(reply_to(request).enhanced, none);
+}
+
+// RFC 6581 10: a Request without S gets a Reply without it, of its revision.
+TEST(StartupTest, unenhanced_request_of_revision_2) {
+  StartupFrame request = plain_request;
+  request.revision = 2;
+  const StartupFrame reply = reply_to(request);
+  EXPECT_EQ(reply.revision, 2);
+  EXPECT_FALSE(reply.enhanced);
 }
 
 }  // namespace

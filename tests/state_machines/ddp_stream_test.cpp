@@ -52,7 +52,7 @@ Rig draining() { return after_events(StreamEnabled{}, CloseRequested{}, OutputFi
 Rig answering() { return after_events(StreamEnabled{}, LlpCloseReceived{}, CloseRequested{}); }
 Rig closed() { return after_events(StreamEnabled{}, LlpLost{}); }
 
-// RFC 5041 6.1, 6.2.1, RFC 5044 7.2: enabled, and torn down gracefully by this end's ULP.
+// RFC 5041 6.1, 6.2.1, RFC 5044 7.2: enabled, and torn down gracefully by this end's ULP. RFC 5040 7.
 TEST(DdpStream, Disabled_graceful_teardown) {
   Rig rig;
   EXPECT_EQ(rig.after(StreamEnabled{}), "Open: enable");

@@ -27,7 +27,7 @@ TEST(IwarpCrc, fpdu_of_figure_5) {
   EXPECT_EQ(stored(iwarp::crc32c(covered)), hex("52239983"));
 }
 
-// RFC 5044 Figure 6: the second FPDU, at octet 492, with a marker at octet 512.
+// RFC 5044 Figure 6: the second FPDU, at octet 492, with a marker at octet 512. RFC 5044 4.4.
 TEST(IwarpCrc, fpdu_of_figure_6) {
   const Octets covered = join(hex("002A"                                       // ULPDU Length
                                   "41 43 00000000 00000000 00000002 00000000"  // DDP header: Send, last
@@ -36,7 +36,7 @@ TEST(IwarpCrc, fpdu_of_figure_6) {
   EXPECT_EQ(stored(iwarp::crc32c(covered)), hex("84925898"));
 }
 
-// RFC 3720 B.4 CRC Examples, in the order of the wire.
+// RFC 3720 B.4 CRC Examples, in the order of the wire. RFC 5044 4.4.
 TEST(IwarpCrc, examples_of_iscsi) {
   Octets up, down;
   for (std::uint8_t octet = 0; octet < 32; ++octet) up.push_back(octet);

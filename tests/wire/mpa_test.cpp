@@ -47,7 +47,7 @@ TEST(MpaStartup, reply_of_revision_1_rejects) {
   expect_known(hex(reply_key + "20 01 0001 07"), frame);
 }
 
-// RFC 6581 6 and 9.
+// RFC 6581 6 and 9. RFC 6581 9.
 TEST(MpaStartup, request_of_revision_2_with_enhanced_data) {
   StartupFrame frame = frame_of(mpa::FrameKind::request, 2, hex("AABB"));
   frame.markers = frame.crc = true;
@@ -99,7 +99,7 @@ TEST(MpaStartup, wrong_key_is_told_at_once) {
   expect_error<StartupFrame>(hex("4D504120494420526571204672616D70"), ParseCode::bad_value, "key");
 }
 
-// Ruling M-3: revisions 0 to 2.
+// Ruling M-3: revisions 0 to 2. RFC 5044 7.1.1.
 TEST(MpaStartup, later_revision_is_refused) {
   for (const std::string_view revision : {"03", "04", "80", "FF"})
     expect_error<StartupFrame>(hex(request_key + "40" + std::string(revision) + "0000"), ParseCode::bad_value,
@@ -115,6 +115,7 @@ TEST(MpaStartup, wrong_pd_length_is_refused) {
                                "pd_length");
 }
 
+// RFC 5044 7.1.1.
 TEST(MpaStartup, longest_frame) {
   StartupFrame frame = frame_of(mpa::FrameKind::reply, 2, Noise(1).bytes(508));
   frame.enhanced = mpa::EnhancedData{true, true, 1, true, true, 1};
@@ -167,10 +168,10 @@ const Octets figure_5 = join(hex("0000 0000  002A"), send_1, hex("52239983"));
 const Octets figure_6 =
     join(hex("002A 41 43 00000000 00000000 00000002 00000000  0000 0014"), zeros(24), hex("84925898"));
 
-// RFC 5044 Figure 5.
+// RFC 5044 Figure 5. RFC 5044 4.1.
 TEST(MpaFpdu, figure_5) { expect_fpdu(figure_5, {send_1}, with_markers, 0); }
 
-// RFC 5044 Figure 6: at octet 1ECh.
+// RFC 5044 Figure 6: at octet 1ECh. RFC 5044 4.1, 4.3.
 TEST(MpaFpdu, figure_6) {
   expect_fpdu(figure_6, {send_2}, with_markers, 0x1EC);
   expect_fpdu(figure_6, {send_2}, with_markers, 0x1EC + (std::uint64_t{1} << 40));

@@ -59,7 +59,7 @@ TEST(Ddp, send) {
                untagged(Opcode::send, rdmap::send_queue, 1, 0));
 }
 
-// RFC 5040 4.1, A.5: Invalidate STag stands in RsvdULP.
+// RFC 5040 4.1, A.5: Invalidate STag stands in RsvdULP. RFC 5041 4.3.
 TEST(Ddp, send_with_se_and_invalidate) {
   Header header = untagged(Opcode::send_with_se_and_invalidate, 0, 0xFFFFFFFF, 0x5A4, false);
   header.rsvd_ulp_untagged = 0x00C0FFEE;
@@ -129,7 +129,7 @@ TEST(Rdmap, control) {
   }
 }
 
-// RFC 5040 Figures 4 and 5, RFC 7306 Figures 2 and 3.
+// RFC 5040 Figures 4 and 5, RFC 7306 Figures 2 and 3. RFC 5040 4.1.
 TEST(Rdmap, table_of_opcodes) {
   for (std::uint8_t value = 0; value < 16; ++value) {
     const auto opcode = static_cast<Opcode>(value);
@@ -197,7 +197,7 @@ TEST(Rdmap, terminate_of_a_tagged_segment) {
   expect_known(hex("11 00 C000 05AE 81 40 0000DEAD 0000000000000010"), terminate);
 }
 
-// RFC 5040 Figure 10: LLP errors have no headers. RFC 5044 8: the CRC; ruling M-6: 20h 02h.
+// RFC 5040 Figure 10: LLP errors have no headers. RFC 5044 8: the CRC; ruling M-6: 20h 02h. RFC 5040 4.8.
 TEST(Rdmap, terminate_of_a_wrong_crc) {
   Terminate terminate;
   terminate.cause = Cause::of(mpa::ErrorCode::crc_mismatch);
@@ -249,7 +249,7 @@ TEST(Rdmap, terminate_cut_anywhere) {
   EXPECT_EQ(Terminate::cause_of(Bytes{}), Cause::local_catastrophic(rdmap::Layer::rdma));
 }
 
-// RFC 5040 Figure 9, RFC 5041 7.2, RFC 5044 8, RFC 6581 8: layer, type and code of each, and its name.
+// RFC 5040 Figure 9, RFC 5041 7.2, RFC 5044 8, RFC 6581 8: layer, type and code of each, and its name. RFC 5040 4.8.
 TEST(Rdmap, causes) {
   const auto is = [](const Cause& cause, unsigned layer_and_type, unsigned code, std::string_view text) {
     EXPECT_EQ(static_cast<unsigned>(cause.layer) << 4 | cause.type, layer_and_type) << text;

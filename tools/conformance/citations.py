@@ -1,4 +1,4 @@
-"""Citations of FC-VI, VI-ARCH, VI-DG and VI-TCP as comments, rows and requirements write them: "FC-VI 8.5.3 a) 2), C.3 rule 3".
+"""Citations of FC-VI, VI-ARCH, VI-DG, VI-TCP, IFT and the RFCs of iWARP as comments, rows and requirements write them: "FC-VI 8.5.3 a) 2), C.3 rule 3".
 
 A place in a document is a tuple of steps, so that a place within another begins with it:
     8.5.3 a) 2)               ("8", "5", "3", "a)", "2)")
@@ -9,6 +9,8 @@ A place in a document is a tuple of steps, so that a place within another begins
     VI-DG 5.2 bit 4           ("VI-DG", "5", "2", "bit 4"): of the Status field; "control bit 3" of the Control field
     VI-DG 3.3.4 VIP_REJECT    ("VI-DG", "3", "3", "4", "VIP_REJECT")
     VI-TCP 3.2                ("VI-TCP", "3", "2"): draft-dicecco-vitcp-01
+    IFT 4.2                   ("IFT", "4", "2"): draft-williams-iwarp-ift-01
+    RFC 5040 5.5 rule 15      ("RFC 5040", "5", "5", "rule 15"); 5041, 5044 and 6581 alike
 """
 
 import re
@@ -20,11 +22,15 @@ _DRAWING = r"(?P<drawing>[Tt]able|[Ff]igure)s? (?P<numbers>(?:[A-D]\.)?\d+)"
 _CLAUSE = r"(?<![\w.-])(?P<clause>(?:[4-8]|[A-F])(?:\.\d{1,2})+|(?:clauses?|Annex(?:es)?) (?:[4-8]|[A-F]))(?![\w-]|\.\d)"
 _TOKEN = re.compile(f"{_DOCUMENT}|{_DRAWING}|{_CLAUSE}")
 
-# The VI documents number chapters, and give bits and return codes names of their own.
-VI_DOCUMENTS = ("VI-ARCH", "VI-DG", "VI-TCP")
-DOCUMENTS = ("FC-VI", *VI_DOCUMENTS)
+# Places of these begin with the document's name: they number chapters, the VI documents give bits and return codes
+# names of their own, the RFCs have rules, and appendices with letters.
+RFCS = ("RFC 5040", "RFC 5041", "RFC 5044", "RFC 6581")
+NAMED = ("VI-ARCH", "VI-DG", "VI-TCP", "IFT", *RFCS)
+DOCUMENTS = ("FC-VI", *NAMED)
 _VI_CLAUSE = r"(?<![\w.-])(?P<clause>\d{1,2}(?:\.\d{1,2})+)(?![\w-]|\.\d)"
 _VI_TOKEN = re.compile(f"{_DOCUMENT}|{_DRAWING}|{_VI_CLAUSE}")
+_RFC_CLAUSE = r"(?<![\w.-])(?P<clause>(?:\d{1,2}|[A-D])(?:\.\d{1,2})+)(?![\w-]|\.\d)"
+_RFC_TOKEN = re.compile(f"{_DOCUMENT}|{_DRAWING}|{_RFC_CLAUSE}")
 _CHAPTER = re.compile(r" (?:chapters? )?(\d{1,2})(?![\w-]|\.\d)")
 _BITS = re.compile(r" (?:status |(control ))?bits? (?=\d)")
 _BIT = re.compile(r"(\d{1,2}(?::\d{1,2})?)(?!\w|\.\d)")
@@ -46,17 +52,17 @@ class Citation(NamedTuple):
 
 
 def document_of(place: tuple) -> str:
-    return place[0] if place[0] in VI_DOCUMENTS else "FC-VI"
+    return place[0] if place[0] in NAMED else "FC-VI"
 
 
 def steps_of(place: tuple) -> tuple:
     """Without the document."""
-    return place[1:] if place[0] in VI_DOCUMENTS else place
+    return place[1:] if place[0] in NAMED else place
 
 
 def text_of(place: tuple) -> str:
     """As it is cited; FC-VI goes without saying."""
-    if place[0] in VI_DOCUMENTS:
+    if place[0] in NAMED:
         return f"{place[0]} {text_of(place[1:])}" if place[1:] else place[0]
     clause = [step for step in place if re.fullmatch(r"[A-F]|\d+", step)]
     words = [".".join(clause)] * bool(clause)
@@ -145,8 +151,10 @@ class _Reader:
             return []
         return [(*clause, f"{field}bit{'s' * (':' in match.group(1))} {match.group(1)}")]
 
-    def vi_places(self, clause: tuple) -> list:
-        """Bits of a descriptor (VI-DG 5.2), a return code of a call (chapter 3), or all of the clause."""
+    def named_places(self, clause: tuple) -> list:
+        """Bits of a descriptor (VI-DG 5.2), a return code of a call (chapter 3), rules of an RFC, or all of the clause."""
+        if clause[0] in RFCS and self.take(_RULES):
+            return self.rules(clause)
         if match := self.take(_BITS):
             return self.listed(lambda: self.bit(clause, match.group(1) or ""))
         if clause[:2] == ("VI-DG", "3") and (match := self.take(_CODE)):
@@ -154,8 +162,8 @@ class _Reader:
         return [clause]
 
     def places(self, clause: tuple) -> list:
-        if clause[0] in VI_DOCUMENTS:
-            return self.vi_places(clause)
+        if clause[0] in NAMED:
+            return self.named_places(clause)
         if self.take(_RULES):
             return self.rules(clause)
         if match := self.take(_ITEMS):
@@ -184,7 +192,7 @@ def _drawings(match: re.Match, reader: _Reader) -> list:
 
 
 def _prefix(document: str) -> tuple:
-    return (document,) if document in VI_DOCUMENTS else ()
+    return (document,) if document in NAMED else ()
 
 
 def _clause(match: re.Match, reader: _Reader, document: str) -> list:
@@ -207,15 +215,21 @@ def _follower(text: str, at: int) -> int:
     return re.compile(r"(?:, | and | to |; |/| (?=[Tt]able|[Ff]igure))?").match(text, at).end()
 
 
+def _token_of(document: str):
+    if document in RFCS:
+        return _RFC_TOKEN
+    return _VI_TOKEN if document in NAMED else _TOKEN
+
+
 def parse(text: str, document: str = "FC-VI") -> list:
     """Every citation in a comment. What names no document counts as `document`'s, without being strict."""
     found, strict_until, at = [], -1, 0
-    while match := (_VI_TOKEN if document in VI_DOCUMENTS else _TOKEN).search(text, at):
+    while match := _token_of(document).search(text, at):
         at = match.end()
         if match.group("document"):
             document = match.group("document")
             strict_until = at + 2
-            chapter = _CHAPTER.match(text, at) if document in VI_DOCUMENTS else None
+            chapter = _CHAPTER.match(text, at) if document in NAMED else None
             if chapter:  # "VI-DG 5", which is no clause anywhere else
                 found.append(Citation((document, chapter.group(1)), match.start(), True))
                 at = chapter.end()
@@ -239,7 +253,7 @@ def parse(text: str, document: str = "FC-VI") -> list:
 
 def parse_place(text: str, document: str = "FC-VI") -> tuple:
     """The one place that a requirement's name is; ValueError if it is none. Without a document it is `document`'s."""
-    if document in VI_DOCUMENTS and re.fullmatch(r"\d{1,2}", text):
+    if document in NAMED and re.fullmatch(r"\d{1,2}", text):
         return (document, text)  # a chapter
     places = parse(text, document)
     names = [text_of(places[0].place), text_of(steps_of(places[0].place))] if len(places) == 1 else []

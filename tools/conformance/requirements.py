@@ -7,7 +7,7 @@ from pathlib import Path
 import citations
 
 # Why an entry has no code or no test, or only in part. Anything else is a mistake.
-REASONS = ("issue 4", "issue 5", "issue 13", "issue 18", "not ours", "informative")
+REASONS = ("issue 4", "issue 5", "issue 13", "issue 18", "issue 19", "not ours", "informative")
 KEYS = ("code", "test", "see", "note", "why")
 
 
@@ -25,7 +25,7 @@ class Clause:
     @property
     def place(self) -> tuple:
         steps = tuple(self.number.split("."))
-        return (self.document, *steps) if self.document in citations.VI_DOCUMENTS else steps
+        return (self.document, *steps) if self.document in citations.NAMED else steps
 
 
 @dataclass
@@ -95,7 +95,7 @@ class _Reader:
     def line(self, number: int, line: str) -> None:
         if not line.strip() or line.startswith("#"):
             self.key = ""
-        elif match := re.fullmatch(r"document (\S+)", line):
+        elif match := re.fullmatch(r"document (\S.*)", line):
             self.document = self.known(match.group(1))
         elif match := re.fullmatch(r"clause (\S+) (.+)", line):
             self.clauses.append(Clause(match.group(1), match.group(2), [], self.document))

@@ -7,7 +7,7 @@ from pathlib import Path
 import citations
 import suite
 
-CODE = ("wire", "streams", "state_machines", "fc2_fabric", "farp", "vi", "fcvi", "loopback", "vitcp", "vipl", "tools")
+CODE = ("wire", "streams", "state_machines", "fc2_fabric", "farp", "vi", "fcvi", "loopback", "vitcp", "iwarp", "vipl", "tools")
 SUFFIXES = {".hpp", ".cpp", ".h", ".c"}
 
 _TEST = re.compile(r"^(?:TEST|TEST_F|TEST_P|TYPED_TEST|TYPED_TEST_P)\(\s*(\w+),\s*(\w+)\)", re.MULTILINE)
