@@ -1,6 +1,7 @@
 """Compares the lists with the sources: what an entry names must be there, and what a comment cites must exist."""
 
 import fnmatch
+import functools
 import re
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import requirements
 import sources as source_files
 
 
+@functools.cache
 def _is_precise(place: tuple) -> bool:
     """An item or a rule, not a clause that has several sentences."""
     return any(not re.fullmatch(r"[A-F]|\d+", step) for step in citations.steps_of(place))
