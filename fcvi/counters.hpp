@@ -24,6 +24,7 @@ struct ProviderCounters : fc2::DiscardCounts<Discard> {
   std::uint64_t data_bytes_sent = 0, data_bytes_received = 0;
   std::uint64_t messages_sent = 0, messages_received = 0;
   std::uint64_t short_cuts = 0;  // of them, what went past the machines (ProviderConfig::short_cuts)
+  std::uint64_t run_frames = 0;  // received in runs (fc2::FrameRun)
   std::uint64_t connections_made = 0, connections_lost = 0;
   /// Times that the reorder pool had no room: a frame was lost (class 3) or busied (class 2), or at Unreliable Delivery
   /// a message.

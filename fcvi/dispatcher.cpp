@@ -73,6 +73,15 @@ void Dispatcher::data_frame_received(const fc2::ReceivedFrame& frame) {
     connection->receiver().request_received(part);
 }
 
+/// Of a message whose first frame was the last that came.
+std::size_t Dispatcher::data_run_received(const fc2::ReceivedFrame& first, const fc2::FrameRun& run) {
+  if (!repeats_header(first) || iu_->r_ctl != first.header.r_ctl) return 0;
+  Connection* const connection = connections_.find(header_.handle);
+  if (connection == nullptr || connection->peer_port() != first.header.s_id) return 0;
+  if (first.header.has(wire::f_ctl::exchange_responder) || iu_->category == Category::message_response) return 0;
+  return connection->receiver().run_received({first, header_, first.data_field.subspan(header_.size())}, run);
+}
+
 /// It is missing in the message that its originator sends (8.4.1 c, d): 8.4.2 h. A plain ACK of the last one would tell
 /// the originator that all arrived (5.5).
 void Dispatcher::discard_frame(const fc2::ReceivedFrame& frame, fc2::Discard reason) {

@@ -28,6 +28,8 @@ class MessageReceiver final : private machines::message_responder::Context {
   ~MessageReceiver() override;
 
   void request_received(const IuFrame& iu);
+  /// Frames that go on with the open message; `first`: the first of them. See fc2::FrameReceiver::receive_run.
+  [[nodiscard]] std::size_t run_received(const IuFrame& first, const fc2::FrameRun& run);
   void enable();             // the endpoint may receive (C.5.5)
   void resp3_received();     // messages that overtook it go on (Annex F)
   void reads_answered();     // messages that waited for read data to go out go on (VI-ARCH 6.3.1.1)
@@ -102,6 +104,7 @@ class MessageReceiver final : private machines::message_responder::Context {
   std::optional<ReceiveError> claim_receive();
   std::optional<ReceiveError> use_receive(const vi::ReceiveWork& work);
   bool place(std::span<const std::uint8_t> payload);
+  [[nodiscard]] std::size_t place_run(const fc2::FrameRun& run, std::size_t frames);
   [[nodiscard]] bool needs_response() const { return needs_response(message_->kind == Kind::Read); }
   [[nodiscard]] bool needs_response(bool read) const;
   [[nodiscard]] bool is_before_resp2(const wire::fcvi::DeviceHeader& header) const;

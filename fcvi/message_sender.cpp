@@ -257,6 +257,50 @@ bool MessageSender::fill(fc2::Frame& frame, Message& message) {
   return true;
 }
 
+/// Of the message that is being sent, in a segment of its descriptor that was found: those that go on with it and do
+/// not end its IU. Fewer than two are no run.
+std::size_t MessageSender::frames_of_run(const Message& message, std::size_t most) const {
+  const fc2::SequenceSender& sequence = pipeline_->sequence;
+  if (is_read(message) || !sequence.goes_on() || !sequence.may_send()) return 0;
+  const std::size_t data_bytes = sequence.data_field_bytes() - device_header_bytes;
+  const std::uint64_t left = std::min(message.work.length_bytes - message.bytes_moved, pipeline_->iu_bytes_left);
+  const std::size_t there = message.work.data.rest_to_gather().size();
+  if (left <= 2 * data_bytes || data_bytes % 4 != 0) return 0;
+  const std::size_t frames =
+      std::min<std::size_t>({most, static_cast<std::size_t>((left - 1) / data_bytes), there / data_bytes});
+  return frames < 2 ? 0 : frames;
+}
+
+// What next_frame() and fill() do for each of them.
+std::size_t MessageSender::send_run(fc2::FrameOutput& output, std::size_t most) {
+  if (!sending_ || !services().takes_short_cuts()) return 0;
+  if (endpoint_.vi == nullptr || !endpoint_.vi->can_transmit()) return 0;
+  Pipeline& pipeline = *pipeline_;
+  Message& message = pipeline.messages.back();
+  const std::size_t frames = frames_of_run(message, most);
+  if (frames == 0) return 0;
+  const std::size_t data_bytes = pipeline.sequence.data_field_bytes() - device_header_bytes;
+  fc2::Frame first;
+  std::memcpy(first.data_field().data(), pipeline.device_header.data(), device_header_bytes);
+  pipeline.sequence.stamp_run(first, device_header_bytes + data_bytes, static_cast<std::uint32_t>(message.bytes_moved));
+  const auto* const data = reinterpret_cast<const std::uint8_t*>(message.work.data.rest_to_gather().data());
+  const std::size_t sent = output.send_run(
+      {first, frames, fc2::frame_header_bytes + device_header_bytes, data, data_bytes, data_bytes, this});
+  if (sent == 0) return 0;
+  const std::uint64_t bytes = sent * data_bytes;
+  pipeline.sequence.run_sent(sent);
+  pipeline.iu_bytes_left -= bytes;
+  message.work.data.skip(bytes);
+  message.bytes_moved += bytes;
+  services().counters.data_frames_sent += sent;
+  services().counters.data_bytes_sent += bytes;
+  return sent;
+}
+
+bool MessageSender::read(std::span<std::uint8_t> to, const std::uint8_t* from) const {
+  return pipeline_->messages.back().work.data.read_rest(to, reinterpret_cast<const std::byte*>(from));
+}
+
 // No frame of the exchange went out: the peer knows nothing of it.
 void MessageSender::give_up_unsent(Message& message) {
   pipeline_->sequence.abandon();

@@ -22,6 +22,7 @@
 
 namespace fcvi {
 class MessageSender final : public fc2::FrameSource,
+                            private fc2::RunReader,
                             private machines::message_originator::Context,
                             private fc2::ExchangeUser {
  public:
@@ -68,6 +69,10 @@ class MessageSender final : public fc2::FrameSource,
   // fc2::FrameSource
   Next next_frame(fc2::Frame& frame) override;
   [[nodiscard]] wire::FcId destination() const override { return endpoint_.peer_port; }
+  [[nodiscard]] std::size_t send_run(fc2::FrameOutput& output, std::size_t most) override;
+  [[nodiscard]] std::size_t frames_of_run(const Message& message, std::size_t most) const;
+  // fc2::RunReader
+  [[nodiscard]] bool read(std::span<std::uint8_t> to, const std::uint8_t* from) const override;
   enum class Begun : std::uint8_t { Nothing, Message, SentWhole };
   Begun start_next(fc2::Frame& frame);
   [[nodiscard]] bool may_go_whole() const;

@@ -30,10 +30,6 @@ inline void DataCursor::advance(std::uint32_t length_bytes) {
   if (generation_ != 0) host_ += length_bytes;
 }
 
-inline bool DataCursor::is_granted(Access access) const {
-  return generation_ == memory_->generation() && granted_access_ == access;
-}
-
 inline bool DataCursor::allows(std::uint32_t length_bytes, Access access) const {
   return is_granted(access) || memory_->translate(handle_, address_, length_bytes, tag_, access) != nullptr;
 }
@@ -53,6 +49,15 @@ bool DataCursor::scatter(std::span<const std::uint8_t> from) {
     from = from.subspan(length);
     return memory_->write(target, piece);
   });
+}
+
+std::size_t DataCursor::scatter_pieces(MemoryTable::Pieces from) {
+  const std::span<std::byte> room = rest(Access::LocalWrite);
+  from.count = std::min(from.count, room.size() / from.bytes);
+  if (from.count == 0) return 0;
+  const std::size_t placed = memory_->write_pieces(room.data(), from);
+  advance(static_cast<std::uint32_t>(placed * from.bytes));
+  return placed;
 }
 
 DataCursor::Reach DataCursor::reach(std::uint64_t length_bytes, Access access) const {

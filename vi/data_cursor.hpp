@@ -34,6 +34,19 @@ class DataCursor {
   /// Passes over so many bytes, which are not looked at. False: the segments end before.
   bool skip(std::uint64_t length_bytes);
 
+  // Several frames' data at once, in the present segment, if all that is left of it was found and no memory was
+  // deregistered since; elsewhere there is nothing, and the functions above know why.
+
+  /// Where the data to be gathered lie. Does not move: skip() what was taken. The consumer may unmap them at any time:
+  /// to be read by read_rest(), or by write_pieces() of another.
+  [[nodiscard]] std::span<const std::byte> rest_to_gather() const { return rest(Access::Local); }
+  /// False: they are gone, `to` is undefined.
+  [[nodiscard]] bool read_rest(std::span<std::uint8_t> to, const std::byte* from) const {
+    return memory_->read(to, from);
+  }
+  /// How many of the pieces are in their place, whole ones; moves over them.
+  std::size_t scatter_pieces(MemoryTable::Pieces from);
+
   enum class Reach : std::uint8_t { Allowed, TooShort, Refused };
   /// Whether `length_bytes` can be moved from here on, without moving: judges the bytes that this touches and no
   /// others. TooShort, also where something is not allowed: the segments end before.
@@ -51,11 +64,16 @@ class DataCursor {
   [[nodiscard]] bool check(std::uint64_t& length_bytes, Access access = Access::Local) const;
 
  private:
+  [[nodiscard]] std::span<std::byte> rest(Access access) const {
+    return bytes_left_ != 0 && is_granted(access) ? std::span(host_, bytes_left_) : std::span<std::byte>();
+  }
   bool next_segment();
   [[nodiscard]] bool take_segment(const std::byte* host);
   void advance(std::uint32_t length_bytes);
   void find_memory(Access access);
-  [[nodiscard]] bool is_granted(Access access) const;
+  [[nodiscard]] bool is_granted(Access access) const {
+    return generation_ == memory_->generation() && granted_access_ == access;
+  }
   [[nodiscard]] bool allows(std::uint32_t length_bytes, Access access) const;
   template <class Copy>
   bool walk(std::size_t length_bytes, Access access, Copy copy);

@@ -93,6 +93,44 @@ bool MemoryTable::read(std::span<std::uint8_t> to, const std::byte* host) const 
   return touch(host, to.size(), [=] { std::memcpy(to.data(), host, to.size()); });
 }
 
+namespace {
+/// Where another core wrote the next piece: it comes while this one is copied.
+inline void prefetch(const std::uint8_t* piece, std::size_t length_bytes) {
+  constexpr std::size_t cache_line_bytes = 64, block_bytes = 8 * cache_line_bytes;
+  std::size_t at = 0;
+  for (; at + block_bytes <= length_bytes; at += block_bytes) {
+#pragma GCC unroll 8
+    for (std::size_t line = 0; line != block_bytes; line += cache_line_bytes) __builtin_prefetch(piece + at + line);
+  }
+  for (; at < length_bytes; at += cache_line_bytes) __builtin_prefetch(piece + at);
+}
+}  // namespace
+
+std::size_t MemoryTable::write_pieces(std::byte* host, const Pieces& from) const {
+  if (from.stride == from.bytes) return write_dense(host, {from.at, from.count * from.bytes}) ? from.count : 0;
+  volatile std::size_t placed = 0;  // right also where the loop is left amid a piece
+  static_cast<void>(touch(host, from.count * from.bytes, [&] {
+    for (std::size_t number = 0; number != from.count; ++number) {
+      const std::uint8_t* const piece = from.at + number * from.stride;
+      if (number + 1 != from.count) prefetch(piece + from.stride, from.bytes);
+      consumer_memory::place(host + number * from.bytes, {piece, from.bytes});
+      placed = number + 1;
+    }
+  }));
+  return placed;
+}
+
+/// Not where they overlap: frame by frame that gives something else.
+bool MemoryTable::write_dense(std::byte* host, std::span<const std::uint8_t> from) const {
+  const auto* const source = reinterpret_cast<const std::byte*>(from.data());
+  const auto to_at = reinterpret_cast<std::uintptr_t>(host), from_at = reinterpret_cast<std::uintptr_t>(source);
+  if (to_at - from_at < from.size() || from_at - to_at < from.size()) return false;
+  auto copy = [=] { std::memcpy(host, source, from.size()); };
+  if (guard_ == nullptr) return copy(), true;
+  return guard_->run_between(
+      host, source, from.size(), [](void* context) { (*static_cast<decltype(copy)*>(context))(); }, &copy);
+}
+
 bool MemoryTable::is_there(const std::byte* host, std::size_t length_bytes) const {
   constexpr std::size_t page_bytes = 4096;  // or more
   if (guard_ == nullptr || length_bytes == 0) return true;

@@ -85,6 +85,15 @@ class MemoryTable {
   [[nodiscard]] bool read(std::span<std::uint8_t> to, const std::byte* host) const;
   [[nodiscard]] bool write(std::byte* host, std::span<const std::uint8_t> from) const;
 
+  /// `count` pieces of `bytes`, each `stride` behind the one before.
+  struct Pieces {
+    const std::uint8_t* at;
+    std::size_t bytes, stride, count;
+  };
+  /// To `host` and on, one behind another. They may lie in a consumer's memory, too, and be gone; where they lie one
+  /// behind another all are placed or none counts. How many are in their place.
+  [[nodiscard]] std::size_t write_pieces(std::byte* host, const Pieces& from) const;
+
   /// Memory that was found registered can be read, all of its pages: for calls that touch it without the guard.
   [[nodiscard]] bool is_there(const std::byte* host, std::size_t length_bytes) const;
 
@@ -103,6 +112,7 @@ class MemoryTable {
     std::uint32_t users = 0;  // VIs and regions
   };
   [[nodiscard]] const Region* find(std::uint64_t address, wire::MemHandle handle) const;
+  [[nodiscard]] bool write_dense(std::byte* host, std::span<const std::uint8_t> from) const;
   void end_grants() { generation_ += generation_ == 0xFFFFFFFF ? 2 : 1; }
   template <class Body>
   [[nodiscard]] bool touch(const std::byte* host, std::size_t length_bytes, Body body) const {

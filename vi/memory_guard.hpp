@@ -16,6 +16,29 @@ class MemoryGuard {
   /// cannot be touched in this way. The body was left where it tried; what it did before stands, and nothing of it is
   /// undone: it takes no lock and owns nothing. Any thread; does not block, allocate or throw.
   [[nodiscard]] virtual bool run(const std::byte* host, std::size_t length_bytes, Body body, void* context) const = 0;
+  /// The same for a body that touches `length_bytes` from `one` on and as many from `other` on.
+  [[nodiscard]] virtual bool run_between(const std::byte* one, const std::byte* other, std::size_t length_bytes,
+                                         Body body, void* context) const;
 };
+
+inline bool MemoryGuard::run_between(const std::byte* one, const std::byte* other, std::size_t length_bytes, Body body,
+                                     void* context) const {
+  struct Inner {
+    const MemoryGuard& guard;
+    const std::byte* other;
+    std::size_t length_bytes;
+    Body body;
+    void* context;
+    bool there = false;
+  } inner{*this, other, length_bytes, body, context};
+  const bool there = run(
+      one, length_bytes,
+      [](void* at) {
+        auto& both = *static_cast<Inner*>(at);
+        both.there = both.guard.run(both.other, both.length_bytes, both.body, both.context);
+      },
+      &inner);
+  return there && inner.there;
+}
 
 }  // namespace vi

@@ -396,6 +396,12 @@ bool Vi::write_remote(wire::MemHandle handle, std::uint64_t address, std::span<c
   return host != nullptr && nic_.memory().write(host, from);
 }
 
+std::size_t Vi::write_remote_pieces(wire::MemHandle handle, std::uint64_t address,
+                                    const MemoryTable::Pieces& from) const {
+  std::byte* const host = remote_memory(handle, address, from.bytes * from.count, Access::RemoteWrite);
+  return host == nullptr ? 0 : nic_.memory().write_pieces(host, from);
+}
+
 bool Vi::read_remote(wire::MemHandle handle, std::uint64_t address, std::span<std::uint8_t> to) const {
   const std::byte* host = remote_memory(handle, address, to.size(), Access::RemoteRead);
   return host != nullptr && nic_.memory().read(to, host);

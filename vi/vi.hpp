@@ -196,6 +196,9 @@ class Vi final : private machines::vi_endpoint::Context {
   /// stands. The last word is written last, for programs that poll for it.
   [[nodiscard]] bool write_remote(wire::MemHandle handle, std::uint64_t address,
                                   std::span<const std::uint8_t> from) const;
+  /// Some of its pieces, as MemoryTable::write_pieces(): how many are in their place. 0 also where they are refused.
+  [[nodiscard]] std::size_t write_remote_pieces(wire::MemHandle handle, std::uint64_t address,
+                                                const MemoryTable::Pieces& from) const;
   /// A piece of a peer's RDMA Read. False: refused, or the memory is not there any more; `to` is undefined.
   [[nodiscard]] bool read_remote(wire::MemHandle handle, std::uint64_t address, std::span<std::uint8_t> to) const;
   /// Raises an asynchronous error at the consumer.

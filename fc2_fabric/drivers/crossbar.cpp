@@ -31,6 +31,40 @@ constexpr std::size_t paths_without_notes = 16;
 /// Ticks after which a far end that did not hear the bell is told by the service: 1, 2, 4 ... and then it is stopped.
 constexpr unsigned last_tick_unheard = 16;
 
+/// Of a run: header, and a Device_Header of 32 bytes. They are the first cache line of a slot.
+constexpr std::size_t run_header_bytes = frame_header_bytes + 32;
+/// At most, read together.
+constexpr std::size_t frames_of_a_run = 16;
+
+/// The headers of a run's frames, one after another (FrameRun).
+class RunHeaders {
+ public:
+  explicit RunHeaders(const Frame& first)
+      : seq_cnt_(header_of(first).seq_cnt.value), parameter_(header_of(first).parameter) {
+    std::memcpy(bytes_.data(), first.bytes.data(), bytes_.size());
+  }
+  void write(std::uint8_t* to) const { std::memcpy(to, bytes_.data(), bytes_.size()); }
+  [[nodiscard]] bool are_at(const std::uint8_t* at) const { return std::memcmp(at, bytes_.data(), bytes_.size()) == 0; }
+  /// To those of the next frame.
+  void go_on(std::size_t data_bytes) {
+    wire::set_seq_cnt(bytes_, ++seq_cnt_);
+    wire::set_parameter(bytes_, parameter_ += static_cast<std::uint32_t>(data_bytes));
+  }
+
+ private:
+  std::array<std::uint8_t, run_header_bytes> bytes_;
+  std::uint16_t seq_cnt_;
+  std::uint32_t parameter_;
+};
+
+/// Neither first nor last of its sequence, and so long that it is worth a look.
+[[nodiscard]] bool may_be_of_run(const RingReader::Slot& slot) {
+  return slot.sof == wire::Sof::n3 && slot.eof == wire::Eof::n && slot.size_bytes > short_frame_bytes;
+}
+[[nodiscard]] bool has_run_headers(const Frame& first) {
+  return header_of(first).device_header_size() == run_header_bytes - frame_header_bytes;
+}
+
 [[nodiscard]] bool is_mark(const Frame& frame) { return r_ctl_of(frame) == Crossbar::way_mark; }
 
 }  // namespace
@@ -56,6 +90,7 @@ struct Crossbar::Path {
   bool held = false;                                    // Hold::ring
   unsigned note = runtime::drivers::Doorbell::no_note;  // that the far end leaves
   unsigned unrung = 0;                                  // frames written since the bell
+  std::size_t refused = 0;                              // frames to be read that were offered as a run in vain
   // in ticks
   unsigned marked = 0;     // since the first mark
   unsigned unheard = 0;    // since the bell was rung
@@ -90,7 +125,7 @@ class Crossbar::Inside {
 
 Crossbar::Crossbar(NPort& port, runtime::CoreGuard& guard, std::shared_ptr<FrameStream> stream,
                    runtime::drivers::Doorbell& doorbell)
-    : port_(port), guard_(guard), stream_(std::move(stream)), doorbell_(doorbell), board_(doorbell) {
+    : FrameOutput(true), port_(port), guard_(guard), stream_(std::move(stream)), doorbell_(doorbell), board_(doorbell) {
   guard_.add_memory_input(*this);
   OutputListener& listener = *this;
   stream_->set_listener(&listener);
@@ -225,12 +260,45 @@ void Crossbar::write(Path& path, FramePtr frame) {
     std::memcpy(path.out.place().data(), frame->bytes.data(), size_bytes);
   }
   path.out.publish(size_bytes, frame->sof, frame->eof);
+  published(path, last);
+}
+
+inline void Crossbar::published(Path& path, bool last) {
   if (last || ++path.unrung == frames_of_a_ring) {
     path.unrung = 0;
     ring(path);
   }
   if (path.out.room(reserve) < reserve) [[unlikely]]
     out_of_room(path);
+}
+
+std::size_t Crossbar::send_run(const FrameRun& run) {
+  if (stream_ == nullptr) return 0;
+  Path* const path = find(d_id_of(run.first));
+  const bool goes = path != nullptr && path->way == Way::Direct && path->waiting.empty() && !path->held &&
+                    run.header_bytes == run_header_bytes;
+  if (!goes) return 0;
+  path->write_place.take_back();
+  return write(*path, run);
+}
+
+// Those behind the last slot that message data may take wait at the port.
+std::size_t Crossbar::write(Path& path, const FrameRun& run) {
+  RunHeaders headers(run.first);
+  for (std::size_t sent = 0; sent != run.frames; ++sent) {
+    if (path.held || path.way != Way::Direct || path.out.room() == 0) return sent;
+    const std::uint8_t* const data = run.data + sent * run.stride_bytes;
+    const std::span<std::uint8_t> to = path.out.place().subspan(run_header_bytes, run.data_bytes);
+    if (run.reader == nullptr)
+      std::memcpy(to.data(), data, to.size());
+    else if (!run.reader->read(to, data))
+      return sent;
+    headers.write(path.out.place().data());
+    headers.go_on(run.data_bytes);
+    path.out.publish(run.first.size_bytes, run.first.sof, run.first.eof);
+    published(path, false);
+  }
+  return run.frames;
 }
 
 void Crossbar::ring(Path& path) {
@@ -558,17 +626,52 @@ bool Crossbar::look_at(Path& path) {
 // What threads posted before a frame was written is taken before it is delivered: a receive, before its message. One
 // look for all frames would not do: those that are written during the loop may follow posts of after that look.
 void Crossbar::read(Path& path, std::size_t frames) {
-  for (std::size_t count = 1; count <= frames && path.in.ready(); ++count) {
+  for (std::size_t count = 0; count < frames && path.in.ready();) {
     guard_.catch_up();
     if (stream_ == nullptr) return;
-    const auto slot = path.in.next();
-    if (slot)
-      deliver(path, *slot);
-    else
-      port_.counters().discard(Discard::BadHeader);
+    const std::size_t run = read_run(path, frames - count);
+    count += std::max<std::size_t>(run, 1);
+    if (run == 0) read_one(path);
     if (stream_ == nullptr) return;
     if (path.in.unreleased() >= frames_of_a_release) give_back(path);
   }
+}
+
+void Crossbar::read_one(Path& path) {
+  if (const auto slot = path.in.next())
+    deliver(path, *slot);
+  else
+    port_.counters().discard(Discard::BadHeader);
+}
+
+// What others may change is looked at once, or in a copy: headers are compared, and those that were expected count.
+// They go on with a message that has begun, so that no post has to be looked for between them.
+std::size_t Crossbar::read_run(Path& path, std::size_t most) {
+  if (path.refused != 0) return --path.refused, 0;
+  const auto slot = path.in.peek(0);
+  if (!slot || !may_be_of_run(*slot)) return 0;
+  Frame first;
+  std::memcpy(first.own.data(), slot->bytes.data(), run_header_bytes);
+  if (!has_run_headers(first)) return 0;
+  first.size_bytes = slot->size_bytes;
+  first.sof = slot->sof;
+  first.eof = slot->eof;
+  first.only_from = path.peer;
+  const std::size_t data_bytes = slot->size_bytes - run_header_bytes;
+  RunHeaders headers(first);
+  std::uint32_t frames = 1;
+  for (; frames < std::min(most, frames_of_a_run); ++frames) {
+    headers.go_on(data_bytes);
+    const auto next = path.in.peek(frames);
+    if (!next || next->size_bytes != first.size_bytes || next->sof != first.sof || next->eof != first.eof ||
+        !headers.are_at(next->bytes.data()))
+      break;
+  }
+  const std::size_t taken = port_.receive_run(
+      {first, frames, run_header_bytes, slot->bytes.data() + run_header_bytes, data_bytes, sizeof(RingSlot), nullptr});
+  path.in.take(static_cast<std::uint32_t>(taken));
+  if (taken == 0) path.refused = frames - 1;
+  return taken;
 }
 
 // A frame that nobody kept was copied once, from its slot to where its data belong.

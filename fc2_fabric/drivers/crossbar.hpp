@@ -44,6 +44,8 @@ class Crossbar final : public FrameOutput,
 
   [[nodiscard]] FramePtr make_frame(FramePool& pool, wire::FcId destination) override;
   void send(FramePtr frame) override;
+  /// Into the ring, as far as message data may fill it.
+  [[nodiscard]] std::size_t send_run(const FrameRun& run) override;
 
   /// From the service, in the order of its socket.
   void frame_received(FramePtr frame);
@@ -114,6 +116,8 @@ class Crossbar final : public FrameOutput,
   void put(Path& path, FramePtr frame);
   void keep(Path& path, FramePtr frame);
   void write(Path& path, FramePtr frame);
+  [[nodiscard]] std::size_t write(Path& path, const FrameRun& run);
+  void published(Path& path, bool last);
   void ring(Path& path);
   void out_of_room(Path& path);
   bool look_for_room(Path& path);
@@ -139,6 +143,8 @@ class Crossbar final : public FrameOutput,
   [[nodiscard]] static bool has_news(Path& path);
   bool look_at(Path& path);
   void read(Path& path, std::size_t frames);
+  void read_one(Path& path);
+  [[nodiscard]] std::size_t read_run(Path& path, std::size_t most);
   void deliver(Path& path, const RingReader::Slot& slot);
   void give_back(Path& path);
 

@@ -72,18 +72,29 @@ void RingReader::fetch_next() const {
   for (const std::uint8_t* at = next.bytes; at < end; at += cache_line_bytes) __builtin_prefetch(at);
 }
 
-std::optional<RingReader::Slot> RingReader::next() {
-  fetch_next();
-  RingSlot& at = slot();
+std::optional<RingReader::Slot> RingReader::look_at(RingSlot& at) {
   // Once, whatever the writer does meanwhile.
   const std::uint16_t size_bytes = static_cast<volatile std::uint16_t&>(at.size_bytes);
   const auto sof = static_cast<wire::Sof>(static_cast<volatile std::uint8_t&>(at.sof));
   const auto eof = static_cast<wire::Eof>(static_cast<volatile std::uint8_t&>(at.eof));
-  ++read_;
   const bool is_frame = size_bytes >= frame_header_bytes && size_bytes <= max_frame_bytes && size_bytes % 4 == 0 &&
                         wire::is_known(sof) && wire::is_known(eof);
   if (!is_frame) return std::nullopt;
   return Slot{size_bytes, sof, eof, FrameBytes(at.bytes)};
+}
+
+std::optional<RingReader::Slot> RingReader::next() {
+  fetch_next();
+  const std::optional<Slot> taken = look_at(slot());
+  ++read_;
+  return taken;
+}
+
+std::optional<RingReader::Slot> RingReader::peek(std::uint32_t ahead) const {
+  RingSlot& at = slot(ahead);
+  const bool there = at.turn.load(std::memory_order_acquire) == read_ + ahead + 1;
+  if (!there || &at < &slot()) return std::nullopt;
+  return look_at(at);
 }
 
 bool RingReader::release() {

@@ -107,6 +107,11 @@ class RingReader {
   [[nodiscard]] bool ready() const { return slot().turn.load(std::memory_order_acquire) == read_ + 1; }
   /// Takes the next frame. Pre: ready(). None: it cannot be a frame, and is passed over.
   [[nodiscard]] std::optional<Slot> next();
+  /// The frame `ahead` of the next one. None: it is not there, lies beyond the end of the memory, from where the ring
+  /// goes on at its beginning, or cannot be a frame.
+  [[nodiscard]] std::optional<Slot> peek(std::uint32_t ahead) const;
+  /// Takes so many frames that peek() showed.
+  void take(std::uint32_t frames) { read_ += frames; }
   /// Slots whose frames were taken and that release() has not given back.
   [[nodiscard]] std::uint32_t unreleased() const { return read_ - released_; }
   /// Gives the slots back whose frames were taken. True: the writer waits for that. Costs a full barrier.
@@ -119,6 +124,7 @@ class RingReader {
     return ring_.slots[(read_ + ahead) & (ring_.slot_count - 1)];
   }
   void fetch_next() const;
+  [[nodiscard]] static std::optional<Slot> look_at(RingSlot& at);
 
   RingView ring_;
   std::uint32_t read_ = 0, released_ = 0;

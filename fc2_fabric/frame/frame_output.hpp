@@ -2,6 +2,7 @@
 // later shared memory.
 #pragma once
 #include "fc2_fabric/frame/frame.hpp"
+#include "fc2_fabric/frame/frame_run.hpp"
 #include "wire/types.hpp"
 
 namespace fc2 {
@@ -30,6 +31,10 @@ class FrameOutput {
   [[nodiscard]] virtual FramePtr make_frame(FramePool& pool, wire::FcId /*destination*/) { return pool.take(); }
   /// May be called while the output is busy (the frame queues behind earlier ones), never while it is paused.
   virtual void send(FramePtr frame) = 0;
+  /// Frames of the run that went, from its first on; 0: nothing has happened. While free_at() is not later than now.
+  [[nodiscard]] virtual std::size_t send_run(const FrameRun& /*run*/) { return 0; }
+  /// It may take some.
+  [[nodiscard]] bool takes_runs() const { return takes_runs_; }
   /// The time at which the sender is free again; `never` while paused.
   [[nodiscard]] TimeNs free_at() const { return paused() ? never : free_at_; }
   [[nodiscard]] bool paused() const { return pauses_ != 0; }
@@ -52,12 +57,13 @@ class FrameOutput {
  protected:
   /// Announced on links that need no credit because buffers never run out.
   static constexpr std::uint16_t default_bb_credit = 64;
-  FrameOutput() = default;
+  explicit FrameOutput(bool takes_runs = false) : takes_runs_(takes_runs) {}
   ~FrameOutput() = default;
   TimeNs free_at_ = 0;
 
  private:
   std::uint8_t pauses_ = 0;
+  const bool takes_runs_;
   OutputListener* listener_ = nullptr;
 };
 

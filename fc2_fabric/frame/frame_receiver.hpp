@@ -3,6 +3,7 @@
 #include "fc2_fabric/frame/counters.hpp"
 #include "fc2_fabric/frame/ethernet_frame.hpp"
 #include "fc2_fabric/frame/frame.hpp"
+#include "fc2_fabric/frame/frame_run.hpp"
 
 namespace fc2 {
 
@@ -10,6 +11,8 @@ namespace fc2 {
 class FrameReceiver {
  public:
   virtual void receive(FramePtr frame) = 0;
+  /// Frames of the run that were received, from its first on; 0: nothing has happened.
+  [[nodiscard]] virtual std::size_t receive_run(const FrameRun& /*run*/) { return 0; }
 
  protected:
   ~FrameReceiver() = default;

@@ -39,9 +39,11 @@ class FrameFault {
 class Channel final : public FrameOutput, private Event {
  public:
   Channel(Scheduler& scheduler, LinkConfig config, FrameReceiver& receiver)
-      : scheduler_(scheduler), config_(config), receiver_(receiver) {}
+      : FrameOutput(config.burst_frames > 1), scheduler_(scheduler), config_(config), receiver_(receiver) {}
 
   void send(FramePtr frame) override;
+  /// Where nothing is looked at, waited for or lost between its ends.
+  [[nodiscard]] std::size_t send_run(const FrameRun& run) override;
   /// The link breaks: frames on it are lost.
   void clear();
   /// What is on its way arrives now, in its order.
@@ -76,6 +78,7 @@ class Channel final : public FrameOutput, private Event {
   void hand_over(TimeNs now);
   void come_at(TimeNs arrival);
   [[nodiscard]] bool arrives_at_once(const Frame& frame) const;
+  [[nodiscard]] bool is_plain() const;
   void pass(TimeNs now, FramePtr frame);
   void hand_over_burst(TimeNs now);
   [[nodiscard]] TimeNs transmission_time(std::size_t size_bytes);

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "fc2_fabric/frame/frame.hpp"
+#include "fc2_fabric/frame/frame_run.hpp"
 #include "wire/fc_header.hpp"
 
 namespace fc2 {
@@ -49,6 +49,11 @@ class DataFrameUser : public ExchangeUser {
  public:
   /// An in-range frame of R_CTL 01h, 06h or 07h. No exchange is opened for it; see NPort::open_for_reply.
   virtual void data_frame_received(const ReceivedFrame& frame) = 0;
+  /// The first frame of a run of such frames, of whose data field only the Device_Header is there. See
+  /// FrameReceiver::receive_run.
+  [[nodiscard]] virtual std::size_t data_run_received(const ReceivedFrame& /*first*/, const FrameRun& /*run*/) {
+    return 0;
+  }
   /// ABTS for an exchange that only the FC-4 knows (its data frames come here). True if it was one.
   virtual bool abort_received(wire::FcId source, wire::OxId ox_id) = 0;
 

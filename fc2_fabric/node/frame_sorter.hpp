@@ -17,6 +17,7 @@ class FrameSorter {
   FrameSorter(const PortServices& port, const PortAttachment& attachment, RemotePorts& remote_ports,
               ExchangeTable& exchanges, FrameAcknowledger& acknowledger, LinkServices& link_services);
   void receive(FramePtr frame);
+  [[nodiscard]] std::size_t receive_run(const FrameRun& run);
   // See NPort.
   void set_user(wire::Type type, ExchangeUser& user);
   void set_data_user(wire::Type type, DataFrameUser& user);

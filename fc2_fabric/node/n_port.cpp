@@ -85,6 +85,11 @@ void NPort::receive(FramePtr frame) {
   parts_->sorter.receive(std::move(frame));
   FCVI_ASSERT_CONSISTENT(*this);
 }
+std::size_t NPort::receive_run(const FrameRun& run) {
+  const std::size_t taken = parts_->sorter.receive_run(run);
+  FCVI_ASSERT_CONSISTENT(*this);
+  return taken;
+}
 void NPort::log_out_of_fabric() { parts_->attachment.log_out_of_fabric(); }
 
 bool NPort::has_fabric() const { return parts_->attachment.has_fabric(); }

@@ -53,6 +53,7 @@ class NPort final : public FrameReceiver, private PortListener, private Attachme
   /// Every exchange fails, every login ends. The output is not used again.
   void link_down();
   void receive(FramePtr frame) override;
+  [[nodiscard]] std::size_t receive_run(const FrameRun& run) override;
   /// Fabric logout; the answer ends the login.
   void log_out_of_fabric();
 

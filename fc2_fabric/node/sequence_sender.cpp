@@ -79,6 +79,16 @@ static void put_next(Frame& frame, wire::FcHeader& header, std::uint16_t seq_cnt
   frame.eof = wire::Eof::n;
 }
 
+bool SequenceSender::goes_on() const { return is_open() && !first_frame_ && !exchange_->class_2_; }
+
+void SequenceSender::stamp_run(Frame& first, std::size_t data_bytes, std::uint32_t relative_offset) {
+  put_next(first, header_, exchange_->send_seq_cnt_, relative_offset, data_bytes);
+}
+
+void SequenceSender::run_sent(std::size_t frames) {
+  exchange_->send_seq_cnt_ = static_cast<std::uint16_t>(exchange_->send_seq_cnt_ + frames);
+}
+
 void SequenceSender::stamp(Frame& frame, std::size_t data_bytes, std::uint32_t relative_offset,
                            const SequenceEnd* end) {
   if (end == nullptr && !first_frame_ && !exchange_->class_2_)  // most frames: only these two fields are another's

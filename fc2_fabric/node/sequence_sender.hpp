@@ -30,6 +30,12 @@ class SequenceSender {
   /// adds fill bytes, and sets SOF and EOF. `end` not null: the sequence's last frame; it is closed, and the exchange
   /// hears what that means (and is released if it ended).
   void stamp(Frame& frame, std::size_t data_bytes, std::uint32_t relative_offset, const SequenceEnd* end);
+  /// The next frame is one that a run may begin with (FrameRun): of class 3, and not the first.
+  [[nodiscard]] bool goes_on() const;
+  /// As stamp() for such a frame that is not the last, without fill bytes: but nothing is counted.
+  void stamp_run(Frame& first, std::size_t data_bytes, std::uint32_t relative_offset);
+  /// So many frames of the run went.
+  void run_sent(std::size_t frames);
   /// From now on: it stood in the first frame (Fc4::repeats_device_header).
   void leave_out_device_header() { header_.df_ctl &= static_cast<std::uint8_t>(~wire::df_ctl::device_header_mask); }
   /// Between its members, whenever none of its functions runs.

@@ -19,6 +19,9 @@ class FrameSource {
   virtual Next next_frame(Frame& frame) = 0;
   /// Where its next frame goes: some outputs have a place for it then. 0: it does not say.
   [[nodiscard]] virtual wire::FcId destination() const { return {}; }
+  /// Offers the output frames that it would make next, at most so many. How many went; 0: nothing has happened, and it
+  /// is asked for a single one.
+  [[nodiscard]] virtual std::size_t send_run(FrameOutput& /*output*/, std::size_t /*most*/) { return 0; }
 
  protected:
   FrameSource() = default;
@@ -58,10 +61,11 @@ class Transmitter final : private Event, private OutputListener {
 
  private:
   // Where the link has no rate, frames must still reach the far end before all of a long message was made.
-  static constexpr int frames_per_turn = 32;
+  static constexpr std::size_t frames_per_turn = 32;
   void fire(TimeNs now) override;
   void output_resumed() override { wake(); }
   void wake();
+  [[nodiscard]] std::size_t send_run(std::size_t most);
   bool send_one();
   bool pull();
   [[nodiscard]] bool round_is_whole() const;
@@ -73,6 +77,7 @@ class Transmitter final : private Event, private OutputListener {
   FrameSource* round_ = nullptr;  // ring; next to be asked
   std::size_t round_size_ = 0;
   bool blocked_ = false;          // a source of the round was blocked when it was asked
+  bool amid_sequence_ = false;    // the last frame that a source made was not the last of its Sequence (class 3)
   FrameSource* asked_ = nullptr;  // its next_frame() runs: it need not be woken
   std::uint64_t frames_sent_ = 0;
 };

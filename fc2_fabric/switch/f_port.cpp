@@ -285,6 +285,13 @@ void FPort::receive(FramePtr frame) {
   switch_.frame_from_port(*this, std::move(frame));
 }
 
+std::size_t FPort::receive_run(const FrameRun& run) {
+  if (!is_up() || output_tap() != nullptr) return 0;
+  const std::size_t taken = switch_.run_from_port(*this, run);
+  count_in(taken);
+  return taken;
+}
+
 // --- F_Port Controller -------------------------------------------------------------------------------------------
 
 bool FPort::has(wire::FcId id) const {

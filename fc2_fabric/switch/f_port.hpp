@@ -81,6 +81,7 @@ class FPort final : public SwitchPort, private LinkUser, private ElsUser, privat
 
   /// From the N_Port.
   void receive(FramePtr frame) override;
+  [[nodiscard]] std::size_t receive_run(const FrameRun& run) override;
   /// It was damaged on the way here.
   void count_bad_crc() { controller_.counters().discard(Discard::BadCrc); }
   /// To the F_Port Controller.

@@ -401,6 +401,17 @@ void Switch::frame_from_port(FPort& ingress, FramePtr frame) {
     forward(std::move(frame), &ingress);
 }
 
+// The usual way of frame_from_port().
+std::size_t Switch::run_from_port(FPort& ingress, const FrameRun& run) {
+  if (admits(ingress, run.first) != Discard::Count) return 0;
+  FPort* const egress = find(d_id_of(run.first));
+  if (egress == nullptr) return 0;
+  const std::size_t taken = egress->send_run(run);
+  counters_.frames_received += taken;
+  frames_forwarded_ += taken;
+  return taken;
+}
+
 void Switch::leave_services(wire::FcId id) {
   fabric_controller_->forget(id);
   name_service_->port_logged_out(id);

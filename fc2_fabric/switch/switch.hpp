@@ -110,6 +110,7 @@ class Switch final : private SwitchServices {
   // --- frames
   /// A frame that an N_Port sent, as its F_Port got it.
   void frame_from_port(FPort& ingress, FramePtr frame) override;
+  [[nodiscard]] std::size_t run_from_port(FPort& ingress, const FrameRun& run) override;
   void frame_from_service(FramePtr frame);
   void frame_from_link(EPort& ingress, FramePtr frame) override;
   [[nodiscard]] Discard admits(const FPort& ingress, const Frame& frame) const;  // Discard::Count: it may pass

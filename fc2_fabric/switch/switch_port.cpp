@@ -58,9 +58,20 @@ bool SwitchPort::is_consistent() const {
          (held_by_ == nullptr || held_by_->holds(this));
 }
 
+/// Nothing waits or has to.
+inline bool SwitchPort::goes_at_once() const {
+  return output_ != nullptr && held_.empty() && away_.empty() && !blocked();
+}
+
+std::size_t SwitchPort::send_run(const FrameRun& run) {
+  if (!goes_at_once() || tap_ != nullptr || output_->free_at() > scheduler().now()) return 0;
+  const std::size_t taken = output_->send_run(run);
+  frames_out_ += taken;
+  return taken;
+}
+
 void SwitchPort::send(FramePtr frame, SwitchPort* ingress) {
-  // Nothing waits or has to: it goes at once.
-  if (output_ != nullptr && held_.empty() && away_.empty() && !blocked()) [[likely]]
+  if (goes_at_once()) [[likely]]
     return transmit(std::move(frame));
   if (Flow* flow = flow_from(ingress)) return ingress->keep(*flow, std::move(frame), *this);
   pass(std::move(frame), ingress);

@@ -21,6 +21,8 @@ class SwitchPort : public FrameReceiver, private OutputListener {
   /// Sends a frame out of the switch. `ingress`: the port that it came from, held back while too many wait; nullptr:
   /// the switch itself.
   void send(FramePtr frame, SwitchPort* ingress);
+  /// Where send() would let its frames go at once. See FrameOutput::send_run.
+  [[nodiscard]] std::size_t send_run(const FrameRun& run);
   /// The link is up.
   [[nodiscard]] bool is_up() const { return output_ != nullptr; }
   /// Since the link came up: into the switch, and out of it.
@@ -69,7 +71,7 @@ class SwitchPort : public FrameReceiver, private OutputListener {
 
   /// While the link is up.
   [[nodiscard]] FrameOutput& output() { return *output_; }
-  void count_in() { ++frames_in_; }
+  void count_in(std::size_t frames = 1) { frames_in_ += frames; }
   /// Sees outgoing frames; nullptr removes it.
   void tap_output(FrameTap* tap) { tap_ = tap; }
   [[nodiscard]] FrameTap* output_tap() const { return tap_; }
@@ -97,6 +99,7 @@ class SwitchPort : public FrameReceiver, private OutputListener {
   void end_whole_hold();
   void forget_flows();
   [[nodiscard]] bool blocked() const;
+  [[nodiscard]] bool goes_at_once() const;
   [[nodiscard]] bool holds(const SwitchPort* ingress) const;
   void transmit(FramePtr frame);
   void drain();

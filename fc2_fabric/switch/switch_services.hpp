@@ -44,6 +44,8 @@ class SwitchServices {
   // --- frames
   /// A frame that an N_Port sent, as its F_Port got it.
   virtual void frame_from_port(FPort& ingress, FramePtr frame) = 0;
+  /// See FrameReceiver::receive_run.
+  [[nodiscard]] virtual std::size_t run_from_port(FPort& ingress, const FrameRun& run) = 0;
   virtual void frame_from_link(EPort& ingress, FramePtr frame) = 0;
   /// Where a frame of class 2 cannot go on: its sender hears so.
   virtual void answer_class_2(const Frame& frame, wire::RCtl r_ctl) = 0;

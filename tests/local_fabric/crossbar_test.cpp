@@ -340,6 +340,150 @@ TEST_F(CrossbarTest, message_data_are_kept_back_when_slots_are_few) {
   EXPECT_TRUE(machine.run_until([&] { return !link.crossbar->keeps_back(far.id); }));
 }
 
+// --- runs of frames (FrameRun)
+
+/// Frames of 512 bytes behind their headers, each with bytes of its own.
+struct MadeRun {
+  static constexpr std::size_t header_bytes = frame_header_bytes + 32, data_bytes = 512;
+  MadeRun(wire::FcId to, wire::FcId from, std::size_t count) : frames(count), data(count * data_bytes) {
+    header = {.r_ctl = wire::RCtl::solicited_data, .d_id = to, .s_id = from, .type = wire::Type::fc_vi};
+    header.df_ctl = wire::df_ctl::device_header_32;
+    header.seq_cnt = {0xFFFE};  // comes round
+    header.parameter = 2080;
+    for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::uint8_t>(i * 7 + i / 512);
+    write(0, first.own.data());
+    first.size_bytes = header_bytes + data_bytes;
+    first.sof = wire::Sof::n3;
+    first.eof = wire::Eof::n;
+  }
+  [[nodiscard]] FrameRun run(const RunReader* reader = nullptr) const {
+    return {first, frames, header_bytes, data.data(), data_bytes, data_bytes, reader};
+  }
+  /// A frame of it, as a single one would be (FC-FS).
+  void write(std::size_t number, std::uint8_t* to) const {
+    wire::FcHeader of_frame = header;
+    of_frame.seq_cnt.value = static_cast<std::uint16_t>(of_frame.seq_cnt.value + number);
+    of_frame.parameter += static_cast<std::uint32_t>(number * data_bytes);
+    of_frame.write(std::span(to, frame_header_bytes));
+    std::memset(to + frame_header_bytes, 0x5A, 32);
+    std::memcpy(to + header_bytes, data.data() + number * data_bytes, data_bytes);
+  }
+  std::size_t frames;
+  std::vector<std::uint8_t> data;
+  wire::FcHeader header;
+  Frame first;
+};
+
+// A run stands in the ring as its frames would, each with its SEQ_CNT and relative offset.
+TEST_F(CrossbarTest, run_goes_into_the_ring_frame_by_frame) {
+  FarEnd& far = make_open_path(0x020200);
+  ASSERT_TRUE(until_direct(1));
+  const MadeRun made({0x020200}, own, 5);
+  {
+    const CoreSection section(machine.core);
+    EXPECT_EQ(link.crossbar->send_run(made.run()), 5U);
+  }
+  for (std::size_t i = 0; i < 5; ++i) {
+    ASSERT_TRUE(far.in.ready());
+    const auto slot = far.in.next();
+    std::vector<std::uint8_t> expected(MadeRun::header_bytes + MadeRun::data_bytes);
+    made.write(i, expected.data());
+    ASSERT_EQ(slot->size_bytes, expected.size());
+    EXPECT_TRUE(slot->sof == wire::Sof::n3 && slot->eof == wire::Eof::n);
+    EXPECT_EQ(std::memcmp(slot->bytes.data(), expected.data(), expected.size()), 0) << i;
+  }
+  EXPECT_FALSE(far.in.ready());
+}
+
+// As single frames of message data, it stops where few slots are left; and where its data are gone.
+TEST_F(CrossbarTest, run_stops_where_room_or_data_end) {
+  struct ThreeThere final : RunReader {
+    bool read(std::span<std::uint8_t> to, const std::uint8_t* from) const override {
+      std::memcpy(to.data(), from, to.size());
+      return left-- != 0;
+    }
+    mutable int left = 3;
+  } three_there;
+  FarEnd& far = make_open_path(0x020200);
+  ASSERT_TRUE(until_direct(1));
+  const MadeRun made({0x020200}, own, 60);
+  const CoreSection section(machine.core);
+  EXPECT_EQ(link.crossbar->send_run(made.run(&three_there)), 3U);
+  EXPECT_EQ(far.read().size(), 3U);
+  EXPECT_EQ(link.crossbar->send_run(made.run()), slots - 15U);
+  EXPECT_TRUE(link.crossbar->keeps_back(far.id));
+  EXPECT_EQ(link.crossbar->send_run(made.run()), 0U);
+}
+
+// Nothing of it goes by the service, behind a mark, or behind frames that wait.
+TEST_F(CrossbarTest, run_is_taken_by_an_open_ring_alone) {
+  const MadeRun made({0x020200}, own, 5);
+  const auto sent = [&] {
+    const CoreSection section(machine.core);
+    return link.crossbar->send_run(made.run());
+  };
+  EXPECT_EQ(sent(), 0U);
+  FarEnd& far = make_path(0x020200);
+  ASSERT_TRUE(machine.run_until([&] { return service.marks[far.id.value] == 1; }));
+  EXPECT_EQ(sent(), 0U);
+  EXPECT_TRUE(service.frames.empty());
+}
+
+// Frames in the ring that go on with one another are offered to the port together, and what it does not take singly.
+// One that differs in anything else ends the run, and so does the end of the ring's memory.
+TEST_F(CrossbarTest, frames_that_go_on_are_offered_together) {
+  FarEnd& far = make_open_path(0x020200);
+  {
+    const CoreSection section(machine.core);
+    port.link_up_without_fabric(*link.crossbar, own);
+  }
+  std::vector<std::size_t> offered;
+  std::vector<std::uint16_t> singly;
+  std::size_t takes = 0;
+  data_user.on_run = [&](const ReceivedFrame& first, const FrameRun& run) {
+    offered.push_back(run.frames);
+    const MadeRun made(own, far.id, 30);
+    const auto number = static_cast<std::uint16_t>(first.header.seq_cnt.value - made.header.seq_cnt.value);
+    for (std::size_t i = 0; i < run.frames; ++i)
+      EXPECT_EQ(std::memcmp(run.data + i * run.stride_bytes, made.data.data() + (number + i) * MadeRun::data_bytes,
+                            MadeRun::data_bytes),
+                0);
+    return std::min(takes, run.frames);
+  };
+  data_user.on_data = [&](const ReceivedFrame& frame) { singly.push_back(frame.header.seq_cnt.value); };
+  const auto receive = [&](std::size_t frames, std::size_t other) {
+    offered.clear(), singly.clear();
+    const MadeRun made(own, far.id, 30);
+    const CoreSection section(machine.core);
+    for (std::size_t i = 0; i < frames; ++i) {
+      ASSERT_NE(far.out.room(), 0U);
+      made.write(i, far.out.place().data());
+      if (i == other) far.out.place()[frame_header_bytes + 31] ^= 1;
+      far.out.publish(made.first.size_bytes, made.first.sof, made.first.eof);
+    }
+  };
+  const auto received = [&](std::uint64_t count) {
+    return machine.run_until([&] { return port.counters().frames_received == count; });
+  };
+  takes = 100;
+  receive(5, 99);
+  EXPECT_TRUE(received(5));
+  EXPECT_EQ(offered, std::vector<std::size_t>{5});
+  EXPECT_TRUE(singly.empty());
+  receive(5, 2);
+  EXPECT_TRUE(received(10));
+  EXPECT_EQ(offered, (std::vector<std::size_t>{2, 1, 2}));
+  takes = 2;  // the rest is offered anew
+  receive(5, 99);
+  EXPECT_TRUE(received(15));
+  EXPECT_EQ(offered, (std::vector<std::size_t>{5, 3, 1}));
+  takes = 0;
+  receive(3, 99);
+  EXPECT_TRUE(received(18));
+  EXPECT_EQ(offered, std::vector<std::size_t>{3}) << "once";
+  EXPECT_EQ(singly, (std::vector<std::uint16_t>{0xFFFE, 0xFFFF, 0}));
+}
+
 // Out of room: what cannot be kept back waits, and goes on in order when slots are given back.
 TEST_F(CrossbarTest, full_ring_goes_on_when_slots_are_given_back) {
   FarEnd& far = make_open_path(0x020200);

@@ -41,12 +41,16 @@ class RecordingDataUser final : public fc2::DataFrameUser {
   std::vector<std::pair<wire::FcId, wire::OxId>> aborts;
   std::vector<fc2::ExchangeFailure> failures;
   std::function<void(const fc2::ReceivedFrame&)> on_data;
+  std::function<std::size_t(const fc2::ReceivedFrame&, const fc2::FrameRun&)> on_run;  // without: takes none
   bool knows_aborted = false;
   int acknowledged = 0;
 
   void data_frame_received(const fc2::ReceivedFrame& frame) override {
     data.push_back(frame.header);
     if (on_data) on_data(frame);
+  }
+  std::size_t data_run_received(const fc2::ReceivedFrame& first, const fc2::FrameRun& run) override {
+    return on_run ? on_run(first, run) : 0;
   }
   bool abort_received(wire::FcId source, wire::OxId ox_id) override {
     aborts.emplace_back(source, ox_id);

@@ -223,3 +223,37 @@ TEST(ViplMemory, sections_within_sections_guard_the_outer_one) {
   }
   munmap(page, 4096);
 }
+
+// VI-ARCH 3.2.1: data of several frames at once, from and to memory that a program has unmapped: the copy ends, and the
+// process lives. Pieces that were in place before count where they lie apart; overlapping ones are left to single
+// frames.
+TEST(ViplMemory, run_of_frames_ends_where_memory_is_gone) {
+  constexpr std::size_t page = 4096, pieces = 4;
+  const auto map = [] {
+    void* const mapped = mmap(nullptr, pieces * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    EXPECT_NE(mapped, MAP_FAILED);
+    return static_cast<std::uint8_t*>(mapped);
+  };
+  std::uint8_t* const from = map();
+  std::uint8_t* const to = map();
+  for (std::size_t i = 0; i < pieces * page; ++i) from[i] = static_cast<std::uint8_t>(i * 5 + i / page);
+  vipl::MemoryFaults::look_again();
+  const vipl::MemoryFaults::Section section;
+  const vi::MemoryTable table({}, &vipl::memory_faults());
+  auto* const host = reinterpret_cast<std::byte*>(to);
+  const vi::MemoryTable::Pieces dense{from, page, page, pieces}, apart{from, 2000, page, pieces};
+  EXPECT_EQ(table.write_pieces(host, apart), pieces);
+  for (std::size_t i = 0; i < pieces; ++i) EXPECT_TRUE(std::equal(to + 2000 * i, to + 2000 * (i + 1), from + page * i));
+  EXPECT_EQ(table.write_pieces(host, dense), pieces);
+  EXPECT_TRUE(std::equal(to, to + pieces * page, from));
+  EXPECT_EQ(table.write_pieces(reinterpret_cast<std::byte*>(from + 8), {from, page, page, 2}), 0u);
+  for (std::uint8_t* const gone : {from, to}) {
+    mprotect(gone + 2 * page, page, PROT_NONE);
+    EXPECT_EQ(table.write_pieces(host, dense), 0u);
+    if (gone == to) EXPECT_EQ(table.write_pieces(host, {from, 2048, 4000, pieces}), pieces);
+    if (gone == to) EXPECT_EQ(table.write_pieces(host + page, {from, 2048, 4000, pieces}), 2u);
+    mprotect(gone + 2 * page, page, PROT_READ | PROT_WRITE);
+  }
+  munmap(from, pieces * page);
+  munmap(to, pieces * page);
+}

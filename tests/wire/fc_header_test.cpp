@@ -50,6 +50,16 @@ TEST(FcHeader, single_fields_are_those_of_the_whole) {
   EXPECT_EQ(ox_id_of(bytes), header.ox_id);
 }
 
+TEST(FcHeader, single_fields_are_set_as_by_the_whole) {
+  auto bytes = hex("01 0A0B0C 80 0D0E0F 58 290009 11 02 2233 4455 6677 8899AABB");
+  FcHeader header = *FcHeader::parse(bytes);
+  set_seq_cnt(bytes, 0xFEDC);
+  set_parameter(bytes, 0x01020304);
+  header.seq_cnt = {0xFEDC};
+  header.parameter = 0x01020304;
+  EXPECT_EQ(*FcHeader::parse(bytes), header);
+}
+
 TEST(FcHeader, unknown_r_ctl_and_type_are_kept) {
   auto bytes = header_bytes;
   bytes[0] = 0x5A;

@@ -33,8 +33,9 @@ using Place = jmp_buf;
 
 /// Where a thread continues when its access fails.
 struct Landing {
-  std::uintptr_t first, last;  // what it touches
-  Landing* outer;              // of the access that a signal handler of the program interrupted
+  std::uintptr_t first, last;              // what it touches
+  std::uintptr_t other_first, other_last;  // and this, which may be the same
+  Landing* outer;                          // of the access that a signal handler of the program interrupted
   Place place;
 };
 
@@ -198,7 +199,8 @@ void go_on_in_land(int signal, void* context) {
 }
 
 bool is_touched(const Landing& landing, std::uintptr_t address) {
-  return address >= (landing.first & ~page_mask) && address <= (landing.last | page_mask);
+  return (address >= (landing.first & ~page_mask) && address <= (landing.last | page_mask)) ||
+         (address >= (landing.other_first & ~page_mask) && address <= (landing.other_last | page_mask));
 }
 
 /// The machine tells it too, but for memory that has failed.
@@ -287,11 +289,14 @@ bool is_caught(int, siginfo_t*, void*, std::uintptr_t) { return false; }
   errno = saved_errno;
 }
 
-[[gnu::noinline]] bool run_guarded(const std::byte* host, std::size_t length_bytes, MemoryFaults::Body body,
-                                   void* context) {
+[[gnu::noinline]] bool run_guarded(const std::byte* host, const std::byte* other, std::size_t length_bytes,
+                                   MemoryFaults::Body body, void* context) {
   Landing landing;
+  const std::size_t to_last = std::max<std::size_t>(length_bytes, 1) - 1;
   landing.first = number(host);
-  landing.last = number(host) + std::max<std::size_t>(length_bytes, 1) - 1;
+  landing.last = number(host) + to_last;
+  landing.other_first = number(other);
+  landing.other_last = number(other) + to_last;
   landing.outer = self.landing;
   if (SET_PLACE(landing.place) != 0) {
     self.landing = landing.outer;
@@ -340,7 +345,12 @@ bool MemoryFaults::catches_accesses() const {
 }
 
 bool MemoryFaults::run(const std::byte* host, std::size_t length_bytes, Body body, void* context) const {
-  return run_guarded(host, length_bytes, body, context);
+  return run_guarded(host, host, length_bytes, body, context);
+}
+
+bool MemoryFaults::run_between(const std::byte* one, const std::byte* other, std::size_t length_bytes, Body body,
+                               void* context) const {
+  return run_guarded(one, other, length_bytes, body, context);
 }
 
 void MemoryFaults::enter() {

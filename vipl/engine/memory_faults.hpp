@@ -38,6 +38,8 @@ class MemoryFaults final : public vi::MemoryGuard {
   [[nodiscard]] bool catches_accesses() const override;
   /// Within a section. Costs no system call and no copy of its own.
   [[nodiscard]] bool run(const std::byte* host, std::size_t length_bytes, Body body, void* context) const override;
+  [[nodiscard]] bool run_between(const std::byte* one, const std::byte* other, std::size_t length_bytes, Body body,
+                                 void* context) const override;
   /// Ensures that the handler is installed, and that this thread lets the signals through. Any thread.
   static void look_again();
 };

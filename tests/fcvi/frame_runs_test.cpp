@@ -1,0 +1,316 @@
+// Frames that are handed on in runs (fc2::FrameRun) are frames: the same random history of two nodes on links where
+// frames arrive at once, with runs and without, gives the same frames wherever somebody looks, the same descriptors,
+// data, counters, numbers of events, states and errors (FC-VI 5.2, 5.6, 5.8.7, 8.4; FC-FS: SEQ_CNT, relative offset).
+#include <cstring>
+#include <random>
+#include <sstream>
+
+#include "tests/fcvi/two_nodes.hpp"
+#include "tests/support/frame_log.hpp"
+#include "vi/memory_guard.hpp"
+
+namespace {
+using support::Host;
+using RunLevel = vi::ReliabilityLevel;
+
+/// Memory that is not there any more.
+class RunHole final : public vi::MemoryGuard {
+ public:
+  bool run(const std::byte* host, std::size_t length_bytes, Body body, void* context) const override {
+    if (size_ != 0 && host < begin_ + size_ && begin_ < host + length_bytes) return false;
+    body(context);
+    return true;
+  }
+  void open(const void* at, std::size_t length_bytes) {
+    begin_ = static_cast<const std::byte*>(at), size_ = length_bytes;
+  }
+
+ private:
+  const std::byte* begin_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// Of the frames of one direction: the one with that number, from now on.
+class OneFrameFault final : public fc2::FrameFault {
+ public:
+  void carry(fc2::Channel& channel, fc2::FramePtr frame) override {
+    if (number-- != 0) return channel.deliver(std::move(frame));
+    if (kind == 0) return;
+    if (kind == 1) frame->bytes[fc2::frame_header_bytes + 8] ^= 1;  // FCVI_MSG_ID
+    if (kind == 2) frame->bytes[15] ^= 1;                           // SEQ_CNT
+    if (kind == 3) frame->bytes[22] ^= 1;                           // relative offset
+    channel.deliver(std::move(frame));
+  }
+  int number = -1;
+  unsigned kind = 0;
+};
+
+struct RunSetting {
+  RunLevel level;
+  bool short_cuts, in_order = true;
+  std::uint64_t max_iu_bytes = 0;
+};
+
+/// One of the two. All draws come from outside.
+class RunNodes final : public support::TwoNodes {
+ public:
+  explicit RunNodes(const RunSetting& setting)
+      : TwoNodes({.address = {}, .max_iu_bytes = setting.max_iu_bytes, .short_cuts = setting.short_cuts},
+                 {.burst_frames = 32}, {}, {}, {.in_order = setting.in_order}),
+        client_nic_(client->provider, *client, {}, &hole), server_nic_(server->provider, *server, {}, &hole) {
+    const vi::MemoryAttributes attributes{.ptag = {}, .enable_rdma_write = true, .enable_rdma_read = true};
+    for (auto [host, nic] : {std::pair(client.get(), &client_nic_), std::pair(server.get(), &server_nic_)})
+      EXPECT_EQ(nic->register_memory(Host::base, host->memory.data(), host->memory.size(), attributes, host->handle),
+                vi::Return::Success);
+    for (const char* name : {"one", "two"}) join(setting.level, name);
+  }
+  ~RunNodes() override {
+    fabric.fabric.tap(client->port, nullptr);
+    fabric.fabric.set_fault(client->port, nullptr);
+  }
+  void TestBody() override {}
+
+  /// Of a VI of the client, or (`receive`) of the server.
+  void post(std::size_t pair, bool receive, std::uint16_t control, const std::vector<std::uint32_t>& segments) {
+    Host& host = receive ? *server : *client;
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> pieces;
+    for (const std::uint32_t bytes : segments) {
+      std::uint64_t& next = next_data_[receive];
+      if (!receive)
+        for (std::uint32_t i = 0; i < bytes; ++i)
+          host.bytes(next)[i] = static_cast<std::uint8_t>(next * 7 + i + i / 251);
+      pieces.emplace_back(next, bytes);
+      next += bytes;
+    }
+    const std::uint64_t at = host.descriptor(control, pieces, target, server->handle, 77);
+    descriptors_.emplace_back(&host, at);
+    receive ? servers_[pair]->post_receive(at, host.handle) : clients_[pair]->post_send(at, host.handle);
+  }
+  void events(int count) {
+    while (count-- > 0 && fabric.scheduler.run_next(fabric.scheduler.now() + runtime::millisecond)) {}
+  }
+  void pass_time(runtime::TimeNs time) { fabric.run_for(time); }
+  void watch(bool on) { fabric.fabric.tap(client->port, on ? &log : nullptr); }
+  void spoil(bool on, int number, unsigned kind) {
+    fault_.number = number, fault_.kind = kind;
+    fabric.fabric.set_fault(client->port, on ? &fault_ : nullptr);
+  }
+  /// Of the last post of that end.
+  void lose_memory(bool of_server, std::uint32_t back) {
+    Host& host = of_server ? *server : *client;
+    hole.open(host.bytes(next_data_[of_server] - back), 100);
+  }
+  void forget_grants() {
+    vi::Ptag tag;
+    const vi::MemoryAttributes attributes{.ptag = tag, .enable_rdma_write = true, .enable_rdma_read = true};
+    EXPECT_EQ(client_nic_.set_memory_attributes(Host::base, client->handle, attributes), vi::Return::Success);
+    EXPECT_EQ(server_nic_.set_memory_attributes(Host::base, server->handle, attributes), vi::Return::Success);
+  }
+  void begin_disconnect(std::size_t pair) {
+    ends_.push_back(std::make_unique<support::Done>());
+    server->provider.disconnect(*servers_[pair], *ends_.back());
+  }
+  [[nodiscard]] std::size_t room_left() const {
+    return Host::base + Host::memory_bytes - std::max(next_data_[0], next_data_[1]);
+  }
+
+  std::string seen() {
+    std::ostringstream text;
+    for (const support::LoggedFrame& frame : log.frames())
+      text << frame.at << frame.outbound << int(frame.sof) << int(frame.eof) << frame.header.to_string()
+           << std::hash<std::string_view>()({reinterpret_cast<const char*>(frame.data.data()), frame.data.size()})
+           << '\n';
+    for (const auto& [host, at] : descriptors_)
+      text << std::hex << host->status(at) << ' ' << host->control(at).length_bytes << '\n';
+    for (Host* host : {client.get(), server.get()}) describe(*host, text);
+    for (const auto* vis : {&clients_, &servers_})
+      for (const vi::Vi* vi : *vis) text << vi->endpoint_state_name() << '\n';
+    for (const auto& end : ends_) text << (end->result ? int(*end->result) : -1) << '\n';
+    text << fabric.fabric.counters().frames_received << ' ' << fabric.fabric.frames_forwarded() << ' '
+         << fabric.scheduler.fired_count() << ' ' << fabric.scheduler.now();
+    return text.str();
+  }
+  [[nodiscard]] std::uint64_t run_frames() const { return server->provider.counters().run_frames; }
+
+  static constexpr std::uint64_t target = Host::base + (30u << 20);  // of RDMA Writes
+  support::FrameLog log;
+  RunHole hole;
+
+ private:
+  void join(RunLevel level, const char* name) {
+    wait.result.reset(), request.result.reset(), accept.result.reset();
+    clients_.push_back(made(client_nic_, level));
+    servers_.push_back(made(server_nic_, level));
+    server->provider.connect_wait(server->net(name), 10 * runtime::second, wait);
+    client->provider.connect_request(*clients_.back(), client->net("client"), server->net(name), 10 * runtime::second,
+                                     request);
+    ASSERT_TRUE(fabric.run_until([&] { return wait.result.has_value(); }));
+    server->provider.connect_accept(wait.token, *servers_.back(), accept);
+    ASSERT_TRUE(fabric.run_until([&] { return accept.result && request.result; }));
+    fabric.run_for(runtime::millisecond);
+  }
+  static vi::Vi* made(vi::Nic& nic, RunLevel level) {
+    vi::Vi* vi = nullptr;
+    EXPECT_EQ(nic.create_vi({.reliability = level,
+                             .max_transfer_size_bytes = 0,
+                             .ptag = {},
+                             .enable_rdma_write = true,
+                             .enable_rdma_read = true},
+                            nullptr, nullptr, vi),
+              vi::Return::Success);
+    return vi;
+  }
+  void describe(Host& host, std::ostringstream& text) {
+    fcvi::ProviderCounters provider = host.provider.counters();
+    provider.short_cuts = provider.run_frames = 0;
+    const auto append = [&](const auto& value) {
+      text << std::hash<std::string_view>()({reinterpret_cast<const char*>(&value), sizeof value}) << '\n';
+    };
+    append(provider);
+    append(host.port.counters());
+    text << std::dec << provider.data_frames_received << ' ' << provider.data_bytes_received << ' '
+         << host.port.transmitter().frames_sent() << ' ' << host.sends_completed << ' ' << host.receives_completed
+         << '\n';
+    for (const auto& error : host.errors) text << to_string(error.error) << error.cause << '\n';
+    const std::size_t used = next_data_[&host == server.get()] - Host::data;
+    text << std::hash<std::string_view>()({reinterpret_cast<const char*>(host.bytes(Host::data)), used}) << ' '
+         << std::hash<std::string_view>()({reinterpret_cast<const char*>(host.bytes(target)), 200'000}) << '\n';
+    EXPECT_TRUE(host.provider.is_consistent() && host.port.is_consistent());
+  }
+
+  vi::Nic client_nic_, server_nic_;
+  std::vector<vi::Vi*> clients_, servers_;
+  std::array<std::uint64_t, 2> next_data_{Host::data, Host::data};
+  std::vector<std::pair<Host*, std::uint64_t>> descriptors_;
+  OneFrameFault fault_;
+  std::vector<std::unique_ptr<support::Done>> ends_;
+};
+
+class RunHistory {
+ public:
+  RunHistory(RunLevel level, std::uint32_t seed)
+      : random_(seed), with_(setting(level, seed, true)), without_(setting(level, seed, false)) {}
+
+  void step() {
+    const std::uint32_t draw = number(200);
+    if (draw < 60) return post(true);
+    if (draw < 100) return post(false);
+    if (draw < 110) return watch();
+    if (draw < 116) return spoil();
+    if (draw < 119)
+      return both(
+          [of_server = number(2) == 0, back = number(60000)](RunNodes& run) { run.lose_memory(of_server, back); });
+    if (draw < 122) return both([](RunNodes& run) { run.forget_grants(); });
+    if (draw < 123) return both([pair = number(2)](RunNodes& run) { run.begin_disconnect(pair); });
+    if (draw < 180) return both([count = number(4)](RunNodes& run) { run.events(static_cast<int>(count)); });
+    both([time = number(8) == 0 ? runtime::second : runtime::millisecond](RunNodes& run) { run.pass_time(time); });
+  }
+  [[nodiscard]] bool same() { return with_.seen() == without_.seen(); }
+  void end() {
+    both([](RunNodes& run) { run.pass_time(60 * runtime::second); });
+    EXPECT_EQ(without_.run_frames(), 0u);
+    EXPECT_EQ(with_.unexpected() + without_.unexpected(), 0u);
+  }
+  [[nodiscard]] std::uint64_t run_frames() const { return with_.run_frames(); }
+
+ private:
+  static RunSetting setting(RunLevel level, std::uint32_t seed, bool short_cuts) {
+    return {level, short_cuts, seed % 8 != 7, seed % 5 == 4 ? 9 * 2080u : 0};
+  }
+  std::uint32_t number(std::uint32_t below) { return static_cast<std::uint32_t>(random_() % below); }
+  template <class Do>
+  void both(Do what) {
+    what(with_);
+    what(without_);
+  }
+  void watch() {
+    watched_ = !watched_;
+    both([on = watched_](RunNodes& run) { run.watch(on); });
+  }
+  void spoil() {
+    spoiled_ = !spoiled_;
+    both([on = spoiled_, frame = static_cast<int>(number(40)), kind = number(4)](RunNodes& run) {
+      run.spoil(on, frame, kind);
+    });
+  }
+  /// Mostly of many frames and one segment; a receive that is large enough.
+  void post(bool receive) {
+    if (with_.room_left() < (16u << 20)) return;
+    std::vector<std::uint32_t> segments(number(4) == 0 ? 1 + number(4) : 1);
+    for (std::uint32_t& bytes : segments) bytes = receive ? (number(16) == 0 ? 5000 : 170'000) : size();
+    const std::uint32_t draw = number(8);
+    const std::uint16_t immediate = number(4) == 0 ? vi::control::immediate : 0;
+    const std::uint16_t kind = receive || draw > 2 ? 0
+                               : draw == 2         ? vi::control::op_rdma_read
+                                                   : vi::control::op_rdma_write;
+    const auto control = static_cast<std::uint16_t>(receive || draw == 2 ? kind : kind | immediate);
+    both([&, pair = number(4) == 0 ? 1u : 0u](RunNodes& run) { run.post(pair, receive, control, segments); });
+  }
+  std::uint32_t size() {
+    const std::uint32_t draw = number(8);
+    return draw < 5   ? 65536
+           : draw < 6 ? 2080 * (1 + number(70)) - number(2)
+           : draw < 7 ? number(9000)
+                      : number(160'000);
+  }
+
+  std::mt19937 random_;
+  RunNodes with_, without_;
+  bool watched_ = false, spoiled_ = false;
+};
+
+class FrameRuns : public ::testing::TestWithParam<RunLevel> {};
+
+TEST_P(FrameRuns, no_history_shows_whether_frames_go_in_runs) {
+  std::uint64_t frames = 0;
+  for (std::uint32_t seed = 1; seed <= 24; ++seed) {
+    RunHistory history(GetParam(), seed);
+    for (int step = 1; step <= 60; ++step) {
+      history.step();
+      if (step % 20 == 0) ASSERT_TRUE(history.same()) << "seed " << seed << ", step " << step;
+    }
+    history.end();
+    ASSERT_TRUE(history.same()) << "seed " << seed;
+    frames += history.run_frames();
+  }
+  EXPECT_GT(frames, 500u);
+}
+
+// FC-VI 5.2.1, 5.8.7: of a message of 64 KiB the first and the last frame go singly, the 30 between them together.
+TEST_P(FrameRuns, message_of_64_KiB_goes_in_one_run) {
+  RunNodes nodes({GetParam(), true});
+  nodes.post(0, true, 0, {65536});
+  nodes.post(0, false, 0, {65536});
+  nodes.pass_time(runtime::second);
+  EXPECT_EQ(nodes.run_frames(), 30u);
+  EXPECT_EQ(nodes.server->provider.counters().data_frames_received, 32u);
+  EXPECT_EQ(std::memcmp(nodes.client->bytes(Host::data), nodes.server->bytes(Host::data), 65536), 0);
+}
+
+// What others must see singly goes so: a tap, a fault, a second message in its turns.
+TEST_P(FrameRuns, frames_that_somebody_looks_at_go_singly) {
+  for (const int who : {0, 1, 2}) {
+    RunNodes nodes({GetParam(), true});
+    if (who == 0) nodes.watch(true);
+    if (who == 1) nodes.spoil(true, 1000, 0);
+    for (const std::size_t pair : {0u, 1u}) {
+      if (who != 2 && pair == 1) continue;
+      nodes.post(pair, true, 0, {65536});
+      nodes.post(pair, false, 0, {65536});
+    }
+    nodes.pass_time(runtime::second);
+    EXPECT_EQ(nodes.run_frames(), 0u) << who;
+    EXPECT_EQ(nodes.server->provider.counters().data_bytes_received, who == 2 ? 131'072u : 65'536u);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Levels, FrameRuns,
+                         ::testing::Values(RunLevel::UnreliableDelivery, RunLevel::ReliableDelivery,
+                                           RunLevel::ReliableReception),
+                         [](const auto& given) {
+                           return std::string(given.param == RunLevel::UnreliableDelivery ? "Unreliable"
+                                              : given.param == RunLevel::ReliableDelivery ? "Delivery"
+                                                                                          : "Reception");
+                         });
+
+}  // namespace
