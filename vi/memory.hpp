@@ -67,6 +67,8 @@ class MemoryTable {
   [[nodiscard]] Grant grant(wire::MemHandle handle, std::uint64_t address, Ptag vi_tag, Access access) const;
   /// Another one after each change that takes away what was granted. Never 0.
   [[nodiscard]] std::uint32_t generation() const { return generation_; }
+  /// A VI has another tag: what it was granted is looked up anew.
+  void end_grants() { generation_ += generation_ == 0xFFFFFFFF ? 2 : 1; }
 
   // False: some of it is not there any more, or is protected: a protection error, as for memory that is not registered
   // (VI-ARCH 3.2.1); what was done before stands. Everything that reads or writes a consumer's memory goes through
@@ -80,6 +82,13 @@ class MemoryTable {
       return body();
     bool all = true;
     return touch(host, length_bytes, [&] { all = body(); }) && all;
+  }
+  /// The same for what body(host) reads; Value() where it was left.
+  template <class Value, class Body>
+  [[nodiscard]] Value access_value(std::byte* host, std::size_t length_bytes, Body body) const {
+    if (catches_) [[likely]]
+      return body(host);
+    return touch_value<Value>(host, length_bytes, body);
   }
   /// Data in and out, as translate gave it; out as consumer_memory::place() does.
   [[nodiscard]] bool read(std::span<std::uint8_t> to, const std::byte* host) const;
@@ -113,7 +122,6 @@ class MemoryTable {
   };
   [[nodiscard]] const Region* find(std::uint64_t address, wire::MemHandle handle) const;
   [[nodiscard]] bool write_dense(std::byte* host, std::span<const std::uint8_t> from) const;
-  void end_grants() { generation_ += generation_ == 0xFFFFFFFF ? 2 : 1; }
   template <class Body>
   [[nodiscard]] bool touch(const std::byte* host, std::size_t length_bytes, Body body) const {
     if (guard_ != nullptr)
@@ -121,6 +129,13 @@ class MemoryTable {
           host, length_bytes, [](void* context) { (*static_cast<Body*>(context))(); }, &body);
     body();
     return true;
+  }
+
+  template <class Value, class Body>
+  [[nodiscard, gnu::noinline, gnu::cold]] Value touch_value(std::byte* host, std::size_t length_bytes,
+                                                            Body body) const {
+    Value value;
+    return touch(host, length_bytes, [&] { value = body(host); }) ? value : Value();
   }
 
   MemoryLimits limits_;

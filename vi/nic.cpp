@@ -69,6 +69,7 @@ Return Nic::set_vi_attributes(Vi& vi, const ViAttributes& attributes) {
   if (const Return result = check(checked); result != Return::Success) return result;
   memory_.add_user(checked.ptag);
   memory_.remove_user(vi.attributes_.ptag);
+  if (checked.ptag != vi.attributes_.ptag) memory_.end_grants();  // what receives that are posted were granted
   vi.attributes_ = checked;
   FCVI_ASSERT_CONSISTENT(*this);
   return Return::Success;

@@ -14,6 +14,70 @@ std::uint32_t send_op_code(std::uint16_t control) {
   }
 }
 
+namespace {
+
+// By value, so that the compiler keeps them in registers. Without `there` the memory is gone.
+
+/// How long a descriptor is, and for what.
+struct Shape {
+  bool there = false;
+  std::uint16_t segment_count = 0, control = 0;
+};
+Shape read_shape(const MemoryTable& memory, std::byte* host, bool clear_status) {
+  return memory.access_value<Shape>(host, sizeof(ControlSegment), [clear_status](std::byte* at) {
+    std::uint16_t segment_count = 0, control = 0;  // as g++ 12 likes it (internal compiler error with a struct)
+    const bool there = consumer_memory::load_shape(at, segment_count, control) &&
+                       (!clear_status || consumer_memory::store_status(at, 0));
+    return Shape{there, segment_count, control};
+  });
+}
+
+/// The rest of one with a data segment.
+struct Rest {
+  bool there = false;
+  std::uint32_t reserved = 0, immediate_data = 0, length_bytes = 0;
+  Segment segment = {};
+};
+Rest read_rest(const MemoryTable& memory, std::byte* host) {
+  return memory.access_value<Rest>(host, sizeof(ControlSegment) + sizeof(Segment), [](std::byte* at) {
+    std::uint32_t reserved = 0, immediate_data = 0, length_bytes = 0, handle = 0, data_bytes = 0;
+    std::uint64_t address = 0;
+    const bool there = consumer_memory::load_rest(at, reserved, immediate_data, length_bytes) &&
+                       consumer_memory::load_segment(at + sizeof(ControlSegment), address, handle, data_bytes);
+    return Rest{there, reserved, immediate_data, length_bytes, {address, handle, data_bytes}};
+  });
+}
+
+/// What the data segment may touch, where that is all that it names. Mostly it lies behind the descriptor, in the same
+/// region, which `granted` tells.
+std::byte* data_of(const PostRules& rules, const Segment& segment, bool receive_queue, const WorkQueue::Entry& entry,
+                   std::uint64_t granted_bytes) {
+  const std::uint64_t bytes = segment.length_or_reserved, offset = segment.address - entry.address;
+  if (segment.handle == entry.handle.value && offset <= granted_bytes && bytes <= granted_bytes - offset)
+    return entry.host + offset;
+  const Access access = receive_queue ? Access::LocalWrite : Access::Local;
+  return rules.memory.translate(wire::MemHandle{segment.handle}, segment.address, bytes, rules.tag, access);
+}
+
+/// What Vi::read_short_send() and Vi::receive_short() need of a descriptor with one data segment, which was found. All
+/// that is unusual is left as it is: whoever processes it judges it (VI-DG 5.2 to 5.4).
+void find_short(const PostRules& rules, bool receive_queue, std::uint16_t control, std::uint64_t granted_bytes,
+                WorkQueue::Entry& entry) {
+  constexpr std::uint32_t most_bytes = 0x7FFFFFFF;
+  const Rest rest = read_rest(rules.memory, entry.host);
+  const std::uint32_t bytes = rest.segment.length_or_reserved;
+  if (!rest.there || rest.reserved != 0 || bytes == 0 || bytes > most_bytes) return;
+  if (!receive_queue && rest.length_bytes != bytes) return;
+  std::byte* const data = data_of(rules, rest.segment, receive_queue, entry, granted_bytes);
+  if (data == nullptr) return;
+  entry.data = data;
+  entry.data_bytes = bytes & most_bytes;
+  entry.has_immediate = (control & control::immediate) != 0;
+  entry.immediate_data = rest.immediate_data;
+}
+
+}  // namespace
+
 PostedDescriptor judge_post(const PostRules& rules, bool receive_queue, std::uint64_t address, wire::MemHandle handle,
                             bool clear_status) {
   PostedDescriptor found{
@@ -24,18 +88,19 @@ PostedDescriptor judge_post(const PostRules& rules, bool receive_queue, std::uin
   if (address % descriptor_alignment_bytes != 0 || host == nullptr || granted.length_bytes < sizeof(ControlSegment) ||
       !consumer_memory::is_aligned(host))
     return found;
-  ControlSegment segment;
-  const auto take = [&] {
-    return consumer_memory::load_shape(host, segment) && (!clear_status || consumer_memory::store_status(host, 0));
-  };
-  if (!rules.memory.access(host, sizeof segment, take)) return found;
-  if (!receive_queue) found.entry.status = send_op_code(segment.control);
-  const std::uint64_t whole = sizeof(ControlSegment) + std::uint64_t{segment.segment_count} * sizeof(Segment);
-  if (segment.segment_count <= rules.max_segments && whole > granted.length_bytes) return found;
+  const Shape shape = read_shape(rules.memory, host, clear_status);
+  if (!shape.there) return found;
+  if (!receive_queue) found.entry.status = send_op_code(shape.control);
+  const std::uint64_t whole = sizeof(ControlSegment) + std::uint64_t{shape.segment_count} * sizeof(Segment);
+  const bool fits = whole <= granted.length_bytes;
+  if (shape.segment_count <= rules.max_segments && !fits) return found;
   found.entry.host = host;
   found.entry.host_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(granted.length_bytes, 0xFFFFFFFF));
   found.entry.generation = rules.memory.generation();
   found.valid = true;
+  constexpr std::uint16_t unusual = control::op_mask | control::reserved;
+  if (shape.segment_count == 1 && (shape.control & unusual) == 0 && fits)
+    find_short(rules, receive_queue, shape.control, granted.length_bytes, found.entry);
   return found;
 }
 

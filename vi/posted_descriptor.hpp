@@ -8,7 +8,8 @@
 namespace vi {
 
 /// Judged by the thread that posts, which need not be the one that owns the VI: Vi::post_send and post_receive take it
-/// as it is while nothing has changed that it rests on, and judge it anew otherwise.
+/// as it is while nothing has changed that it rests on, and judge it anew otherwise. A short one is read whole: from
+/// its post on it is the provider's (VI-ARCH 2.3), and what a program still writes there may count or not.
 struct PostedDescriptor {
   WorkQueue::Entry entry = {};  // of a valid one also where it lies, and its operation code
   Ptag tag = {};                // it is valid for VIs of this tag

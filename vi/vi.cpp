@@ -75,27 +75,35 @@ bool Vi::is_consistent() const {
 // --- consumer side ---------------------------------------------------------------------------------------
 
 Return Vi::post_send(const PostedDescriptor& found) {
-  const WorkQueue::Index index = send_.tail();
-  if (!post(send_, found)) return Return::Success;
-  if (transmission_enabled_) {
-    nic_.transport().send_posted(*this);
-  } else {
-    fail_by_status(finish(send_, index, status::flushed, {}), 0);  // VI-ARCH 5.1, 5.2, 5.4, 6.2
-  }
-  FCVI_ASSERT_CONSISTENT(*this);
+  if (post(send_, found)) send_posted();
   return Return::Success;
 }
 
 Return Vi::post_receive(const PostedDescriptor& found) {
-  const WorkQueue::Index index = receive_.tail();
-  if (!post(receive_, found)) return Return::Success;
-  if (state() == State::Error) {
-    finish(receive_, index, status::flushed, {.length_bytes = 0});  // VI-ARCH 5.4; nothing fails any more in Error
-  } else {
-    nic_.transport().receive_posted(*this);
-  }
-  FCVI_ASSERT_CONSISTENT(*this);
+  if (post(receive_, found)) receive_posted();
   return Return::Success;
+}
+
+void Vi::post_valid(bool receive_queue, const WorkQueue::Entry& entry) {
+  (receive_queue ? receive_ : send_).push(entry);
+  receive_queue ? receive_posted() : send_posted();
+}
+
+/// The last one of the queue.
+inline void Vi::send_posted() {
+  if (transmission_enabled_) [[likely]]
+    nic_.transport().send_posted(*this);
+  else
+    fail_by_status(finish(send_, send_.tail() - 1, status::flushed, {}), 0);  // VI-ARCH 5.1, 5.2, 5.4, 6.2
+  FCVI_ASSERT_CONSISTENT(*this);
+}
+
+inline void Vi::receive_posted() {
+  if (state() == State::Error)  // VI-ARCH 5.4; nothing fails any more there
+    finish(receive_, receive_.tail() - 1, status::flushed, {.length_bytes = 0});
+  else
+    nic_.transport().receive_posted(*this);
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 
 bool Vi::post(WorkQueue& queue, const PostedDescriptor& found) {
@@ -105,7 +113,7 @@ bool Vi::post(WorkQueue& queue, const PostedDescriptor& found) {
       found.valid && found.tag == attributes_.ptag && found.entry.generation == nic_.memory().generation();
   if (stands && queue.post(found.entry, taken)) [[likely]]
     return true;
-  const auto& [address, handle, code, host, host_bytes, generation] = found.entry;
+  const auto [address, handle] = std::pair(found.entry.address, found.entry.handle);
   const PostRules rules{nic_.memory(), attributes_.ptag, nic_.limits().max_segments_per_descriptor};
   const PostedDescriptor anew = judge_post(rules, receive_queue, address, handle, queue.has_room(taken));
   if (anew.valid && queue.post(anew.entry, taken)) return true;

@@ -89,6 +89,8 @@ class Vi final : private machines::vi_endpoint::Context {
   /// status is zero by then.
   Return post_send(const PostedDescriptor& found);
   Return post_receive(const PostedDescriptor& found);
+  /// The same for one that was judged valid by what binds this VI now. Pre: there is room (`taken_count()` counts).
+  void post_valid(bool receive_queue, const WorkQueue::Entry& entry);
   /// VipSendDone / VipRecvDone: Success or DescriptorError with the descriptor's address; NotDone;
   /// DescriptorError with address 0 when the queue is empty.
   Return send_done(std::uint64_t& address) { return dequeue(send_, address); }
@@ -225,6 +227,8 @@ class Vi final : private machines::vi_endpoint::Context {
 
   /// False: refused, and the consumer was told.
   bool post(WorkQueue& queue, const PostedDescriptor& found);
+  void send_posted();
+  void receive_posted();
   static PostedDescriptor unjudged(std::uint64_t address, wire::MemHandle handle) {
     return {.entry = {.address = address, .handle = handle}};
   }
@@ -247,8 +251,7 @@ class Vi final : private machines::vi_endpoint::Context {
   /// False: the descriptor's memory was gone, which the consumer was told; a failure is due (VI-DG 6.3.1).
   bool finish(WorkQueue& queue, WorkQueue::Index index, std::uint32_t status, Written written);
   bool write_completion(const WorkQueue::Entry& entry, std::uint32_t status, Written written);
-  struct ShortDescriptor;
-  [[nodiscard]] bool read_short(const WorkQueue& queue, Access access, ShortDescriptor& found) const;
+  [[nodiscard]] const WorkQueue::Entry* next_short(const WorkQueue& queue) const;
   void complete_next(WorkQueue& queue, std::uint32_t status);
   void announce(WorkQueue& queue, std::uint32_t count);
   void flush(WorkQueue& queue);

@@ -7,14 +7,12 @@
 
 namespace vi {
 namespace {
-constexpr std::uint32_t first_capacity = 4;  // entries; most VIs of a large run stay small
+constexpr std::uint32_t first_capacity = 2;  // entries; most VIs of a large run stay small
 }
 
 bool WorkQueue::post(const Entry& entry, std::uint64_t taken) {
   if (!has_room(taken)) return false;
-  if (size() == capacity_) grow();
-  this->entry(tail_) = entry;
-  ++tail_;
+  push(entry);
   FCVI_ASSERT_CONSISTENT(*this);
   return true;
 }

@@ -24,6 +24,11 @@ class WorkQueue {
     std::byte* host = nullptr;
     std::uint32_t host_bytes = 0;
     std::uint32_t generation = 0;  // 0: unknown
+    // The same of what it says, where that is short: a Send or a receive of one data segment, which may be used so.
+    std::byte* data = nullptr;
+    std::uint32_t data_bytes : 31 = 0;  // 0: it is not short, or unknown
+    std::uint32_t has_immediate : 1 = 0;
+    std::uint32_t immediate_data = 0;
     [[nodiscard]] bool completed() const { return (status & status::done) != 0; }
   };
 
@@ -33,6 +38,13 @@ class WorkQueue {
   /// False when the queue holds `limit` descriptors already, with `taken` that were taken from it and count on (VI-DG
   /// 3.8.1, VI Overrun).
   bool post(const Entry& entry, std::uint64_t taken = 0);
+  /// Pre: has_room().
+  void push(const Entry& entry) {
+    if (size() == capacity_) [[unlikely]]
+      grow();
+    this->entry(tail_) = entry;
+    ++tail_;
+  }
   [[nodiscard]] bool has_room(std::uint64_t taken) const { return size() + taken < limit_; }
 
   [[nodiscard]] bool empty() const { return head_ == tail_; }  // nothing posted and not dequeued

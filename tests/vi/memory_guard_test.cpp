@@ -190,8 +190,8 @@ TEST_F(Unmapped, connected_transfer_asks_before_each_access) {
   std::array<std::uint8_t, 4> frame{};
   SendWork sending;
   ReceiveWork receiving;
-  EXPECT_EQ(accesses([&] { bench.post_send(sent); }), 1);
-  EXPECT_EQ(accesses([&] { bench.post_receive(received); }), 1);
+  EXPECT_EQ(accesses([&] { bench.post_send(sent); }), 2);
+  EXPECT_EQ(accesses([&] { bench.post_receive(received); }), 2);
   EXPECT_EQ(accesses([&] { sending = bench.begin(); }), 2);
   EXPECT_EQ(accesses([&] { receiving = bench.claim(4); }), 2);
   EXPECT_EQ(accesses([&] { EXPECT_TRUE(sending.data.gather(frame)); }), 1);

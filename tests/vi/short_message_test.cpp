@@ -74,6 +74,7 @@ class ShortMessageEnd {
                         .immediate_data = 0xABCD0000u + shape.content,
                         .length_bytes = sum + static_cast<std::uint32_t>(shape.length_error)};
     posted_.push_back(posted);
+    if (at != 1) long_.push_back(posted);
     const wire::MemHandle handle = shape.itself_in_extra ? extra_handle_ : bench_.arena_handle;
     shape.receive ? bench_.vi->post_receive(posted.address(), handle) : bench_.vi->post_send(posted.address(), handle);
   }
@@ -88,10 +89,10 @@ class ShortMessageEnd {
     posted.control().length_bytes = 8;
     posted_.push_back(posted);
   }
-  /// A program that writes into a descriptor that it has posted.
+  /// A program that writes into a descriptor that it has posted. Of a short one it may count or not.
   void meddle(std::uint32_t draw) {
-    if (posted_.empty()) return;
-    const Posted& posted = posted_[posted_.size() - 1 - draw % std::min<std::size_t>(4, posted_.size())];
+    if (long_.empty()) return;
+    const Posted& posted = long_[long_.size() - 1 - draw % std::min<std::size_t>(4, long_.size())];
     switch (draw / 16 % 5) {
       case 0: posted.control().segment_count = static_cast<std::uint16_t>(draw / 256 % 3); break;
       case 1: posted.control().control = static_cast<std::uint16_t>(draw / 256 % 32); break;
@@ -223,7 +224,7 @@ class ShortMessageEnd {
   const bool short_cuts_;
   Piece extra_, small_;
   wire::MemHandle extra_handle_{}, small_handle_{};
-  std::vector<Posted> posted_;
+  std::vector<Posted> posted_, long_;
   std::vector<Piece> buffers_;
   std::vector<SendWork> sends_;
   std::vector<std::pair<ReceiveWork, std::uint32_t>> receives_;
@@ -302,6 +303,50 @@ class ShortMessageHistory {
   std::mt19937 random_;
   ShortMessageEnd with_, without_;
 };
+
+// VI-ARCH 2.3: from its post on a descriptor is the provider's. A short one goes as it was posted.
+TEST(ShortDescriptor, posted_and_then_written_to_goes_as_it_was_posted) {
+  Bench bench({.level = ReliableDelivery});
+  bench.connect();
+  const Piece data = bench.allocate(8);
+  const Posted posted{bench.allocate(64, 64).host};
+  posted.control() = {.segment_count = 1, .control = control::immediate, .immediate_data = 7, .length_bytes = 8};
+  posted.segment(0) = bench.segment(data);
+  bench.vi->post_send(posted.address(), bench.arena_handle);
+  posted.control() = {.segment_count = 9, .control = 0xFFFF, .immediate_data = 8, .length_bytes = 4};
+  posted.segment(0) = {};
+  std::array<std::uint8_t, 64> frame{};
+  const auto found = bench.vi->read_short_send(frame);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->length_bytes, 8U);
+  EXPECT_TRUE(found->has_immediate);
+  EXPECT_EQ(found->immediate_data, 7U);
+}
+
+// VI-ARCH 3.2.2.1: a receive that was posted under another tag is judged by the one that the VI has.
+TEST(ShortDescriptor, posted_before_the_VI_has_another_tag_is_judged_anew) {
+  Bench bench({.level = ReliableDelivery});
+  Ptag mine{}, other{};
+  ASSERT_EQ(bench.nic.memory().create_ptag(mine), Return::Success);
+  ASSERT_EQ(bench.nic.memory().create_ptag(other), Return::Success);
+  ViAttributes attributes = bench.vi->attributes();
+  attributes.ptag = mine;
+  ASSERT_EQ(bench.nic.set_vi_attributes(*bench.vi, attributes), Return::Success);
+  const Piece memory = bench.allocate(128, 64);
+  wire::MemHandle handle{};
+  ASSERT_EQ(bench.nic.memory().register_region(memory.address(), memory.host, memory.size, {.ptag = mine}, handle),
+            Return::Success);
+  const Posted posted{memory.host};
+  posted.control() = {.segment_count = 1};
+  posted.segment(0) = {memory.address() + 64, handle.value, 8};
+  bench.vi->post_receive(posted.address(), handle);
+  attributes.ptag = other;
+  ASSERT_EQ(bench.nic.set_vi_attributes(*bench.vi, attributes), Return::Success);
+  bench.connect();
+  const std::array<std::uint8_t, 8> data{1, 2, 3, 4, 5, 6, 7, 8};
+  EXPECT_FALSE(bench.vi->receive_short(data, std::nullopt));
+  EXPECT_EQ(memory.bytes()[64], 0);
+}
 
 class ShortMessage : public ::testing::TestWithParam<ReliabilityLevel> {};
 
