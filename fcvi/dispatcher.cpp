@@ -54,7 +54,9 @@ bool Dispatcher::take_header(const fc2::ReceivedFrame& frame) {
 }
 
 void Dispatcher::data_frame_received(const fc2::ReceivedFrame& frame) {
-  if (!repeats_header(frame) && !take_header(frame)) return discard_frame(frame, fc2::Discard::BadPayload);
+  // The first frame of a message has another MSG_ID than that before.
+  if ((frame.first_of_sequence || !repeats_header(frame)) && !take_header(frame))
+    return discard_frame(frame, fc2::Discard::BadPayload);
   const wire::fcvi::IuInfo& iu = *iu_;
   const DeviceHeader* const header = &header_;
   if (iu.r_ctl != frame.header.r_ctl) return discard_frame(frame, fc2::Discard::BadHeader);

@@ -91,7 +91,7 @@ fc2::FrameSource::Next MessageSender::next_frame(fc2::Frame& frame) {
     if (vi == nullptr || !vi->can_transmit()) return Next::Exhausted;
     if (!sending_) {
       const Begun begun = start_next(frame);
-      if (begun == Begun::SentWhole) return Next::Made;
+      if (begun == Begun::SentWhole) return has_more() ? Next::Made : Next::MadeLast;
       if (begun == Begun::Nothing) return Next::Exhausted;
     }
     fc2::SequenceSender& sequence = pipeline_->sequence;
@@ -103,6 +103,9 @@ fc2::FrameSource::Next MessageSender::next_frame(fc2::Frame& frame) {
     process(message, mo::LocalProtectionError{});  // its memory is gone; the next message may go on
   }
 }
+
+/// Pre: nothing is being sent.
+bool MessageSender::has_more() const { return endpoint_.vi != nullptr && !endpoint_.vi->send_queue_empty(); }
 
 MessageSender::Begun MessageSender::start_next(fc2::Frame& frame) {
   if (pipeline_ != nullptr && (pipeline_->messages.size() == endpoint_.window || pipeline_->failing))

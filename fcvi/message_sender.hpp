@@ -75,6 +75,7 @@ class MessageSender final : public fc2::FrameSource,
   [[nodiscard]] bool read(std::span<std::uint8_t> to, const std::uint8_t* from) const override;
   enum class Begun : std::uint8_t { Nothing, Message, SentWhole };
   Begun start_next(fc2::Frame& frame);
+  [[nodiscard]] bool has_more() const;
   [[nodiscard]] bool may_go_whole() const;
   bool send_short(fc2::Frame& frame);
   bool send_whole(fc2::Frame& frame, vi::SendWork& work);

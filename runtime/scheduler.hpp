@@ -1,6 +1,7 @@
 // Events in time order. The protocol core's only clock: a driver decides how time passes (virtual, or real).
 #pragma once
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "runtime/time.hpp"
@@ -58,6 +59,22 @@ class Scheduler {
   /// whenever and by whom they were scheduled: what happens then does not depend on the order of what happened before.
   /// No two events of one time may have the same rank.
   void schedule_first(Event& event, TimeNs at, std::uint32_t rank);
+  /// As schedule(), for whoever does nothing more before the event is to fire. Where may_fire_at_once() was called and
+  /// nothing else is due, it fires within this call.
+  void schedule_at_once(Event& event, TimeNs at) {
+    if (at > now_ || !std::exchange(fires_at_once_, false) || !is_at_rest(now_)) return schedule(event, at);
+    if (event.pending()) cancel(event);
+    ++fired_;
+    event.fire(now_);
+  }
+  /// The caller is about to do one thing, and then nothing before it runs what is due: the first event that this
+  /// schedules for now may fire within it. `false`: that is over.
+  void may_fire_at_once(bool may) { fires_at_once_ = may; }
+  /// Nothing is due at `limit` or before.
+  [[nodiscard]] bool is_at_rest(TimeNs limit) {
+    close_gap();
+    return now_count_ == 0 && (heap_.empty() || heap_.front().at > limit);
+  }
   void schedule_after(Event& event, TimeNs delay) { schedule(event, delay >= never - now_ ? never : now_ + delay); }
   void cancel(Event& event);
 
@@ -114,6 +131,7 @@ class Scheduler {
   TimeNs now_;
   std::uint64_t next_order_ = std::uint64_t{1} << 32;  // those below are ranks
   std::uint64_t fired_ = 0;
+  bool fires_at_once_ = false;
   std::vector<Entry> heap_;
   // The root's event fires, or has fired: the next one that is scheduled takes its place, which most often is the same
   // one again. Until then its entry stays, before all others, and is looked at for its time and order only.

@@ -5,8 +5,9 @@
 namespace fc2 {
 
 RemotePort* RemotePorts::find(wire::FcId id) const {
+  if (last_found_ != nullptr && last_found_->peer() == id) return last_found_;
   const auto found = by_id_.find(id.value);
-  return found == by_id_.end() ? nullptr : found->second.get();
+  return found == by_id_.end() ? nullptr : last_found_ = found->second.get();
 }
 
 RemotePort& RemotePorts::at(wire::FcId id) {
@@ -51,6 +52,7 @@ bool RemotePorts::evict_one_of(Queue& queue) {
     queue.splice(queue.end(), queue, queue.begin());
     if (!oldest.in_use()) oldest.implicit_logout();
     if (oldest.in_use()) continue;  // from the first, or by whoever heard that the login is gone
+    last_found_ = nullptr;
     by_id_.erase(oldest.peer().value);
     ++port_.counters().ports_evicted;
     FCVI_ASSERT_CONSISTENT(*this);

@@ -49,6 +49,7 @@ class RemotePorts {
   PortListener& owner_;
   Queue others_, logged_in_;  // the oldest first; outlive the ports
   ById by_id_;
+  mutable RemotePort* last_found_ = nullptr;
   Timer<RemotePorts, &RemotePorts::tidy> tidy_{*this};
 };
 

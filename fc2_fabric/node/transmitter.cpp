@@ -42,6 +42,7 @@ void Transmitter::send(FramePtr frame) {
 void Transmitter::submit(FrameSource& source) {
   if (&source == asked_) return;  // it is asked on until it has no more
   if (source.transmitter_ != nullptr) return wake();
+  const bool was_idle = idle() && !pending();
   source.transmitter_ = this;
   ++round_size_;
   if (round_ == nullptr) {
@@ -51,6 +52,8 @@ void Transmitter::submit(FrameSource& source) {
     source.previous_ = round_->previous_;
     source.previous_->following_ = round_->previous_ = &source;
   }
+  if (was_idle && output_ != nullptr && !output_->paused())
+    return scheduler_.schedule_at_once(*this, output_->free_at());
   wake();
 }
 
@@ -85,6 +88,11 @@ bool Transmitter::pull() {
         amid_sequence_ = frame->eof == wire::Eof::n;
         output_->send(std::move(frame));
         return true;
+      case FrameSource::Next::MadeLast:
+        withdraw(source);
+        amid_sequence_ = false;
+        output_->send(std::move(frame));
+        return true;
       case FrameSource::Next::Exhausted: withdraw(source); break;
       case FrameSource::Next::Blocked:
         blocked_ = true;
@@ -116,7 +124,7 @@ void Transmitter::fire(TimeNs now) {
   bool more = true;
   for (std::size_t sent = 0; more && sent < frames_per_turn && output_ != nullptr && output_->free_at() <= now;) {
     const std::size_t run = send_run(frames_per_turn - sent);
-    if (run == 0) more = send_one();
+    more = (run != 0 || send_one()) && !idle();
     sent += std::max<std::size_t>(run, 1);
   }
   if (more) wake();

@@ -13,6 +13,7 @@ class FrameSource {
  public:
   enum class Next {
     Made,       // `frame` is complete
+    MadeLast,   // the same, and there is nothing more to send: leaves the round as if it were Exhausted
     Exhausted,  // nothing to send: leaves the round until submitted again
     Blocked,    // has work, but must wait (for a SEQ_ID): stays in the round
   };
