@@ -139,6 +139,80 @@ TEST(Engine, what_was_rung_before_is_served_before) {
   EXPECT_EQ(after.taken, 1u);
 }
 
+// So is what a thread does at once: not before what was rung.
+TEST(Engine, work_at_once_is_refused_where_something_was_rung_before) {
+  TestRuntime runtime;
+  Engine engine(runtime);
+  Source before;
+  int calls = 0;
+  const auto work = [&] { return ++calls, true; };
+  EXPECT_TRUE(engine.do_at_once(work));
+  EXPECT_TRUE(engine.do_at_once_and_settle(work));
+  before.submitted = 1;
+  engine.ring_later(before);
+  EXPECT_FALSE(engine.do_at_once(work));
+  EXPECT_FALSE(engine.do_at_once_and_settle(work));
+  EXPECT_EQ(calls, 2);
+  EXPECT_EQ(before.taken, 0u);
+}
+
+TEST(Engine, work_at_once_is_refused_while_somebody_is_inside) {
+  TestRuntime runtime;
+  Engine engine(runtime);
+  int calls = 0;
+  const auto work = [&] { return ++calls, true; };
+  engine.enter();
+  EXPECT_FALSE(engine.do_at_once(work));
+  EXPECT_FALSE(engine.do_at_once_and_settle(work));
+  engine.leave();
+  EXPECT_EQ(calls, 0);
+}
+
+// Who rings while it is done relies on the thread that does it, whether it does anything or not.
+TEST(Engine, what_is_rung_during_work_at_once_is_served) {
+  TestRuntime runtime;
+  Engine engine(runtime);
+  for (const bool settle : {false, true})
+    for (const bool done : {false, true}) {
+      Source source;
+      const auto work = [&] {
+        source.submitted = 1;
+        std::thread([&] { engine.ring(source); }).join();
+        return done;
+      };
+      EXPECT_EQ(settle ? engine.do_at_once_and_settle(work) : engine.do_at_once(work), done);
+      EXPECT_EQ(source.taken, 1u);
+    }
+}
+
+// Events fire in the order in which they were scheduled: what was due before the work comes before what it makes.
+TEST(Engine, events_of_work_at_once_fire_in_their_order) {
+  TestRuntime runtime;
+  Engine engine(runtime);
+  std::vector<int> order;
+  struct Noted final : runtime::Event {
+    Noted(std::vector<int>& told, int its_number) : order(told), number(its_number) {}
+    void fire(TimeNs) override { order.push_back(number); }
+    std::vector<int>& order;
+    const int number;
+  };
+  Noted due(order, 1), own(order, 2), next(order, 3);
+  runtime::Scheduler& scheduler = engine.scheduler();
+  scheduler.schedule(due, scheduler.now() + 1);  // long past by the clock
+  const auto work = [&](bool two) {
+    scheduler.schedule_at_once(own, scheduler.now());
+    if (two) scheduler.schedule_at_once(next, scheduler.now());
+    order.push_back(0);
+    return true;
+  };
+  ASSERT_TRUE(engine.do_at_once_and_settle([&] { return work(false); }));
+  EXPECT_EQ(order, (std::vector{0, 2, 1}));
+  order.clear();
+  ASSERT_TRUE(engine.do_at_once_and_settle([&] { return work(true); }));
+  EXPECT_EQ(order, (std::vector{2, 0, 3})) << "nothing else was due";
+  EXPECT_EQ(scheduler.pending_count(), 0u);
+}
+
 TEST(Engine, ring_returns_while_another_is_inside_who_serves_it_when_leaving) {
   TestRuntime runtime;
   Engine engine(runtime);

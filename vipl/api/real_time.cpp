@@ -49,6 +49,10 @@ bool has_cores() {
   return several;
 }
 
+// Of each thread. Every poll that finds something reads it: without a call of the linker's.
+[[gnu::tls_model("initial-exec")]] constinit thread_local Patience own_patience;
+[[gnu::tls_model("initial-exec")]] constinit thread_local WaitSpin own_wait_spin;
+
 class RealTime final : public Runtime {
  public:
   void serve_with(Engine& engine) { engine_ = &engine; }
@@ -64,14 +68,10 @@ class RealTime final : public Runtime {
   void call_service() override {
     boost::asio::post(io_, [this] { engine_->serve(); });
   }
-  Patience* patience() override {
-    thread_local Patience of_this_thread;
-    return &of_this_thread;
-  }
+  Patience* patience() override { return &own_patience; }
   WaitSpin* wait_spin() override {
-    thread_local WaitSpin of_this_thread;
-    of_this_thread.longest = wait_spin_.load(std::memory_order_relaxed);
-    return of_this_thread.longest != 0 && has_cores() ? &of_this_thread : nullptr;
+    own_wait_spin.longest = wait_spin_.load(std::memory_order_relaxed);
+    return own_wait_spin.longest != 0 && has_cores() ? &own_wait_spin : nullptr;
   }
   TimeNs poll_spin() override { return has_cores() ? poll_spin_.load(std::memory_order_relaxed) : 0; }
   [[nodiscard]] Place place(TimeNs now) override;

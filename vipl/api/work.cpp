@@ -34,30 +34,51 @@ std::optional<vi::PostedDescriptor> judge(Domain& domain, ViObject& vi, bool rec
 /// at once. Who posts fewer is never kept waiting.
 constexpr std::uint64_t many_sends = 8;
 
-void ring_send(Engine& engine, ViObject& vi) {
-  const bool gathers = vi.gathers_sends.load(std::memory_order_relaxed) && vi.port(false).outstanding() > many_sends;
-  gathers ? engine.ring_soon(vi) : engine.ring(vi);
+bool gathers(ViObject& vi) {
+  return vi.gathers_sends.load(std::memory_order_relaxed) && vi.port(false).outstanding() > many_sends;
 }
 
-VIP_RETURN post(VIP_VI_HANDLE handle, VIP_DESCRIPTOR* descriptor, VIP_MEM_HANDLE memory, bool receive_queue) {
-  Domain* domain = Domain::find();
-  ViObject* vi = domain == nullptr ? nullptr : domain->find<ViObject>(handle);
-  if (vi == nullptr)
-    return VIP_INVALID_PARAMETER;  // an address that is not valid is a Post Descriptor Error (3.8.1), NULL too
-  const auto found = judge(*domain, *vi, receive_queue, handle, vipl::address_of(descriptor), memory);
+void ring_send(Engine& engine, ViObject& vi) { gathers(vi) ? engine.ring_soon(vi) : engine.ring(vi); }
+
+/// Most posts find the engine free: then the model takes them at once, past the queue of posts. False: nothing has
+/// happened.
+template <bool receive_queue>
+bool post_at_once(Engine& engine, ViObject& vi, void* owner, std::uint64_t address, VIP_MEM_HANDLE memory) {
+  const auto post = [=, &vi] { return vi.post_at_once(owner, receive_queue, address, wire::MemHandle{memory}); };
+  if (receive_queue) return vi.receives_wait.load(std::memory_order_relaxed) && engine.do_at_once(post);
+  if (gathers(vi)) return false;
+  const vipl::Cancellation held(vipl::Cancellation::Held);
+  return engine.do_at_once_and_settle(post);
+}
+
+[[gnu::noinline]] VIP_RETURN submit(Domain& domain, ViObject& vi, bool receive_queue, void* owner,
+                                    std::uint64_t address, VIP_MEM_HANDLE memory) {
+  const auto found = judge(domain, vi, receive_queue, owner, address, memory);
   if (!found) return VIP_INVALID_PARAMETER;
-  const WorkPort::Posted posted = vi->port(receive_queue).post(handle, *found);
+  const WorkPort::Posted posted = vi.port(receive_queue).post(owner, *found);
   if (posted == WorkPort::Posted::Gone) return VIP_INVALID_PARAMETER;
   if (posted == WorkPort::Posted::Full) return VIP_ERROR_RESOURCE;
-  Engine& engine = domain->engine();
+  Engine& engine = domain.engine();
   if (!receive_queue || !found->valid || posted == WorkPort::Posted::Overrun) {
-    receive_queue ? engine.ring(*vi) : ring_send(engine, *vi);
+    receive_queue ? engine.ring(vi) : ring_send(engine, vi);
     return VIP_SUCCESS;
   }
-  engine.ring_later(*vi);
+  engine.ring_later(vi);
   // After that: the engine says that they wait no more before it looks at the bells for the last time.
-  if (!vi->receives_wait.load()) engine.ring(*vi);
+  if (!vi.receives_wait.load()) engine.ring(vi);
   return VIP_SUCCESS;
+}
+
+template <bool receive_queue>
+VIP_RETURN post(VIP_VI_HANDLE handle, VIP_DESCRIPTOR* descriptor, VIP_MEM_HANDLE memory) {
+  Domain* domain = Domain::find();
+  ViObject* vi = domain == nullptr ? nullptr : domain->find<ViObject>(handle);
+  if (vi == nullptr) [[unlikely]]
+    return VIP_INVALID_PARAMETER;  // an address that is not valid is a Post Descriptor Error (3.8.1), NULL too
+  const std::uint64_t address = vipl::address_of(descriptor);
+  if (post_at_once<receive_queue>(domain->engine(), *vi, handle, address, memory)) [[likely]]
+    return VIP_SUCCESS;
+  return submit(*domain, *vi, receive_queue, handle, address, memory);
 }
 
 VIP_RETURN to_api(Taken taken, VIP_RETURN not_done) {
@@ -82,6 +103,14 @@ VIP_RETURN take(VIP_VI_HANDLE handle, bool receive_queue, VIP_DESCRIPTOR** descr
   return to_api(taken, VIP_NOT_DONE);
 }
 
+[[gnu::noinline]] VIP_RETURN wait_for(Domain& domain, WorkPort& queue, void* owner, VIP_ULONG timeout_ms,
+                                      VIP_DESCRIPTOR** descriptor) {
+  WorkPort::Completion completion{};
+  const Taken taken = queue.wait(owner, vipl::deadline(domain.runtime(), timeout_ms), completion);
+  *descriptor = reinterpret_cast<VIP_DESCRIPTOR*>(completion.address);
+  return to_api(taken, VIP_TIMEOUT);
+}
+
 VIP_RETURN wait(VIP_VI_HANDLE handle, bool receive_queue, VIP_ULONG timeout_ms, VIP_DESCRIPTOR** descriptor) {
   Domain* domain = Domain::find();
   ViObject* vi = domain == nullptr ? nullptr : domain->find<ViObject>(handle);
@@ -90,8 +119,8 @@ VIP_RETURN wait(VIP_VI_HANDLE handle, bool receive_queue, VIP_ULONG timeout_ms, 
   WorkPort& queue = vi->port(receive_queue);
   if (queue.has_completion_queue()) return queue.is_owned_by(handle) ? VIP_ERROR_RESOURCE : VIP_INVALID_PARAMETER;
   WorkPort::Completion completion{};
-  Taken taken = queue.take(handle, completion);  // what is there already needs no clock
-  if (taken == Taken::NotDone) taken = queue.wait(handle, vipl::deadline(domain->runtime(), timeout_ms), completion);
+  const Taken taken = queue.take(handle, completion);  // what is there already needs no clock
+  if (taken == Taken::NotDone) return wait_for(*domain, queue, handle, timeout_ms, descriptor);
   *descriptor = reinterpret_cast<VIP_DESCRIPTOR*>(completion.address);
   return to_api(taken, VIP_TIMEOUT);
 }
@@ -112,10 +141,10 @@ VIP_RETURN notify(VIP_VI_HANDLE handle, bool receive_queue, VIP_PVOID context, H
 }  // namespace
 
 VIP_RETURN VipPostSend(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR* DescriptorPtr, VIP_MEM_HANDLE MemoryHandle) {
-  return data_api([=] { return post(ViHandle, DescriptorPtr, MemoryHandle, false); });
+  return data_api([=] { return post<false>(ViHandle, DescriptorPtr, MemoryHandle); });
 }
 VIP_RETURN VipPostRecv(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR* DescriptorPtr, VIP_MEM_HANDLE MemoryHandle) {
-  return data_api([=] { return post(ViHandle, DescriptorPtr, MemoryHandle, true); });
+  return data_api([=] { return post<true>(ViHandle, DescriptorPtr, MemoryHandle); });
 }
 VIP_RETURN VipSendDone(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR** DescriptorPtr) {
   return data_api([=] { return take(ViHandle, false, DescriptorPtr); });

@@ -31,6 +31,16 @@ bool Engine::try_begin() {
   return true;
 }
 
+// What this thread has rung before, and what it knows that others have, is on the list, or was taken off it.
+bool Engine::try_begin_in_turn() {
+  if (rung_.load() != nullptr || control_calls_.load() != 0 || !try_begin()) return false;
+  if (taken_ == nullptr) [[likely]]
+    return true;
+  end();
+  serve_rung();
+  return false;
+}
+
 void Engine::begin() {
   lock_.lock();
   MemoryFaults::enter();
@@ -56,6 +66,21 @@ void Engine::end_and_notify() {
 }
 
 // --- data plane ------------------------------------------------------------------------------------------
+
+// What a slice does that finds nothing to do. False: there is something.
+bool Engine::rest(TimeNs now) {
+  if (!scheduler_.is_at_rest(now) || !later_.empty() || rung_.load() != nullptr ||
+      backlog_.load(std::memory_order_relaxed))
+    return false;
+  scheduler_.run_until(now);
+  runtime_.set_alarm(scheduler_.next_time(), now);
+  return true;
+}
+
+[[gnu::noinline, gnu::cold]] void Engine::serve_rung() {
+  const Cancellation held(Cancellation::Held);
+  after_unlock(false);
+}
 
 void Engine::ring(Bell& bell) {
   const Cancellation held(Cancellation::Held);

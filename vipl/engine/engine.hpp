@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -50,6 +51,14 @@ class Engine final : public runtime::CoreGuard {
   void set_failure_handler(std::function<void()> handler) { failed_ = std::move(handler); }
 
   // --- data plane, any thread, never waits ---------------------------------------------------------------
+  /// Instead of submitting work and ringing: calls work() inside, where nobody is and nothing waits that was submitted
+  /// before, so that its turn is now. work() says whether it has done anything; what it does makes no events and meets
+  /// no cancellation point. False: nothing has happened.
+  template <class Work>
+  [[nodiscard]] bool do_at_once(Work work);
+  /// The same, followed by a slice. Pre: pthread_cancel() is held back.
+  template <class Work>
+  [[nodiscard]] bool do_at_once_and_settle(Work work);
   /// Work was submitted to `bell`.
   void ring(Bell& bell);
   /// The same for work that matters only when something else happens: it is done before that, and nothing is done now.
@@ -137,6 +146,11 @@ class Engine final : public runtime::CoreGuard {
  private:
   // The holder of the lock may access consumers' memory until it releases it.
   bool try_begin();
+  bool try_begin_in_turn();
+  template <class Work>
+  bool try_work(Work& work);
+  void serve_rung();
+  [[nodiscard]] bool rest(TimeNs now);
   void begin();
   void end() {
     if (!notified_.empty()) [[unlikely]]
@@ -194,6 +208,40 @@ class Engine final : public runtime::CoreGuard {
   alignas(64) std::atomic<TimeNs> looked_{0};
   alignas(64) std::atomic<TimeNs> inputs_due_{runtime::never};  // never: there are none
 };
+
+template <class Work>
+bool Engine::try_work(Work& work) {
+  try {
+    return work();
+  } catch (const std::exception&) {
+    if (failed_) failed_();
+  }
+  return true;
+}
+
+template <class Work>
+bool Engine::do_at_once(Work work) {
+  if (!try_begin_in_turn()) return false;
+  const bool done = try_work(work);
+  end();
+  if (rung_.load() != nullptr) [[unlikely]]
+    serve_rung();
+  return done;
+}
+
+template <class Work>
+bool Engine::do_at_once_and_settle(Work work) {
+  if (!try_begin_in_turn()) return false;
+  const TimeNs now = not_before_the_core(runtime_.now());
+  scheduler_.may_fire_at_once(scheduler_.is_at_rest(now));
+  const bool done = try_work(work);
+  scheduler_.may_fire_at_once(false);
+  const bool more = done && !rest(now) && slice(runtime_.slice_events(), now);
+  end();
+  if (more || rung_.load() != nullptr) [[unlikely]]
+    after_unlock(more);
+  return done;
+}
 
 template <class Ready>
 bool Engine::wait_until(EventCount& point, TimeNs deadline, Ready ready) {

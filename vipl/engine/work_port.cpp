@@ -1,6 +1,7 @@
 #include "vipl/engine/work_port.hpp"
 
 #include <mutex>
+#include <utility>
 
 #include "vipl/engine/handle_slots.hpp"
 #include "vipl/engine/waiting.hpp"
@@ -39,9 +40,9 @@ bool WorkPort::try_rest() {
   const std::lock_guard takers(take_lock_, std::adopt_lock);
   submissions_.reset();
   completions_.reset();
-  engine_.taken(completed_.load() - dequeued_.load());  // nobody will
+  engine_.taken(completed_.load() - dequeued_.load() + std::exchange(untold_, 0));  // nobody will
   queue_.store(nullptr);
-  for (auto* counter : {&posted_, &completed_, &refused_, &dequeued_}) counter->store(0);
+  for (auto* counter : {&posted_, &posted_inside_, &completed_, &refused_, &dequeued_}) counter->store(0);
   return true;
 }
 
@@ -51,8 +52,7 @@ WorkPort::Posted WorkPort::post(void* owner, const Submission& submission) {
   const std::lock_guard lock(post_lock_);
   if (owner_.load() != owner) return Posted::Gone;
   const std::uint64_t posted = posted_.load(std::memory_order_relaxed);
-  const std::uint64_t outstanding =
-      posted - dequeued_.load(std::memory_order_relaxed) - refused_.load(std::memory_order_relaxed);
+  const std::uint64_t outstanding = this->outstanding();
   if (outstanding >= overrun_room * limit_) return Posted::Full;
   submissions_.make_room();
   // First: it is counted before it can be dequeued. The lock and the bell, which is rung next, are the barriers.
@@ -75,10 +75,13 @@ Taken WorkPort::pop(void* owner, Completion& completion) {
   if (owner_.load() != owner) return Taken::Gone;
   if (!completions_.pop(completion)) return Taken::NotDone;
   dequeued_.store(dequeued_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
-  // Then a look at who waits: a locked instruction (x86), or release and acquire that stay in order (AArch64), between.
-  engine_.taken(1);
-  // Threads that wait for more return: the queue is empty now.
-  if (arrivals_.has_waiters() && empty()) engine_.runtime().notify_all(arrivals_);
+  ++untold_;
+  if (waiting_count() == 0) {
+    engine_.taken(std::exchange(untold_, 0));  // whether there are any is all that it asks
+    // Then a look at who waits: a locked instruction (x86), or release and acquire that stay in order (AArch64),
+    // between. Threads that wait for more return: the queue is empty now.
+    if (arrivals_.has_waiters() && empty()) engine_.runtime().notify_all(arrivals_);
+  }
   return completion.error ? Taken::Error : Taken::Success;
 }
 
@@ -115,14 +118,14 @@ void WorkPort::complete(const Completion& completion) {
   // before this one can be dequeued: it has an entry even if a poller takes it at once (VI-DG 3.5.7), and no entry
   // counts for another.
   const std::uint64_t completed = completed_.load(std::memory_order_relaxed) + 1;
-  const std::uint64_t waiting = completed - dequeued_.load();
+  CompletionPort* const queue = queue_.load(std::memory_order_relaxed);
+  const std::uint64_t waiting = queue == nullptr ? 0 : completed - dequeued_.load();
   // Seen no later than the ring's next place: that store is the barrier before the look at who waits (x86: xchg;
   // elsewhere a release store that no later sequentially consistent load overtakes).
   completed_.store(completed, std::memory_order_relaxed);
   engine_.can_be_taken();
   completions_.push(completion);
   // A napping poller is woken once, at the end: on one core it runs at once, and would sleep again if woken too early.
-  CompletionPort* const queue = queue_.load(std::memory_order_relaxed);
   if (queue != nullptr && (entries_.load() & entry_mask) < waiting) {
     entries_.fetch_add(one_entry);
     return queue->push({owner_.load(std::memory_order_relaxed), receive_queue_});

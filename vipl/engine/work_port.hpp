@@ -48,13 +48,13 @@ class WorkPort {
   [[nodiscard]] bool empty() const {
     // In this order: descriptors posted meanwhile can only make it look less empty.
     const std::uint64_t gone = dequeued_.load() + refused_.load();
-    return posted_.load() == gone;
+    return posted_.load() + posted_inside_.load() == gone;
   }
   /// Descriptors that were posted and not dequeued, as far as this thread has seen.
   [[nodiscard]] std::uint64_t outstanding() const {
     constexpr auto relaxed = std::memory_order_relaxed;
     const std::uint64_t gone = dequeued_.load(relaxed) + refused_.load(relaxed);
-    return posted_.load(relaxed) - gone;
+    return posted_.load(relaxed) + posted_inside_.load(relaxed) - gone;
   }
   /// VipCQDone took an entry of this queue. False: it does not belong to `owner` any more.
   bool entry_taken(void* owner);
@@ -64,6 +64,15 @@ class WorkPort {
                    const Completion& completion);
 
   // --- engine --------------------------------------------------------------------------------------------
+  /// A post of `owner` may become a descriptor of the queue now. False: it is to be post()ed, for others came before
+  /// it, or there is no room, or the owner is another one.
+  [[nodiscard]] bool may_post_inside(void* owner) {
+    return owner_.load(std::memory_order_relaxed) == owner && submissions_.empty() && outstanding() < limit_;
+  }
+  /// It does, or is refuse()d. Counted before it can be dequeued: complete() is the barrier.
+  void count_post_inside() {
+    posted_inside_.store(posted_inside_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
   /// Any?
   [[nodiscard]] bool has_next() { return !submissions_.empty(); }
   /// The next submission.
@@ -92,6 +101,7 @@ class WorkPort {
   // Written by the engine alone.
   std::atomic<std::uint64_t> completed_{0};  // counted before it can be dequeued
   std::atomic<std::uint64_t> refused_{0};
+  std::atomic<std::uint64_t> posted_inside_{0};  // besides posted_
   /// Entries in the completion queue (low half), of which user of this object (high half).
   std::atomic<std::uint64_t> entries_{0};
 
@@ -101,6 +111,7 @@ class WorkPort {
 
   alignas(64) FutexLock take_lock_;  // dequeuers'; the engine never takes it
   std::atomic<std::uint64_t> dequeued_{0};
+  std::uint64_t untold_ = 0;  // of them, to the engine, which hears of them when nothing is left
   GrowingRing<Completion> completions_;
 };
 
