@@ -221,10 +221,14 @@ bool Endpoint::any_of_queue(Event& event) {
   return from_queue(event, vi, received != VIP_FALSE);
 }
 
+/// A look for a receive that finds none reads what other processes have written. So who sends looks for its sends
+/// first, which most often are complete, and only now and then for receives although there were sends.
 bool Endpoint::any_of_connections(Event& event) {
   for (std::size_t i = 0; i < connections_.size(); ++i) {
     const std::uint64_t connection = turn_;
-    if (take_receive(connection, event) || take_send(connection, event)) return true;
+    const bool sends_first = ++looks_ % sends_first_times != 0;
+    if (sends_first && take_send(connection, event)) return true;
+    if (take_receive(connection, event) || (!sends_first && take_send(connection, event))) return true;
     turn_ = turn_ + 1 == connections_.size() ? 0 : turn_ + 1;
   }
   return false;

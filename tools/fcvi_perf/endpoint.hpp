@@ -141,6 +141,8 @@ class Endpoint {
   Memory peer_;
   std::vector<Connection> connections_;
   std::uint64_t turn_ = 0;
+  static constexpr std::uint64_t sends_first_times = 16;  ///< the last of so many looks is for receives first
+  std::uint64_t looks_ = 0;
   Patience patience_{1};
 };
 
