@@ -228,6 +228,21 @@ class Conversation:
         self.frames = order
         return self
 
+    def split(self, name: str, bytes_each=128) -> "Conversation":
+        """A set-up IU in several frames, `name`.0 and so on; what its sender sends next has the SEQ_CNT behind them."""
+        whole, order = self.frames[name], {}
+        pieces = [whole.payload[at:at + bytes_each] for at in range(0, len(whole.payload), bytes_each)]
+        for key, frame in self.frames.items():
+            if key == name:
+                for i, piece in enumerate(pieces):
+                    last = i + 1 == len(pieces)
+                    order[f"{name}.{i}"] = replace(whole, payload=piece, parameter=i * bytes_each, seq_cnt=i, eof=0x42 if last else 0x41,
+                                                   f_ctl=whole.f_ctl if last else whole.f_ctl & ~(END | INITIATIVE))
+            else:
+                order[key] = replace(frame, seq_cnt=len(pieces)) if key == {"rqst": "resp2", "resp1": "resp3"}[name] else frame
+        self.frames = order
+        return self
+
     def list(self) -> list:
         return list(self.frames.values())
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from conversation import (CLIENT, CONNECTION_ID, END, INITIATIVE, LAST, OFFSET, RECEPTION, RELIABLE, RESPONDER, SEND_RESP, SERVER,
+from conversation import (CLIENT, CONNECTION_ID, END, FIRST, INITIATIVE, LAST, OFFSET, RECEPTION, RELIABLE, RESPONDER, SEND_RESP, SERVER,
                           UNASSIGNED, UNRELIABLE, WRITE_RESP, WRITE_RQST, Conversation, address)
 
 CASES = {}   # name -> (maker of a Conversation, violations)
@@ -76,7 +76,7 @@ good("a set-up is aborted", lambda: in_header(in_header(
     CONNECTION_ID))
 good("a frame at three places of its way", lambda: with_direction(one(UNRELIABLE), False).again("m.0").again("m.0"))
 good("a vendor's reason code", lambda: one().disconnect(flags=1, status=0xF10000))
-good("preference announced and used", lambda: one(pref=0x80).set("m.0", cs_ctl=0x80))
+good("preference announced and used", lambda: one(pref=0x80).set("m.0", cs_ctl=0x80).set("m.resp", cs_ctl=0x80))
 good("another OX_ID for each message, numbers wrap", lambda: wrapped())
 
 
@@ -95,6 +95,9 @@ good("a lost login leaves what was before", lambda: one(UNRELIABLE).again("plogi
      .again("plogi", ox_id=0x0F02, crc_error=True).message("n", 10))
 good("what a comment says is not always that it was lost", lambda: long(UNRELIABLE).set("m.1", comment="fault: delayed by 1 ms").set(
     "m.2", comment="losing").set("m.3", comment="waits: bob takes no frames now"))
+
+
+good("a set-up in several frames", lambda: connected().split("rqst").split("resp1").message("m", 10).disconnect())
 
 
 def lost(talk: Conversation, name: str, comment: str) -> Conversation:
@@ -181,6 +184,9 @@ case("data without a relative offset", "wrong_f_ctl", lambda: f_ctl(one(UNRELIAB
 case("Last_Sequence where a response is owed", "wrong_f_ctl", lambda: f_ctl(one(), "m.0", LAST, INITIATIVE))
 case("Sequence Initiative where there is no response", "wrong_f_ctl", lambda: f_ctl(one(RELIABLE), "m.0", INITIATIVE, LAST))
 case("the last bytes, but not the last frame", "wrong_f_ctl", lambda: f_ctl(one(UNRELIABLE), "m.0", clear=LAST | END))
+case("a Send without First_Sequence", "wrong_f_ctl", lambda: f_ctl(one(UNRELIABLE), "m.0", clear=FIRST))
+case("First_Sequence in a response", "wrong_f_ctl", lambda: f_ctl(one(), "m.resp", FIRST))
+case("Last_Sequence in a connect request", "wrong_f_ctl", lambda: f_ctl(connected(), "rqst", LAST))
 case("data behind a response", "wrong_payload_length", lambda: one().set("m.resp", payload=bytes(8)))
 case("data behind a RESP2", "wrong_payload_length", lambda: connected().set("resp2", payload=bytes(4)))
 case("data behind a Read request", "wrong_payload_length", lambda: connected().read("r", 100).set("r", payload=bytes(64)))
@@ -217,7 +223,22 @@ case("a bandwidth", "wrong_qos", lambda: in_payload(connected(), "resp1", 320, "
 case("PREF that was not announced", "wrong_preference", lambda: one(UNRELIABLE).set("m.0", cs_ctl=0x80))
 case("PREF announced and not used", "wrong_preference", lambda: one(UNRELIABLE, pref=0x80))
 
+case("PREF in a set-up", "wrong_preference", lambda: connected(pref=0x80).set("resp3", cs_ctl=0x80))
+case("PREF in a response that was not announced", "wrong_preference", lambda: one().set("m.resp", cs_ctl=0x80))
+case("PREF announced and not used in a Read response", "wrong_preference", lambda: connected(pref=0x80).read("r", 100).set("r", cs_ctl=0x80))
+case("three faults of one frame", {"wrong_r_ctl", "reserved_bits", "unknown_handle"}, lambda: in_header(in_header(
+    one(UNRELIABLE).set("m.0", r_ctl=0x04), "m.0", 6, ">H", 1), "m.0", 0, ">I", 99))
+
 # ---- set-up and Disconnect
+case("a frame of a connect request is missing", "seq_cnt_gap", lambda: connected().split("rqst").drop("rqst.1").message("m", 10))
+case("the last frame of a connect request is missing", "seq_cnt_gap", lambda: connected().split("rqst").drop("rqst.2").message("m", 10))
+case("a frame of a RESP1 is missing", "seq_cnt_gap", lambda: connected().split("resp1").drop("resp1.1").message("m", 10))
+case("the relative offset of a connect request jumps", "offset_gap", lambda: connected().split("rqst").set(
+    "rqst.1", parameter=132).message("m", 10))
+case("SEQ_ID changes within a connect request", "wrong_seq_id", lambda: connected().split("rqst").set("rqst.1", seq_id=99))
+case("SEQ_CNT of a RESP2", "seq_cnt_gap", lambda: connected().set("resp2", seq_cnt=7))
+case("SEQ_CNT of a Disconnect", "seq_cnt_gap", lambda: connected().disconnect().set("discon", seq_cnt=4))
+case("a RESP1 with a discriminator of another length", "wrong_answer", lambda: in_payload(connected(), "resp1", 15, ">B", 17))
 case("RETRY in a RESP1 only", "wrong_retry", lambda: flags(connected(), "resp1", 4))
 case("RETRY in a RESP2 only", "wrong_retry", lambda: flags(connected(), "resp2", 4))
 case("RETRY in a RESP3 only", "wrong_retry", lambda: flags(connected(), "resp3", 4))

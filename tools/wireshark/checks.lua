@@ -44,14 +44,15 @@ do
     return band(mask[5], 0xFFFF) == 0 and mask[6] == 0 and mask[7] == 0
   end
 
-  -- FC-VI 5.8.4: who has Sequence Initiative after an IU, and which ends the Exchange.
+  -- FC-VI 5.8.4, Table 1: who has Sequence Initiative after an IU, which begins the Exchange, and which ends it.
   local ends_exchange = {FCVI_CONNECT_RESP3 = true, FCVI_DISCONNECT_RESP = true, FCVI_SEND_RESP = true,
     FCVI_WRITE_RESP = true}
   local gives_initiative = {FCVI_CONNECT_RQST = true, FCVI_CONNECT_RESP1 = true, FCVI_CONNECT_RESP2 = true,
     FCVI_DISCONNECT_RQST = true, FCVI_READ_RQST = true}
-  local of_originator = {}
+  local of_originator, begins_exchange = {}, {}
   for opcode, iu in pairs(wire.ius) do
-    of_originator[opcode] = iu.category:find("request", 1, true) ~= nil or iu.name == "FCVI_CONNECT_RESP2"
+    begins_exchange[opcode] = iu.category:find("request", 1, true) ~= nil
+    of_originator[opcode] = begins_exchange[opcode] or iu.name == "FCVI_CONNECT_RESP2"
   end
 
   function checks.f_ctl(h, record)
@@ -68,6 +69,14 @@ do
       note(record, "wrong_f_ctl", "Sequence Initiative is not transferred")
     elseif iu.payload == "message_data" and h.payload > 0 and band(h.f_ctl, wire.relative_offset_present) == 0 then
       note(record, "wrong_f_ctl", "data without a relative offset")
+    elseif h.ends_sequence and gives_initiative[name] and h.last_sequence then
+      note(record, "wrong_f_ctl", "Last_Sequence, but an answer is owed")
+    elseif begins_exchange[h.opcode] then
+      if h.seq_cnt == 0 and h.parameter == 0 and band(h.f_ctl, wire.first_sequence) == 0 then
+        note(record, "wrong_f_ctl", "First_Sequence is not set")
+      end
+    elseif band(h.f_ctl, wire.first_sequence) ~= 0 then
+      note(record, "wrong_f_ctl", "First_Sequence, but the Exchange began before")
     end
   end
 
@@ -109,6 +118,9 @@ do
     end
     reserved_bits(h, record)
     checks.f_ctl(h, record)
+    if not h.iu.category:find("message", 1, true) and band(h.cs_ctl, wire.cs_ctl_preference) ~= 0 then  -- FC-VI 5.8.2
+      note(record, "wrong_preference", "PREF is set, but this is no message")
+    end
     if h.iu.payload == "none" and h.payload ~= 0 then
       note(record, "wrong_payload_length", ("%d bytes, %s has none"):format(h.payload, h.iu.name))
     end

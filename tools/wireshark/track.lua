@@ -106,6 +106,7 @@ do
     if not h.responder then return messages.continue_request(message, h, record, view) end
     record.message, record.answers = message, message
     record.request, record.request_time = message.number, message.time
+    messages.preference(h, message.to, record)
     record.own_notes = record.notes and #record.notes or 0
     flows.response(message, h, view, record)
   end

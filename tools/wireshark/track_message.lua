@@ -107,7 +107,8 @@ do
     return implied_endpoint(h.d_id, h.handle, record)
   end
 
-  local function preference(h, from, record)
+  -- `from`: who sends the frame.
+  function messages.preference(h, from, record)
     if not from or not from.attributes then return end
     local wanted = from.attributes.preference == wire.preference
     if (band(h.cs_ctl, wire.cs_ctl_preference) ~= 0) ~= wanted then
@@ -118,7 +119,7 @@ do
   function messages.continue_request(message, h, record, view)
     local to = message.to
     record.message = message
-    preference(h, to.peer, record)
+    messages.preference(h, to.peer, record)
     end_of_request(message, h, record)
     record.own_notes = record.notes and #record.notes or 0
     flows.request(message, h, view, record)
@@ -211,6 +212,7 @@ do
       learn_peer(to, h.d_id, h.handle, record)
     end
     if not reads[message.opcode] then set_level(to.connection, reception) end
+    messages.preference(h, to, record)
     judge_answer(message, h, record)
     answer(message, h, record)
     record.own_notes = record.notes and #record.notes or 0

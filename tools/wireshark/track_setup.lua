@@ -27,6 +27,28 @@ do
     return table.concat(list), parts.size
   end
 
+  -- SEQ_CNT goes on over the IUs of an Exchange that one side sends (FC-VI 5.8.6), the relative offset over the frames of an IU. What
+  -- the originator sends first begins at 0. Behind a gap in a payload all is judged as if the capture began there.
+  local function goes_on(exchange, h, record, begins)
+    exchange.sides = exchange.sides or {}
+    local before = exchange.sides[h.responder]
+    local wanted = before and band(before.count + 1, 0xFFFF) or begins and 0
+    local offset = before and before.in_sequence and before.offset or 0
+    local has_gap = state.in_order ~= false and (wanted and h.seq_cnt ~= wanted or h.payload > 0 and h.parameter ~= offset)
+    if not has_gap then
+      if state.in_order ~= false and before and before.in_sequence and h.seq_id ~= before.seq_id then
+        note(record, "wrong_seq_id", ("%02Xh, without End_Sequence of %02Xh"):format(h.seq_id, before.seq_id))
+      end
+    elseif wanted and h.seq_cnt ~= wanted then
+      note(record, "seq_cnt_gap", ("expected %d, got %d"):format(wanted, h.seq_cnt))
+    else
+      note(record, "offset_gap", ("expected %.0f, got %.0f"):format(offset, h.parameter))
+    end
+    exchange.sides[h.responder] = {count = h.seq_cnt, offset = h.parameter + h.payload, seq_id = h.seq_id,
+      in_sequence = not h.ends_sequence}
+    if has_gap and not exchange.disconnect then known.lose_track(h) end
+  end
+
   -- Whether the payload is there and whole; its values are then in record.payload.
   local function read_payload(exchange, h, record)
     local bytes, size = control_payload(exchange, h)
@@ -52,13 +74,15 @@ do
   local function connect_request(h, record)
     local list, key = exchange_key(h)
     local exchange = list[key]
-    if not exchange or not exchange.setup or exchange.setup.payload then
+    local anew = h.seq_cnt == 0 and h.parameter == 0 and state.in_order ~= false  -- an earlier one with that OX_ID was not whole
+    if not exchange or not exchange.setup or exchange.setup.payload or anew then
       exchange = {number = record.number, time = record.time, iu = h.iu,
         setup = {id = h.last_word, retry = words.has(h, "RETRY"), from = h.s_id, to = h.d_id, number = record.number}}
       list[key] = exchange
     end
     local setup = exchange.setup
     record.exchange, record.setup = exchange, setup
+    goes_on(exchange, h, record, is_whole(h))
     if h.handle ~= wire.unassigned then
       note(record, "wrong_handle", ("%s, not yet assigned is FFFFFFFFh"):format(hex_h(h.handle)))
     end
@@ -81,8 +105,11 @@ do
     setups_of[setup.handle] = setup
   end
 
+  -- A length that no address has is told of by itself.
+  local function is_length(length) return length >= wire.min_discriminator and length <= wire.max_discriminator end
   local function same_address(one, other)
-    return one.host == other.host and one.discriminator == other.discriminator
+    local same_length = one.length == other.length or not is_length(one.length) or not is_length(other.length)
+    return same_length and one.host == other.host and one.discriminator == other.discriminator
   end
 
   -- RETRY and FCVI_CONNECTION_ID of an answer are those of the request (FC-VI 5.9.4.5, 5.9.10).
@@ -136,6 +163,7 @@ do
       note(record, "repeated_answer", ("in frame %d"):format(setup.resp1))
       return
     end
+    goes_on(exchange, h, record)
     if h.parameter == 0 then
       setup.resp1 = record.number
       echoes(setup, h, record)
@@ -187,6 +215,7 @@ do
       return nil
     end
     setup[which] = record.number
+    goes_on(exchange, h, record)
     echoes(setup, h, record)
     local wanted = handle_of(setup)
     if wanted and h.handle ~= wanted then
@@ -235,6 +264,7 @@ do
       disconnect = {flags = h.flags, id = h.last_word, aborts = words.has(h, "CONN_SETUP_ABORT")}}
     list[key] = exchange
     record.exchange = exchange
+    goes_on(exchange, h, record, true)
     if words.has(h, "CONN_STS") then track.disconnected(record, h.fcvi_parameter) end
     if exchange.disconnect.aborts then
       for _, setups_of in pairs(state.setups) do

@@ -120,6 +120,14 @@ struct Exchange {
     std::optional<std::uint64_t> size;
   };
   std::map<wire::fcvi::Opcode, Parts> parts;
+  /// The latest frame of a set-up or Disconnect that one side sent.
+  struct Side {
+    std::uint16_t count = 0;   // SEQ_CNT
+    std::uint64_t offset = 0;  // that the next frame of the IU should have
+    std::uint8_t seq_id = 0;
+    bool in_sequence = false;  // the IU goes on
+  };
+  std::array<std::optional<Side>, 2> sides;  // originator, responder
 };
 
 struct Note {

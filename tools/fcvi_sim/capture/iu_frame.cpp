@@ -58,9 +58,19 @@ void reserved_bits(const IuFrame& iu, Record& record) {
   if (!found.empty()) record.note(Violation::reserved_bits, found);
 }
 
-bool is_of_originator(const fcvi::IuInfo& iu) {
-  return iu.category == fcvi::Category::message_request || iu.category == fcvi::Category::connect_request ||
-         iu.opcode == Opcode::connect_resp2;
+bool begins_exchange(const fcvi::IuInfo& iu) {
+  return iu.category == fcvi::Category::message_request || iu.category == fcvi::Category::connect_request;
+}
+bool is_of_originator(const fcvi::IuInfo& iu) { return begins_exchange(iu) || iu.opcode == Opcode::connect_resp2; }
+
+/// FC-VI Table 1.
+void first_sequence(const IuFrame& iu, Record& record) {
+  const bool first = iu.header.has(wire::f_ctl::first_sequence);
+  const bool begins = iu.header.seq_cnt.value == 0 && iu.header.parameter == 0;
+  if (begins_exchange(*iu.iu) && begins && !first)
+    record.note(Violation::wrong_f_ctl, "First_Sequence is not set");
+  else if (!begins_exchange(*iu.iu) && first)
+    record.note(Violation::wrong_f_ctl, "First_Sequence, but the Exchange began before");
 }
 
 // FC-VI 5.8.4: which IU ends the Exchange, and who has Sequence Initiative after it.
@@ -180,6 +190,10 @@ void f_ctl(const IuFrame& iu, Record& record) {
     record.note(Violation::wrong_f_ctl, "Sequence Initiative is not transferred");
   else if (iu.carries_data() && iu.payload > 0 && !iu.header.has(wire::f_ctl::relative_offset_present))
     record.note(Violation::wrong_f_ctl, "data without a relative offset");
+  else if (iu.ends_sequence() && gives_initiative(opcode) && iu.last_sequence())
+    record.note(Violation::wrong_f_ctl, "Last_Sequence, but an answer is owed");
+  else
+    first_sequence(iu, record);
 }
 
 bool header(const IuFrame& iu, Record& record) {
@@ -190,6 +204,10 @@ bool header(const IuFrame& iu, Record& record) {
                                             hex_h(static_cast<std::uint8_t>(iu.iu->r_ctl), 2));
   reserved_bits(iu, record);
   f_ctl(iu, record);
+  const bool is_message =
+      iu.iu->category == fcvi::Category::message_request || iu.iu->category == fcvi::Category::message_response;
+  if (!is_message && (iu.header.cs_ctl & wire::cs_ctl_preference) != 0)  // FC-VI 5.8.2
+    record.note(Violation::wrong_preference, "PREF is set, but this is no message");
   if (iu.iu->payload == fcvi::Payload::none && iu.payload != 0)
     record.note(Violation::wrong_payload_length,
                 std::to_string(iu.payload) + " bytes, " + std::string(iu.iu->name) + " has none");

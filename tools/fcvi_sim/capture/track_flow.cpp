@@ -6,16 +6,16 @@ namespace sim::capture {
 namespace {
 using violations::Violation;
 
-std::string expected(std::uint64_t wanted, std::uint64_t got) {
-  return "expected " + std::to_string(wanted) + ", got " + std::to_string(got);
-}
-
 std::string progress(const Flow& flow) {
   return "message " + std::to_string(flow.id) + " had " + std::to_string(flow.bytes) + " of " +
          std::to_string(flow.total) + " bytes";
 }
 
 }  // namespace
+
+std::string expected(std::uint64_t wanted, std::uint64_t got) {
+  return "expected " + std::to_string(wanted) + ", got " + std::to_string(got);
+}
 
 void Tracker::begin_flow(Flow& flow, const IuFrame& iu, Record& record, bool headless) const {
   if (headless) {

@@ -234,6 +234,7 @@ void Tracker::message_response(const IuFrame& iu, Record& record, View view) {
     record.note(Violation::wrong_handle,
                 to_string(iu.fields.handle) + ", the originator's is " + to_string(wire::FcviHandle{to.peer->handle}));
   if (!is_read(message->opcode) && !to.connection->level) to.connection->level = ReliabilityLevel::reliable_reception;
+  preference(iu, &to, record);
   judge_response(*message, iu, record);
   answer(*message, record);
   record.own_notes = record.notes.size();
@@ -270,6 +271,7 @@ void Tracker::continue_message(const MessagePtr& message, const IuFrame& iu, Rec
   record.answers = true;
   record.request = message->number;
   record.request_time = message->time;
+  preference(iu, message->to, record);
   record.own_notes = record.notes.size();
   record.has_own_notes = true;
   response_in_view(*message, iu, view, record);

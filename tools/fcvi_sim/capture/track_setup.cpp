@@ -55,8 +55,31 @@ bool read_payload(Exchange& exchange, const IuFrame& iu, Record& record) {
   return true;
 }
 
+/// A length that no address has is told of by itself.
 bool same_address(const fcvi::NetAddress& one, const fcvi::NetAddress& other) {
-  return one.host == other.host && one.discriminator == other.discriminator;
+  const bool same_length =
+      one.discriminator_length == other.discriminator_length || !one.is_valid() || !other.is_valid();
+  return same_length && one.host == other.host && one.discriminator == other.discriminator;
+}
+
+/// Whether there is a gap in front of the frame, which is noted. `begins`: it is the first frame of the Exchange.
+bool has_gap(const std::optional<Exchange::Side>& before, const IuFrame& iu, bool begins, Record& record) {
+  const bool in_sequence = before && before->in_sequence;
+  const auto count = static_cast<std::uint16_t>(before ? before->count + 1 : 0);
+  const std::uint64_t offset = in_sequence ? before->offset : 0;
+  const wire::FcHeader& header = iu.header;
+  if ((before || begins) && header.seq_cnt.value != count) {
+    record.note(Violation::seq_cnt_gap, expected(count, header.seq_cnt.value));
+    return true;
+  }
+  if (iu.payload > 0 && header.parameter != offset) {
+    record.note(Violation::offset_gap, expected(offset, header.parameter));
+    return true;
+  }
+  if (in_sequence && header.seq_id.value != before->seq_id)
+    record.note(Violation::wrong_seq_id, wire::text::hex_h(header.seq_id.value, 2) + ", without End_Sequence of " +
+                                             wire::text::hex_h(before->seq_id, 2));
+  return false;
 }
 
 /// RETRY and FCVI_CONNECTION_ID of an answer are those of the request (FC-VI 5.9.4.5, 5.9.10).
@@ -101,6 +124,16 @@ void completed(const IuFrame& iu, Record& record, const Endpoint* one) {
 
 }  // namespace
 
+/// SEQ_CNT goes on over the IUs of an Exchange that one side sends (FC-VI 5.8.6), the relative offset over the frames
+/// of an IU. What the originator sends first begins at 0. Behind a gap all is judged as if the capture began there.
+void Tracker::goes_on(Exchange& exchange, const IuFrame& iu, Record& record, bool begins) {
+  std::optional<Exchange::Side>& side = exchange.sides[iu.responder() ? 1 : 0];
+  const bool gap = in_order_ && has_gap(side, iu, begins, record);
+  side = {iu.header.seq_cnt.value, std::uint64_t{iu.header.parameter} + iu.payload, iu.header.seq_id.value,
+          !iu.ends_sequence()};
+  if (gap && !exchange.disconnect) lose_track(iu.header);
+}
+
 // --- Connection Setup
 
 void Tracker::later_of(const Setup* earlier, const Setup& setup, Record& record) const {
@@ -115,7 +148,9 @@ void Tracker::later_of(const Setup* earlier, const Setup& setup, Record& record)
 
 void Tracker::connect_request(const IuFrame& iu, Record& record) {
   ExchangePtr& exchange = exchange_of(iu.header);
-  if (!exchange || !exchange->setup || exchange->setup->payload) {
+  // An earlier one with that OX_ID may not have become whole.
+  const bool anew = in_order_ && iu.header.seq_cnt.value == 0 && iu.header.parameter == 0;
+  if (!exchange || !exchange->setup || exchange->setup->payload || anew) {
     exchange = new_exchange(iu, record);
     exchange->setup = std::make_shared<Setup>();
     Setup& made = *exchange->setup;
@@ -128,6 +163,7 @@ void Tracker::connect_request(const IuFrame& iu, Record& record) {
   const std::shared_ptr<Setup> setup = exchange->setup;
   record.exchange = exchange;
   record.setup = setup;
+  goes_on(*exchange, iu, record, is_whole(iu.header));
   not_yet_assigned(iu, record);
   const auto mode = static_cast<fcvi::ConnectMode>(iu.flags & fcvi::connect_request_flag::mode_mask);
   if (iu.header.parameter == 0 && to_string(mode) == wire::text::unknown)
@@ -214,6 +250,7 @@ void Tracker::connect_resp1(const IuFrame& iu, Record& record) {
   record.request_time = exchange->time;
   const bool begins = iu.header.parameter == 0;
   if (setup->resp1 != 0 && begins) return record.note(Violation::repeated_answer, in_frame(setup->resp1));
+  goes_on(*exchange, iu, record, false);
   if (begins) {
     setup->resp1 = record.number;
     echoes(*setup, iu, record);
@@ -247,6 +284,7 @@ std::shared_ptr<Setup> Tracker::later_answer(const IuFrame& iu, Record& record, 
     return nullptr;
   }
   (*setup).*which = record.number;
+  goes_on(*exchange, iu, record, false);
   echoes(*setup, iu, record);
   return setup;
 }
@@ -280,6 +318,7 @@ void Tracker::disconnect_request(const IuFrame& iu, Record& record) {
   disconnect.id = iu.last_word();
   disconnect.aborts = iu.aborts_setup();
   record.exchange = exchange;
+  goes_on(*exchange, iu, record, true);
   if (disconnect.aborts)
     end_setups(iu.header.s_id.value, iu.last_word());
   else if (iu.last_word() != 0 && iu.last_word() != unassigned)

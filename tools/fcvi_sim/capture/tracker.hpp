@@ -12,6 +12,9 @@
 
 namespace sim::capture {
 
+/// "expected 3, got 5"
+[[nodiscard]] std::string expected(std::uint64_t wanted, std::uint64_t got);
+
 /// Frames in the order of the capture. Not for use by several threads. What it keeps grows with connections and with
 /// Exchanges, whose ids repeat: about 1 KiB each, never given back. Of copies of frames it keeps the latest 32,768 to
 /// 65,536.
@@ -86,6 +89,7 @@ class Tracker {
   void response_without_request(const IuFrame& iu, Record& record, const ExchangePtr& exchange);
 
   // track_setup.cpp
+  void goes_on(Exchange& exchange, const IuFrame& iu, Record& record, bool begins);
   void connect_request(const IuFrame& iu, Record& record);
   void connect_resp1(const IuFrame& iu, Record& record);
   void connect_resp2(const IuFrame& iu, Record& record);
