@@ -310,6 +310,7 @@ class Ctl(LocalFabricTest):
         self.assertIn("is not one port but 2: viping[", self.ctl("link", "viping", "down", status=2))
         self.assertEqual(self.status()["links_down"], [])
         self.assertIn('there is no such port: bbo; did you mean "bob"?', self.ctl("link", "bbo", "down", status=2))
+        self.assertRegex(self.ctl("link", "nobody", "down", status=2), r"there is no such port: nobody; there are viping\[\d+\].*, viping\[\d+\]")
         self.assertIn('did you mean "down"?', self.ctl("link", "bob", "dwn", status=2))
 
     # --- Ethernet

@@ -351,6 +351,19 @@ class ReportPage(unittest.TestCase):
             self.assertTrue(page.run("const help = document.getElementById('help'); return help.open && help.scrollHeight > help.clientHeight"))
             self.assertEqual(page.run("return document.getElementById('help').scrollTop"), 0)
 
+    def test_chosen_row_stays_in_sight_on_a_phone(self):
+        """The fields cover the ladder from below: the row that they are of is above them, one in the middle and the last one."""
+        from selenium.webdriver.common.keys import Keys
+        with chromium.Page(self.lost, phone=True) as page:
+            for keys in ((Keys.HOME, *(Keys.ARROW_DOWN,) * 9), (Keys.END,)):
+                page.keys("2", *keys, Keys.ENTER)
+                page.wait("return document.getElementById('detail').getBoundingClientRect().bottom <= innerHeight", "the fields are there")
+                page.wait("""
+                    const box = (id) => document.getElementById(id).getBoundingClientRect();
+                    const row = box(document.getElementById('ladder-list').getAttribute('aria-activedescendant'));
+                    return row.top >= box('ladder-list').top - 1 && row.bottom <= box('detail').top + 1""", "the row is above the fields")
+                page.keys(Keys.ESCAPE)
+
     def test_tables_of_the_summary_fit_a_phone(self):
         """No column is cut."""
         for path in (self.lost, self.nine, self.many):

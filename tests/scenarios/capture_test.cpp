@@ -194,6 +194,12 @@ TEST_F(Captures, filter_takes_the_keys_of_faults) {
   EXPECT_EQ(with("port: alice, peer: bob"), to_bob);
   EXPECT_THAT(lines_of(decode(capture, {"--filter", "message: PLOGI", "--filter", "message: LOGO"})),
               AllOf(Contains(HasSubstr("PLOGI")), Contains(HasSubstr("LOGO"))));
+  // What only a capture has: the delimiters.
+  EXPECT_THAT(with("class: 2"), SizeIs(0));
+  EXPECT_THAT(with("class: 3, message: FCVI_CONNECT_RQST"), SizeIs(2));
+  EXPECT_EQ(with("sof: SOFi3, eof: EOFt, message: FCVI_CONNECT_RQST, nth: 2"),
+            with("message: FCVI_CONNECT_RQST, nth: 2"));
+  EXPECT_THAT(with("eof: EOFa"), SizeIs(0));
   const Finished unknown = fcvi_sim({"decode", capture, "--filter", "message: PLOGI, port: nobody"});
   EXPECT_EQ(unknown.status, 0);
   EXPECT_THAT(unknown.errors, HasSubstr("--filter: no frame of nobody"));
@@ -236,6 +242,8 @@ TEST_F(Captures, bad_choices_are_refused) {
       {{"--filter", "ox_id: 0x1A2B"}, "unknown key \"ox_id\" in filter; did you mean \"fields: {ox_id: ...}\"?"},
       {{"--filter", "handel: 7"}, "did you mean \"fields: {fcvi_handle: ...}\"?"},
       {{"--filter", "fields: {handel: 7}"}, "did you mean \"fcvi_handle\"?"},
+      {{"--filter", "sof: SOFi5"}, "did you mean \"SOFi"},
+      {{"--filter", "class: 1"}, "class"},
       {{"--filter", "connection: 3"}, "did you mean --follow connection N?"},
       {{"--filter", "fields: {ox_id: 0x10000}"}, "ox_id"},
       {{"--filter", "fields: {d_id: 010200}"}, "in hexadecimal 0x010200"},

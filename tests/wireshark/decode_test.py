@@ -8,7 +8,9 @@ usage: decode_test.py PLUGIN
 import re
 import struct
 import sys
+import tempfile
 import unittest
+from dataclasses import replace
 from pathlib import Path
 
 import capture_file
@@ -46,7 +48,8 @@ class Decoding(unittest.TestCase):
         return self.rows(talk, names, *arguments, **how)[list(talk.frames).index(name)]
 
     def text(self, talk, *arguments, **how) -> str:
-        capture = capture_file.write(Path(self.place.name) / "c.pcapng", talk.list(), **how)
+        frames = talk.list() if isinstance(talk, Conversation) else talk
+        capture = capture_file.write(Path(self.place.name) / "c.pcapng", frames, **how)
         return self.tshark.run(capture, *arguments)
 
     # Every code of FC-VI Table 12 in the answer to a Disconnect.
@@ -281,6 +284,18 @@ class Decoding(unittest.TestCase):
         frame = Frame(CLIENT, SERVER, 0x01, FIRST | END, b"whatever it is..", type=0x7B)
         row = self.rows([frame], ["data.data", "fcvi.iu"])[0]
         self.assertEqual((row["data.data"], row["fcvi.iu"]), ([b"whatever it is..".hex()], []))
+
+    # Each whole message becomes a file, once, though it was captured at both ends; also with -q.
+    def test_messages_as_files(self):
+        talk = Conversation().connect().message("m", 3000).message("n", 10, port=SERVER).read("r", 2000).message("lost", 5000)
+        talk.drop("lost.1")
+        frames = [replace(frame, outbound=outbound) for frame in talk.list() for outbound in (True, False)]
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(self.text(frames, "-q", "-o", f"fcvi.export:{folder}"), "")
+            files = {path.name: path.read_bytes() for path in Path(folder).iterdir()}
+        sizes = {"010100-FCVI_SEND_RQST-1": 3000, "010200-FCVI_SEND_RQST-1": 10, "010200-FCVI_READ_RESP-2": 2000}
+        self.assertEqual({name: data.hex() for name, data in files.items()},
+                         {f"connection-1-{name}.bin": content(size) for name, size in sizes.items()})
 
     def test_filters(self):
         talk = Conversation().connect().message("m", 3000).disconnect()

@@ -254,16 +254,23 @@ void Service::idle_for_too_long() {
 // --- links that are taken down -----------------------------------------------------------------------------------
 
 std::string Service::no_such_port(std::string_view name) const {
-  std::vector<std::string> known = fcoe_.links().names();
+  constexpr std::size_t most_told = 8;
+  std::vector<std::string> known = fcoe_.links().names(), all = known;
   for (const PortSession* port : ports_) {
     const auto& more = port->names().more_names;
     known.push_back(port->hello().name);
     known.insert(known.end(), more.begin(), more.end());
+    all.push_back(port->text());
   }
+  for (std::string& text : downed_.texts()) all.push_back(std::move(text));
+  const std::string none = fmt::format("there is no such port: {}", name);
   const std::vector<std::string_view> views(known.begin(), known.end());
-  const std::string_view near = settings::nearest(name, views);
-  return fmt::format("there is no such port: {}{}", name,
-                     near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near));
+  if (const std::string_view near = settings::nearest(name, views); !near.empty())
+    return fmt::format("{}; did you mean \"{}\"?", none, near);
+  if (all.empty()) return none + "; nobody has a link";
+  const auto told = all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), most_told));
+  return fmt::format("{}; there {} {}{}", none, all.size() == 1 ? "is" : "are", fmt::join(all.begin(), told, ", "),
+                     all.size() > most_told ? ", ..." : "");
 }
 
 std::string Service::set_link(std::string_view name, LinkAction action) {

@@ -187,8 +187,10 @@ do
     if not wanted(F["message.data"]) then return end
     if message.data then
       put(node, F["message.data"], ByteArray.new(message.data, true):tvb("FC-VI message"), 0, #message.data)
+      reassembly.export(h, message, message.data)
     elseif #flow.frames == 1 and h.payload_captured == h.payload and h.payload > 0 then
       put(node, F["message.data"], h.tvb, h.payload_at, h.payload_captured)
+      if reassembly.exports() then reassembly.export(h, message, h.tvb:raw(h.payload_at, h.payload_captured)) end
     end
   end
 
@@ -244,7 +246,7 @@ do
   function dissect.reset() asked_in = {} end
 
   local function what_is_asked(tree)
-    if tree.visible then return {all = true} end
+    if tree.visible or reassembly.exports() then return {all = true} end
     if not tree:referenced(Dissector.get("fcvi")) then return {nothing = true} end
     if has_window then return {all = true} end
     local fields = {}

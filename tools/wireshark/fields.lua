@@ -142,3 +142,4 @@ fcvi.prefs.reassemble = Pref.bool("Reassemble messages", true, "Show the data of
 fcvi.prefs.message_limit = Pref.uint("Longest message, KiB", 16384, "Longer messages are not reassembled")
 fcvi.prefs.memory_limit = Pref.uint("Memory for messages, MiB", 256, "Beyond that no further message is reassembled")
 fcvi.prefs.statistics = Pref.bool("Print statistics", false, "For tshark: print the statistics when all frames are read")
+fcvi.prefs.export = Pref.string("Write whole messages to", "", "For tshark: a folder that is there; the data of each message become a file in it")

@@ -38,4 +38,28 @@ do
     message.kept = false
     if at == flow.total then message.data = table.concat(list) end
   end
+
+  -- tshark -o fcvi.export:FOLDER. A listener makes tshark read the frames also where it prints none (-q).
+  local listener, is_told
+  function reassembly.exports() return fcvi.prefs.export ~= "" and not gui_enabled() end
+  function reassembly.prepare()
+    if reassembly.exports() and not listener then listener = Listener.new("frame") end
+  end
+
+  -- The data of a whole message as a file: connection, N_Port_ID of its sender, IU, FCVI_MSG_ID. Once, where both ends were captured.
+  function reassembly.export(h, message, data)
+    if message.exported or not reassembly.exports() then return end
+    message.exported = true
+    local path = ("%s/connection-%d-%06X-%s-%.0f.bin"):format(fcvi.prefs.export, message.to.connection.index, h.s_id, h.iu.name, message.id)
+    local file, why = io.open(path, "wb")
+    local written
+    if file then
+      written, why = file:write(data)
+      file:close()
+    end
+    if not written and not is_told then
+      is_told = true
+      io.stderr:write("fcvi.export: ", why or path, "\n")
+    end
+  end
 end

@@ -242,5 +242,6 @@ do
   function fcvi.prefs_changed()
     counts = fcvi.prefs.statistics
     statistics.prepare()
+    reassembly.prepare()
   end
 end

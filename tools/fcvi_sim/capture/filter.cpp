@@ -13,6 +13,21 @@ using settings::Tree;
 constexpr const char* option_name = "--filter";
 constexpr std::string_view followed[] = {"connection", "exchange"};
 
+/// What only a capture has, beside the keys of a fault: how the link delimited the frame.
+constexpr std::string_view delimiter_keys[] = {"class", "sof", "eof"};
+constexpr settings::Choice<wire::Sof> sofs[] = {
+    {"SOFi2", wire::Sof::i2}, {"SOFi3", wire::Sof::i3}, {"SOFi4", wire::Sof::i4}, {"SOFn2", wire::Sof::n2},
+    {"SOFn3", wire::Sof::n3}, {"SOFn4", wire::Sof::n4}, {"SOFc4", wire::Sof::c4}, {"SOFf", wire::Sof::f}};
+constexpr settings::Choice<wire::Eof> eofs[] = {
+    {"EOFn", wire::Eof::n},   {"EOFt", wire::Eof::t},   {"EOFa", wire::Eof::a},     {"EOFni", wire::Eof::ni},
+    {"EOFdt", wire::Eof::dt}, {"EOFrt", wire::Eof::rt}, {"EOFdti", wire::Eof::dti}, {"EOFrti", wire::Eof::rti}};
+
+std::vector<std::string_view> known_keys() {
+  std::vector<std::string_view> keys(std::begin(match_keys), std::end(match_keys));
+  keys.insert(keys.end(), std::begin(delimiter_keys), std::end(delimiter_keys));
+  return keys;
+}
+
 /// "message=PLOGI", without the space that YAML asks for behind a colon.
 struct Glued {
   explicit Glued(const std::string& key) {
@@ -27,7 +42,7 @@ struct Glued {
 
 /// Throws where a key is one that stands elsewhere: within `fields`, or after --follow.
 void check_place(const Tree& tree) {
-  const std::vector<std::string_view> keys(std::begin(match_keys), std::end(match_keys));
+  const std::vector<std::string_view> keys = known_keys();
   for (const auto& [key, value] : tree.entries) {
     if (!settings::nearest(key, keys).empty()) continue;
     const std::string found = value.where + ": unknown key \"" + key + "\" in filter; did you mean ";
@@ -82,7 +97,11 @@ std::string Filter::set(const std::string& text) {
   rule.match.received = true;
   try {
     check_place(*tree);
-    const settings::MapReader map(*tree, "filter", {std::begin(match_keys), std::end(match_keys)});
+    const settings::MapReader map(*tree, "filter", known_keys());
+    if (const Tree* value = map.find("class"))
+      class_ = static_cast<int>(settings::read_number(*value, "class", {2, 3}));
+    if (const Tree* value = map.find("sof")) sof_ = settings::read_choice(*value, "sof", sofs);
+    if (const Tree* value = map.find("eof")) eof_ = settings::read_choice(*value, "eof", eofs);
     load_contents(map, rule.match);
     load_passage(map, rule.match);
     load_turns(map, rule);
@@ -117,11 +136,17 @@ bool Filter::takes_at(std::optional<std::size_t> link, fc2::LinkDirection direct
   return fired_;
 }
 
+/// A capture without delimiters (link type 224) has no frame that is so delimited.
+bool Filter::is_delimited_so(const Frame& frame) const {
+  if (class_ && (!frame.sof || wire::class_of_service(*frame.sof) != *class_)) return false;
+  return (!sof_ || frame.sof == sof_) && (!eof_ || frame.eof == eof_);
+}
+
 // A port named by its interface is where the frame was captured, as a fault's port is where it happens; one that is
 // named by its N_Port_ID sends what has it as S_ID and receives what has it as D_ID.
 bool Filter::takes(const Seen& seen, const std::vector<Interface>& interfaces) {
   if (!rules_) return true;
-  if (!seen.frame.header) return false;
+  if (!seen.frame.header || !is_delimited_so(seen.frame)) return false;
   const wire::FcHeader& header = *seen.frame.header;
   const auto here = find(interfaces[seen.packet.interface].name);
   if (here) learn(*here, seen);

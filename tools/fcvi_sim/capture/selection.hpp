@@ -35,6 +35,11 @@ class Filter {
   [[nodiscard]] std::optional<std::size_t> owner_of(wire::FcId id);
   [[nodiscard]] bool takes_at(std::optional<std::size_t> link, fc2::LinkDirection direction, const Seen& seen);
 
+  [[nodiscard]] bool is_delimited_so(const Frame& frame) const;
+
+  std::optional<int> class_;  // of service
+  std::optional<wire::Sof> sof_;
+  std::optional<wire::Eof> eof_;
   std::vector<Port> ports_;
   std::map<std::uint32_t, std::size_t> owners_;  // of N_Port_IDs: ports that are named by their interfaces
   std::unique_ptr<faults::RuleSet> rules_;

@@ -165,6 +165,7 @@ function leaveDetail() {
 }
 function closeDetail() {
   detail.classList.remove("open");
+  keepInSight();
   byId("ladder-list").focus();
 }
 detail.addEventListener("click", (event) => {

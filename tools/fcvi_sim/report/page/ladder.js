@@ -287,6 +287,15 @@ function showItem(item) {
   else if (item < 0) showChange(states[-item - 1]);
   else showFrame(item);
   detail.classList.add("open");
+  keepInSight();
+}
+/// On a phone the fields cover the ladder from below: what is chosen stays in the part above them.
+function keepInSight() {
+  const covered = isNarrow() && isOpen() ? detail.offsetHeight : 0;
+  list.style.paddingBottom = covered ? `${covered}px` : "";
+  if (!covered) return;
+  const top = ladder.chosen * rowHeight(), above = top + rowHeight() - Math.max(rowHeight(), list.offsetHeight - covered);
+  if (top < list.scrollTop || above > list.scrollTop) list.scrollTop = Math.min(top, above);
 }
 function openFold(item) {
   const fold = ladder.folds[item - foldBase], frame = ladder.visible[fold.from];
