@@ -37,6 +37,8 @@ class MpaInitiator final : private machines::mpa_initiator::Context,
   void start();
   /// The ULP gives up: startup_failed() follows from within.
   void withdraw();
+  /// Why there is no LLP stream, where that was the reason.
+  [[nodiscard]] std::optional<streams::Reason> stream_failure() const { return startup_.reason(); }
   [[nodiscard]] std::string_view state_name() const { return machine_.state_name(); }
   [[nodiscard]] bool is_consistent() const;
 

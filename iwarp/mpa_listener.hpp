@@ -21,6 +21,10 @@ class MpaListener final : private streams::ListenerUser, private ResponderOwner 
       : services_(services), user_(user), options_(options), backlog_(backlog) {}
   /// Why it does not listen.
   std::optional<streams::Reason> listen(const streams::Address& at);
+  /// No more are taken; those that are there go on.
+  void stop() { listener_.reset(); }
+  /// With the port that was chosen. Pre: it listens.
+  [[nodiscard]] streams::Address address() const { return listener_->address(); }
   [[nodiscard]] std::size_t half_open() const;
   [[nodiscard]] std::size_t size() const { return responders_.size(); }
   [[nodiscard]] bool is_consistent() const;

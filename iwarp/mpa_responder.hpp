@@ -48,6 +48,9 @@ class MpaResponder final : private machines::mpa_responder::Context,
   void make_place();
   /// The other end owes the request, or part of it.
   [[nodiscard]] bool is_half_open() const { return machine_.is<machines::mpa_responder::AwaitRequest>(); }
+  /// The two ends of the LLP stream. Pre: it was offered, and neither accepted nor rejected.
+  [[nodiscard]] streams::Address local() const { return startup_.stream()->local(); }
+  [[nodiscard]] streams::Address remote() const { return startup_.stream()->remote(); }
   [[nodiscard]] bool is_offered() const { return machine_.is<machines::mpa_responder::AwaitDecision>(); }
   [[nodiscard]] bool is_over() const { return machine_.is<machines::mpa_responder::Closed>(); }
   [[nodiscard]] std::string_view state_name() const { return machine_.state_name(); }

@@ -79,6 +79,8 @@ class RdmapStream final : private machines::rdmap_stream::Context,
   void send_rtr(Operation operation);
 
   [[nodiscard]] bool is_operational() const { return machines::rdmap_stream::delivers(machine_); }
+  /// Neither enabled nor closed: there was no LLP stream yet.
+  [[nodiscard]] bool is_idle() const { return machine_.is<machines::rdmap_stream::Idle>(); }
   [[nodiscard]] bool is_closed() const { return machine_.is<machines::rdmap_stream::Closed>(); }
   [[nodiscard]] std::string_view state_name() const { return machine_.state_name(); }
   /// A TCP segment of the stream takes so many octets from now on. Pre: enable().

@@ -55,7 +55,8 @@ void StartupStream<Frame>::connected() {
 }
 
 template <class Frame>
-void StartupStream<Frame>::closed(streams::Reason) {
+void StartupStream<Frame>::closed(streams::Reason reason) {
+  reason_ = reason;
   const bool was_established = established_;
   close();
   was_established ? user_.stream_ended() : user_.stream_refused();

@@ -41,6 +41,10 @@ class StartupStream final : private streams::StreamUser {
   void adopt(std::unique_ptr<streams::Stream> stream);
   void close();
   [[nodiscard]] bool is_open() const { return stream_ != nullptr; }
+  /// nullptr: there is none, or it was released.
+  [[nodiscard]] const streams::Stream* stream() const { return stream_.get(); }
+  /// Why the last one could not be set up, or broke.
+  [[nodiscard]] std::optional<streams::Reason> reason() const { return reason_; }
   /// all_sent() follows, not from within.
   void send(const Frame& frame);
   /// frame_received(), frame_refused() or stream_ended() follows.
@@ -61,6 +65,7 @@ class StartupStream final : private streams::StreamUser {
   const Services& services_;
   StartupStreamUser<Frame>& user_;
   std::unique_ptr<streams::Stream> stream_;
+  std::optional<streams::Reason> reason_;
   bool established_ = false, expects_frame_ = false;
   std::vector<std::uint8_t> out_, in_;  // what is unsent; the frame as far as it came, bounded by its format
 };

@@ -45,6 +45,7 @@ ROOMS = {
     "fc2_fabric/switch": ({"frame", "link", "node"}, None),
     "fc2_fabric/fcoe": ({"frame", "link", "node", "switch"}, None),
     "fc2_fabric/drivers": ({"frame", "link", "node", "fcoe"}, None),
+    "iwarp/drivers": (set(), None),
     "vitcp/port_service": (set(), {"runtime", "wire"}),
     "vitcp/drivers": ({"port_service"}, {"runtime", "wire", "streams"}),
     "vipl/engine": (set(), {"runtime", "vi"}),

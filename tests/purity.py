@@ -21,7 +21,7 @@ from pathlib import Path
 import cpp_source
 
 PURE = [layer for layer in cpp_source.LAYERS if layer not in ("settings", "vipl", "tools")]
-DRIVERS = ["fc2_fabric/drivers", "runtime/drivers", "streams/drivers", "vitcp/drivers"]  # they own sockets, files, clocks and threads
+DRIVERS = ["fc2_fabric/drivers", "iwarp/drivers", "runtime/drivers", "streams/drivers", "vitcp/drivers"]  # they own sockets, files, clocks and threads
 
 # <atomic> is allowed: vi publishes a descriptor's status with a release store. <iosfwd> and <ostream> declare printing
 # to a stream that somebody else opened.
