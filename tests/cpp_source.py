@@ -5,7 +5,7 @@ from pathlib import Path
 
 # The folders of the code, the bottom first: what every check of the project takes its list from. tests/layering.py compares them with
 # the add_subdirectory() of the root and says which may use which.
-LAYERS = ["wire", "runtime", "streams", "state_machines", "fc2_fabric", "farp", "vi", "fcvi", "loopback", "vitcp", "iwarp", "settings", "vipl", "tools"]
+LAYERS = ["wire", "runtime", "streams", "state_machines", "fc2_fabric", "farp", "vi", "fcvi", "loopback", "vitcp", "iwarp", "settings", "vipl", "verbs", "tools"]
 BESIDE = ["man", "examples", "tests"]  # built, too
 
 SUFFIXES = {".hpp", ".cpp", ".h", ".c", ".hh", ".cc", ".ipp", ".inc"}

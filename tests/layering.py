@@ -31,6 +31,7 @@ ALLOWED = {
     "settings": {"runtime", "wire"},
     "vipl": {"runtime", "wire", "state_machines", "fc2_fabric", "farp", "vi", "fcvi", "loopback", "vitcp", "streams",
              "settings"},
+    "verbs": {"runtime", "wire", "streams", "state_machines", "iwarp", "settings"},
     "tools": {"runtime", "wire", "streams", "state_machines", "fc2_fabric", "farp", "vi", "fcvi", "loopback", "vitcp",
               "settings", "vipl"},
 }
@@ -46,6 +47,8 @@ ROOMS = {
     "fc2_fabric/fcoe": ({"frame", "link", "node", "switch"}, None),
     "fc2_fabric/drivers": ({"frame", "link", "node", "fcoe"}, None),
     "iwarp/drivers": (set(), None),
+    "verbs/libibverbs": (set(), None),
+    "verbs/librdmacm": ({"libibverbs"}, None),
     "vitcp/port_service": (set(), {"runtime", "wire"}),
     "vitcp/drivers": ({"port_service"}, {"runtime", "wire", "streams"}),
     "vipl/engine": (set(), {"runtime", "vi"}),

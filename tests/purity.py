@@ -20,7 +20,7 @@ from pathlib import Path
 
 import cpp_source
 
-PURE = [layer for layer in cpp_source.LAYERS if layer not in ("settings", "vipl", "tools")]
+PURE = [layer for layer in cpp_source.LAYERS if layer not in ("settings", "vipl", "verbs", "tools")]
 DRIVERS = ["fc2_fabric/drivers", "iwarp/drivers", "runtime/drivers", "streams/drivers", "vitcp/drivers"]  # they own sockets, files, clocks and threads
 
 # <atomic> is allowed: vi publishes a descriptor's status with a release store. <iosfwd> and <ostream> declare printing

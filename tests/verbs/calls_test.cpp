@@ -1,0 +1,353 @@
+// The calls of both libraries as programs see them, within one process over the loopback interface.
+#include <gtest/gtest.h>
+#include <infiniband/verbs.h>
+#include <poll.h>
+#include <rdma/rdma_cma.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+sockaddr_in loopback(std::uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
+
+sockaddr* generic(sockaddr_in& address) { return reinterpret_cast<sockaddr*>(&address); }
+
+/// An event, acknowledged; its private data is copied.
+struct Event {
+  rdma_cm_event_type type{};
+  int status = 0;
+  rdma_cm_id* id = nullptr;
+  std::string data;
+  rdma_conn_param parameters{};
+};
+
+Event next_event(rdma_event_channel* channel) {
+  rdma_cm_event* got = nullptr;
+  pollfd waits{channel->fd, POLLIN, 0};
+  if (::poll(&waits, 1, 60'000) != 1 || rdma_get_cm_event(channel, &got) != 0)
+    return {RDMA_CM_EVENT_TIMEWAIT_EXIT, -1, nullptr, {}, {}};
+  Event event{got->event, got->status, got->id, {}, got->param.conn};
+  if (got->param.conn.private_data != nullptr)
+    event.data.assign(static_cast<const char*>(got->param.conn.private_data), got->param.conn.private_data_len);
+  rdma_ack_cm_event(got);
+  return event;
+}
+
+/// One end: an id, its queue pair, queues and a region.
+struct End {
+  rdma_cm_id* id = nullptr;
+  ibv_cq* queue = nullptr;
+  std::vector<char> octets = std::vector<char>(4096);
+  ibv_mr* region = nullptr;
+
+  void make_queue_pair(std::uint32_t depth = 8) {
+    queue = ibv_create_cq(id->verbs, 64, nullptr, nullptr, 0);
+    ibv_qp_init_attr wanted{};
+    wanted.send_cq = wanted.recv_cq = queue;
+    wanted.cap = {depth, depth, 2, 2, 64};
+    wanted.qp_type = IBV_QPT_RC;
+    ASSERT_EQ(rdma_create_qp(id, id->pd, &wanted), 0) << std::strerror(errno);
+    region = ibv_reg_mr(id->pd, octets.data(), octets.size(),
+                        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+    ASSERT_NE(region, nullptr);
+  }
+  ~End() {
+    if (id != nullptr && id->qp != nullptr) rdma_destroy_qp(id);
+    if (region != nullptr) ibv_dereg_mr(region);
+    if (queue != nullptr) ibv_destroy_cq(queue);
+    if (id != nullptr) rdma_destroy_id(id);
+  }
+  ibv_sge piece(std::uint32_t count = 64) const {
+    return {reinterpret_cast<std::uintptr_t>(octets.data()), count, region->lkey};
+  }
+  int receive(std::uint64_t number) {
+    ibv_sge sge = piece();
+    ibv_recv_wr request{number, nullptr, &sge, 1}, *bad = nullptr;
+    return ibv_post_recv(id->qp, &request, &bad);
+  }
+  int post(ibv_wr_opcode opcode, const End* far = nullptr, unsigned flags = IBV_SEND_SIGNALED) {
+    ibv_sge sge = piece();
+    ibv_send_wr request{}, *bad = nullptr;
+    request.wr_id = 7;
+    request.sg_list = &sge;
+    request.num_sge = 1;
+    request.opcode = opcode;
+    request.send_flags = flags;
+    if (far != nullptr) request.wr.rdma = {reinterpret_cast<std::uintptr_t>(far->octets.data()), far->region->rkey};
+    return ibv_post_send(id->qp, &request, &bad);
+  }
+  ibv_wc completion() const {
+    ibv_wc wc{};
+    for (int i = 0; i < 60'000; ++i) {
+      if (ibv_poll_cq(queue, 1, &wc) != 0) return wc;
+      if (i > 1000) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    wc.status = IBV_WC_GENERAL_ERR;
+    return wc;
+  }
+};
+
+class Calls : public ::testing::Test {
+ protected:
+  rdma_event_channel* channel = rdma_create_event_channel();
+  rdma_cm_id* listener = nullptr;
+  End client, server;
+  std::uint16_t port = 0;
+
+  ~Calls() override {
+    for (End* const end : {&client, &server}) {
+      if (end->id != nullptr && end->id->qp != nullptr) rdma_destroy_qp(end->id);
+      if (end->id != nullptr) rdma_destroy_id(std::exchange(end->id, nullptr));
+    }
+    if (listener != nullptr) rdma_destroy_id(listener);
+    rdma_destroy_event_channel(channel);
+  }
+  void listen(int backlog = 4) {
+    sockaddr_in at = loopback(0);
+    ASSERT_EQ(rdma_create_id(channel, &listener, nullptr, RDMA_PS_TCP), 0);
+    ASSERT_EQ(rdma_bind_addr(listener, generic(at)), 0);
+    ASSERT_EQ(rdma_listen(listener, backlog), 0) << std::strerror(errno);
+    port = ntohs(rdma_get_src_port(listener));
+    ASSERT_NE(port, 0);
+  }
+  void resolve(rdma_cm_id* id) {
+    sockaddr_in to = loopback(port);
+    ASSERT_EQ(rdma_resolve_addr(id, nullptr, generic(to), 1000), 0);
+    ASSERT_EQ(next_event(channel).type, RDMA_CM_EVENT_ADDR_RESOLVED);
+    ASSERT_EQ(rdma_resolve_route(id, 1000), 0);
+    ASSERT_EQ(next_event(channel).type, RDMA_CM_EVENT_ROUTE_RESOLVED);
+  }
+  void ask(const std::string& data = {}) {
+    ASSERT_EQ(rdma_create_id(channel, &client.id, nullptr, RDMA_PS_TCP), 0);
+    resolve(client.id);
+    client.make_queue_pair();
+    rdma_conn_param parameters{};
+    parameters.private_data = data.data();
+    parameters.private_data_len = static_cast<std::uint8_t>(data.size());
+    parameters.initiator_depth = 3;
+    parameters.responder_resources = 2;
+    ASSERT_EQ(rdma_connect(client.id, &parameters), 0) << std::strerror(errno);
+  }
+  void connect() {
+    listen();
+    ask();
+    server.id = next_event(channel).id;
+    server.make_queue_pair();
+    ASSERT_EQ(server.receive(1), 0);
+    ASSERT_EQ(rdma_accept(server.id, nullptr), 0) << std::strerror(errno);
+    ASSERT_EQ(next_event(channel).type, RDMA_CM_EVENT_ESTABLISHED);
+    ASSERT_EQ(next_event(channel).type, RDMA_CM_EVENT_ESTABLISHED);
+  }
+};
+
+TEST_F(Calls, carry_private_data_and_depths_with_a_request_and_its_answer) {
+  listen();
+  ask("question");
+  const Event request = next_event(channel);
+  ASSERT_EQ(request.type, RDMA_CM_EVENT_CONNECT_REQUEST);
+  EXPECT_EQ(request.data, "question");
+  EXPECT_EQ(request.parameters.responder_resources, 3);
+  EXPECT_EQ(request.parameters.initiator_depth, 2);
+  server.id = request.id;
+  EXPECT_STREQ(server.id->verbs->device->name, "iw_lo");
+  server.make_queue_pair();
+  rdma_conn_param answer{};
+  answer.private_data = "answer";
+  answer.private_data_len = 6;
+  answer.responder_resources = answer.initiator_depth = 1;
+  ASSERT_EQ(rdma_accept(server.id, &answer), 0);
+  std::string told;
+  for (int i = 0; i < 2; ++i) told += next_event(channel).data;
+  EXPECT_NE(told.find("answer"), std::string::npos);
+}
+
+TEST_F(Calls, tell_a_reject_with_its_private_data) {
+  listen();
+  ask();
+  server.id = next_event(channel).id;
+  ASSERT_EQ(rdma_reject(server.id, "no", 2), 0);
+  const Event told = next_event(channel);
+  EXPECT_EQ(told.type, RDMA_CM_EVENT_REJECTED);
+  EXPECT_EQ(told.status, -ECONNREFUSED);
+  EXPECT_EQ(told.data, "no");
+}
+
+TEST_F(Calls, send_write_and_read) {
+  connect();
+  std::strcpy(client.octets.data(), "sent");
+  ASSERT_EQ(client.post(IBV_WR_SEND), 0);
+  EXPECT_EQ(client.completion().opcode, IBV_WC_SEND);
+  const ibv_wc received = server.completion();
+  EXPECT_EQ(received.status, IBV_WC_SUCCESS);
+  EXPECT_EQ(received.opcode, IBV_WC_RECV);
+  EXPECT_EQ(received.byte_len, 64U);
+  EXPECT_EQ(received.wr_id, 1U);
+  EXPECT_STREQ(server.octets.data(), "sent");
+  std::strcpy(server.octets.data(), "read");
+  ASSERT_EQ(client.post(IBV_WR_RDMA_READ, &server), 0);
+  EXPECT_EQ(client.completion().opcode, IBV_WC_RDMA_READ);
+  EXPECT_STREQ(client.octets.data(), "read");
+  std::strcpy(client.octets.data(), "written");
+  ASSERT_EQ(client.post(IBV_WR_RDMA_WRITE, &server), 0);
+  ASSERT_EQ(client.post(IBV_WR_RDMA_READ, &server), 0);  // it is there when this is complete
+  EXPECT_EQ(client.completion().status, IBV_WC_SUCCESS);
+  EXPECT_EQ(client.completion().status, IBV_WC_SUCCESS);
+  EXPECT_STREQ(server.octets.data(), "written");
+}
+
+TEST_F(Calls, copy_inline_data_at_the_post) {
+  connect();
+  std::strcpy(client.octets.data(), "inline");
+  ASSERT_EQ(client.post(IBV_WR_SEND, nullptr, IBV_SEND_SIGNALED | IBV_SEND_INLINE), 0);
+  std::strcpy(client.octets.data(), "changed");
+  EXPECT_EQ(server.completion().status, IBV_WC_SUCCESS);
+  EXPECT_STREQ(server.octets.data(), "inline");
+}
+
+// ibv_post_send(3): the queue is full until completions are polled.
+TEST_F(Calls, have_room_for_as_many_requests_as_were_asked_for) {
+  connect();
+  for (int i = 0; i < 8; ++i) ASSERT_EQ(client.post(IBV_WR_RDMA_WRITE, &server), 0);
+  EXPECT_EQ(client.post(IBV_WR_RDMA_WRITE, &server), ENOMEM);
+  EXPECT_EQ(client.completion().status, IBV_WC_SUCCESS);
+  EXPECT_EQ(client.post(IBV_WR_RDMA_WRITE, &server), 0);
+}
+
+// RFC 5040 7.2, 8.1.1: nothing is written without a valid STag; the stream ends.
+TEST_F(Calls, end_the_connection_when_a_key_is_wrong) {
+  connect();
+  server.region->rkey ^= 0x100;
+  ASSERT_EQ(client.post(IBV_WR_RDMA_WRITE, &server), 0);
+  EXPECT_EQ(next_event(channel).type, RDMA_CM_EVENT_DISCONNECTED);
+  EXPECT_EQ(server.completion().status, IBV_WC_WR_FLUSH_ERR);
+  ibv_async_event event{};
+  ASSERT_EQ(ibv_get_async_event(server.id->verbs, &event), 0);
+  EXPECT_TRUE(event.event_type == IBV_EVENT_QP_FATAL || event.event_type == IBV_EVENT_QP_ACCESS_ERR);
+  ibv_ack_async_event(&event);
+  server.region->rkey ^= 0x100;
+}
+
+TEST_F(Calls, refuse_a_local_key_that_is_wrong) {
+  connect();
+  const std::uint32_t right = std::exchange(client.region->lkey, 0x12345678);
+  ASSERT_EQ(client.post(IBV_WR_SEND), 0);
+  EXPECT_EQ(client.completion().status, IBV_WC_LOC_PROT_ERR);
+  client.region->lkey = right;
+}
+
+TEST_F(Calls, flush_what_is_posted_when_the_other_end_disconnects) {
+  connect();
+  ASSERT_EQ(rdma_disconnect(client.id), 0);
+  EXPECT_EQ(next_event(channel).type, RDMA_CM_EVENT_DISCONNECTED);
+  EXPECT_EQ(next_event(channel).type, RDMA_CM_EVENT_DISCONNECTED);
+  EXPECT_EQ(server.completion().status, IBV_WC_WR_FLUSH_ERR);
+  ibv_qp_attr attributes{};
+  ibv_qp_init_attr init{};
+  ASSERT_EQ(ibv_query_qp(server.id->qp, &attributes, IBV_QP_STATE, &init), 0);
+  EXPECT_EQ(attributes.qp_state, IBV_QPS_ERR);
+  ASSERT_EQ(server.receive(2), 0);
+  EXPECT_EQ(server.completion().wr_id, 2U);
+}
+
+TEST_F(Calls, fail_with_the_errno_of_what_is_not_there) {
+  listen();
+  rdma_cm_id* id = nullptr;
+  EXPECT_EQ(rdma_create_id(channel, &id, nullptr, RDMA_PS_UDP), -1);
+  EXPECT_EQ(errno, EPROTONOSUPPORT);
+  ibv_qp_init_attr wanted{};
+  ibv_cq* const queue = ibv_create_cq(listener->verbs, 1, nullptr, nullptr, 0);
+  wanted.send_cq = wanted.recv_cq = queue;
+  wanted.qp_type = IBV_QPT_UD;
+  EXPECT_EQ(ibv_create_qp(listener->pd, &wanted), nullptr);
+  EXPECT_EQ(errno, EOPNOTSUPP);
+  wanted.qp_type = IBV_QPT_RC;
+  wanted.cap.max_send_wr = 1'000'000;
+  EXPECT_EQ(ibv_create_qp(listener->pd, &wanted), nullptr);
+  EXPECT_EQ(errno, EINVAL);
+  wanted.cap.max_send_wr = 1;
+  ibv_qp* const queue_pair = ibv_create_qp(listener->pd, &wanted);
+  ASSERT_NE(queue_pair, nullptr);
+  ibv_qp_attr attributes{};
+  attributes.qp_state = IBV_QPS_RTR;
+  EXPECT_EQ(ibv_modify_qp(queue_pair, &attributes, IBV_QP_STATE), EINVAL);
+  EXPECT_EQ(ibv_destroy_cq(queue), EBUSY);
+  EXPECT_EQ(ibv_destroy_qp(queue_pair), 0);
+  EXPECT_EQ(ibv_destroy_cq(queue), 0);
+  EXPECT_EQ(ibv_reg_mr(listener->pd, this, 8, IBV_ACCESS_REMOTE_WRITE), nullptr);
+  EXPECT_EQ(errno, EINVAL);
+  EXPECT_EQ(ibv_reg_mr(listener->pd, nullptr, 4096, IBV_ACCESS_LOCAL_WRITE), nullptr);
+  EXPECT_EQ(errno, EFAULT);
+}
+
+TEST_F(Calls, refuse_a_port_that_is_taken) {
+  listen();
+  rdma_cm_id* second = nullptr;
+  ASSERT_EQ(rdma_create_id(channel, &second, nullptr, RDMA_PS_TCP), 0);
+  sockaddr_in at = loopback(port);
+  EXPECT_EQ(rdma_bind_addr(second, generic(at)), -1);
+  EXPECT_EQ(errno, EADDRINUSE);
+  rdma_destroy_id(second);
+}
+
+TEST_F(Calls, go_on_with_a_connection_whose_listener_is_gone) {
+  connect();
+  rdma_destroy_id(std::exchange(listener, nullptr));
+  ASSERT_EQ(client.post(IBV_WR_SEND), 0);
+  EXPECT_EQ(server.completion().status, IBV_WC_SUCCESS);
+  ASSERT_EQ(server.post(IBV_WR_RDMA_WRITE, &client), 0);
+  EXPECT_EQ(server.completion().status, IBV_WC_SUCCESS);
+}
+
+// Four threads post and poll at one queue pair.
+TEST_F(Calls, may_be_made_by_several_threads_at_once) {
+  connect();
+  std::atomic<int> posted{0}, polled{0}, failed{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      while (polled < 2000) {
+        if (posted < 2000 && client.post(IBV_WR_RDMA_WRITE, &server) == 0) ++posted;
+        ibv_wc wc{};
+        if (ibv_poll_cq(client.queue, 1, &wc) != 1) continue;
+        ++polled;
+        if (wc.status != IBV_WC_SUCCESS) ++failed;
+      }
+    });
+  for (std::thread& one : threads) one.join();
+  EXPECT_EQ(failed, 0);
+}
+
+// ibv_fork_init(3): the parent's connection outlives a child that ends, and a child can look for devices of its own.
+TEST_F(Calls, survive_a_fork) {
+  ASSERT_EQ(ibv_fork_init(), 0);
+  connect();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    client.octets.assign(client.octets.size(), 'c');  // the child's copy
+    int count = 0;
+    ibv_device** const list = ibv_get_device_list(&count);
+    ::_exit(list != nullptr && count > 0 ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  std::strcpy(client.octets.data(), "parent");
+  ASSERT_EQ(client.post(IBV_WR_SEND), 0);
+  EXPECT_EQ(server.completion().status, IBV_WC_SUCCESS);
+  EXPECT_STREQ(server.octets.data(), "parent");
+}
+
+}  // namespace

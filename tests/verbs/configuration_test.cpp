@@ -1,0 +1,50 @@
+// The configuration of verbs programs: the example has the defaults, rules choose terms, what is wrong is told.
+#include "verbs/configuration.hpp"
+
+#include <gtest/gtest.h>
+
+#include "settings/file.hpp"
+#include "tests/support/source_dir.hpp"
+
+namespace verbs {
+namespace {
+
+TEST(Configuration, of_the_example_is_the_default) {
+  const std::string path = support::source_dir() + "/verbs/verbs.example.yaml";
+  const auto read = parse_configuration(*settings::read_file(path, 1 << 20), path);
+  ASSERT_TRUE(read) << read.error().message;
+  const Configuration defaults;
+  EXPECT_EQ(read->terms.crc, defaults.terms.crc);
+  EXPECT_EQ(read->terms.markers, defaults.terms.markers);
+  EXPECT_EQ(read->terms.revision, defaults.terms.revision);
+  EXPECT_EQ(read->terms.peer_to_peer, defaults.terms.peer_to_peer);
+  EXPECT_EQ(read->startup.startup_timeout, defaults.startup.startup_timeout);
+  EXPECT_EQ(read->startup.close_timeout, defaults.startup.close_timeout);
+  EXPECT_EQ(read->startup.half_open, defaults.startup.half_open);
+  EXPECT_EQ(read->depth, defaults.depth);
+  EXPECT_EQ(read->reads, defaults.reads);
+  EXPECT_TRUE(read->has_interface("eth7"));
+}
+
+TEST(Configuration, has_rules_of_which_the_first_that_fits_counts) {
+  const auto read = parse_configuration(
+      "crc: false\nrules:\n  - {peer: 10.0.0.7, port: 5, revision: 1}\n  - {port: 5, crc: true}\n", "x");
+  ASSERT_TRUE(read) << read.error().message;
+  const auto seven = wire::IpAddress::v4(10, 0, 0, 7), eight = wire::IpAddress::v4(10, 0, 0, 8);
+  EXPECT_EQ(read->terms_for(seven, 5).revision, 1);
+  EXPECT_FALSE(read->terms_for(seven, 5).crc);
+  EXPECT_TRUE(read->terms_for(eight, 5).crc);
+  EXPECT_FALSE(read->terms_for(eight, 6).crc);
+}
+
+TEST(Configuration, tells_what_is_wrong_and_where) {
+  for (const std::string text :
+       {"revision: 3\n", "crc: maybe\n", "unknown: 1\n", "rules: [{port: 0}]\n", "reads: 256\n"}) {
+    const auto read = parse_configuration(text, "file.yaml");
+    ASSERT_FALSE(read) << text;
+    EXPECT_NE(read.error().message.find("file.yaml:1"), std::string::npos) << read.error().message;
+  }
+}
+
+}  // namespace
+}  // namespace verbs

@@ -1,0 +1,76 @@
+"""Debian's verbs programs, two processes of them, under iwarp-run."""
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+
+PATIENCE_S = 120  # ends a test that hangs
+
+
+def free_port():
+    """A TCP port of the host that nobody had just now."""
+    with socket.socket(socket.AF_INET6, socket.SOCK_STREAM) as one:
+        one.bind(("::", 0))
+        return one.getsockname()[1]
+
+
+class Run:
+    """A program under iwarp-run, with what it printed."""
+
+    def __init__(self, iwarp_run, *words, config=None):
+        self.file = tempfile.TemporaryFile(mode="w+")
+        options = ["--config", str(config)] if config else []
+        self.words = [str(word) for word in words]
+        self.process = subprocess.Popen([str(iwarp_run), *options, *self.words], stdin=subprocess.DEVNULL, stdout=self.file,
+                                        stderr=subprocess.STDOUT)
+
+    def text(self):
+        self.file.seek(0)
+        return self.file.read()
+
+    def wait(self):
+        try:
+            return self.process.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            return self.process.wait()
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+
+def listens(port):
+    """Somebody listens at the TCP port."""
+    for name in ("/proc/net/tcp", "/proc/net/tcp6"):
+        with open(name, encoding="ascii") as table:
+            if re.search(r":%04X [0-9A-F]+:0000 0A " % port, table.read()):
+                return True
+    return False
+
+
+def pair(iwarp_run, port, server_words, client_words, server_config=None, client_config=None):
+    """Server and client: (status, text) of each."""
+    server = Run(iwarp_run, *server_words, config=server_config)
+    try:
+        end = time.monotonic() + PATIENCE_S
+        while not listens(port) and server.process.poll() is None and time.monotonic() < end:
+            time.sleep(0.02)
+        client = Run(iwarp_run, *client_words, config=client_config)
+        try:
+            client_status = client.wait()
+            return (server.wait(), server.text()), (client_status, client.text())
+        finally:
+            client.end()
+    finally:
+        server.end()
+
+
+def missing(*names):
+    """Of the programs, those that are not on this machine."""
+    return [name for name in names if shutil.which(name) is None]

@@ -1,0 +1,44 @@
+// What a user can choose of RDMA over TCP: a YAML file, named by IWARP_CONFIG. Without it all is at its default.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "iwarp/services.hpp"
+#include "settings/tree.hpp"
+
+namespace verbs {
+
+/// How connections are set up.
+struct Terms {
+  bool crc = true;                       // one end is enough (ruling M-2)
+  bool markers = false;                  // in what this end receives (ruling M-1)
+  std::uint8_t revision = 2;             // of MPA, in requests of this end: 1 or 2
+  bool peer_to_peer = true;              // requests offer an RTR indication, a zero-length RDMA Write (ruling M-4)
+  runtime::TimeNs first_fpdu_delay = 0;  // of the program's first one, at the end that asks: siw may miss it (M-5)
+};
+
+/// Terms of some connections: of those to a peer, or at a local port.
+struct Rule {
+  std::optional<wire::IpAddress> peer{};
+  std::optional<std::uint16_t> port{};  // where the accepting side listens
+  Terms terms{};
+};
+
+struct Configuration {
+  Terms terms{};
+  std::vector<Rule> rules{};              // the first one that fits counts
+  std::vector<std::string> interfaces{};  // those that become devices; empty: all
+  iwarp::Config startup{};                // time-outs, half-open start-ups; emss is the interface's
+  std::size_t depth = 16'384;             // most work requests of a queue
+  std::size_t reads = 64;                 // most RDMA Reads at once, in each direction
+
+  [[nodiscard]] const Terms& terms_for(const wire::IpAddress& peer, std::uint16_t port) const;
+  [[nodiscard]] bool has_interface(const std::string& name) const;
+};
+
+[[nodiscard]] settings::Result<Configuration> parse_configuration(const std::string& text, const std::string& name);
+/// As IWARP_CONFIG says. What is wrong goes to the standard error output once, and the defaults hold.
+[[nodiscard]] Configuration configuration_of_environment();
+
+}  // namespace verbs

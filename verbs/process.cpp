@@ -1,0 +1,60 @@
+#include "verbs/process.hpp"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <mutex>
+#include <new>
+
+namespace verbs {
+namespace {
+
+constexpr std::uint32_t last_queue_pair = 0xFFFFFF;
+std::atomic<Process*> process{nullptr};
+std::mutex making;
+
+}  // namespace
+
+Process& Process::get() {
+  if (Process* const one = process.load(std::memory_order_acquire)) return *one;
+  const std::lock_guard lock(making);
+  if (process.load() == nullptr) {
+    static const int registered = pthread_atfork(prepare_fork, go_on_in_parent, go_on_in_child);
+    if (registered != 0) throw std::bad_alloc();
+    process.store(new Process);
+  }
+  return *process.load();
+}
+
+/// The child has what no thread was about to change.
+void Process::prepare_fork() {
+  making.lock();
+  if (Process* const one = process.load()) one->host_.enter();
+}
+
+void Process::go_on_in_parent() {
+  if (Process* const one = process.load()) one->host_.leave();
+  making.unlock();
+}
+
+void Process::go_on_in_child() {
+  if (Process* const one = process.exchange(nullptr)) {
+    one->host_.abandon_in_child();
+    one->host_.leave();
+  }
+  making.unlock();
+}
+
+std::uint32_t Process::add(QueuePair& queue_pair) {
+  do last_number_ = last_number_ == last_queue_pair ? 1 : last_number_ + 1;
+  while (queue_pairs_.contains(last_number_));
+  queue_pairs_.emplace(last_number_, &queue_pair);
+  return last_number_;
+}
+
+QueuePair* Process::queue_pair(std::uint32_t number) const {
+  const auto found = queue_pairs_.find(number);
+  return found == queue_pairs_.end() ? nullptr : found->second;
+}
+
+}  // namespace verbs

@@ -1,0 +1,325 @@
+#include "verbs/queue_pair.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "verbs/connection.hpp"
+
+namespace verbs {
+using iwarp::Operation;
+using iwarp::Status;
+
+namespace {
+
+boost::system::error_code error_code(int error) { return {error, boost::system::system_category()}; }
+
+int judge(const ibv_qp_init_attr& wanted, const Configuration& configuration) {
+  if (wanted.qp_type != IBV_QPT_RC || wanted.srq != nullptr) return EOPNOTSUPP;
+  if (wanted.send_cq == nullptr || wanted.recv_cq == nullptr) return EINVAL;
+  const ibv_qp_cap& cap = wanted.cap;
+  const bool fits = cap.max_send_wr <= configuration.depth && cap.max_recv_wr <= configuration.depth &&
+                    cap.max_send_sge <= Limits::sges && cap.max_recv_sge <= Limits::sges &&
+                    cap.max_inline_data <= Limits::inline_octets;
+  return fits ? 0 : EINVAL;
+}
+
+/// Nothing: what iWARP does not have.
+std::optional<Operation> operation_of(ibv_wr_opcode opcode) {
+  switch (opcode) {
+    case IBV_WR_SEND:
+    case IBV_WR_SEND_WITH_INV: return Operation::send;
+    case IBV_WR_RDMA_WRITE: return Operation::rdma_write;
+    case IBV_WR_RDMA_READ: return Operation::rdma_read;
+    case IBV_WR_LOCAL_INV: return Operation::local_invalidate;
+    case IBV_WR_RDMA_WRITE_WITH_IMM:
+    case IBV_WR_SEND_WITH_IMM:
+    case IBV_WR_ATOMIC_CMP_AND_SWP:
+    case IBV_WR_ATOMIC_FETCH_AND_ADD:
+    case IBV_WR_BIND_MW:
+    case IBV_WR_TSO:
+    case IBV_WR_DRIVER1: break;
+    default: break;  // a number that is none
+  }
+  return std::nullopt;
+}
+
+ibv_wc_opcode opcode_of(Operation operation) {
+  switch (operation) {
+    case Operation::send: return IBV_WC_SEND;
+    case Operation::rdma_write: return IBV_WC_RDMA_WRITE;
+    case Operation::rdma_read: return IBV_WC_RDMA_READ;
+    case Operation::local_invalidate: return IBV_WC_LOCAL_INV;
+    case Operation::receive: break;
+  }
+  return IBV_WC_RECV;
+}
+
+ibv_wc_status status_of(Status status) {
+  switch (status) {
+    case Status::success: return IBV_WC_SUCCESS;
+    case Status::flushed: return IBV_WC_WR_FLUSH_ERR;
+    case Status::local_protection: return IBV_WC_LOC_PROT_ERR;
+    case Status::local_length: return IBV_WC_LOC_LEN_ERR;
+  }
+  return IBV_WC_GENERAL_ERR;
+}
+
+iwarp::LocalPieces pieces_of(const ibv_sge* first, int count) {
+  iwarp::LocalPieces pieces;
+  for (const ibv_sge& one : std::span(first, static_cast<std::size_t>(count)))
+    pieces.push_back({{one.lkey}, one.addr, one.length});
+  return pieces;
+}
+
+bool has_room(std::uint32_t used, std::uint32_t limit) { return used < limit; }
+
+}  // namespace
+
+// --- made, and gone ------------------------------------------------------------------------------------------------
+
+boost::system::result<QueuePair*> QueuePair::make(ProtectionDomain& domain, const QueuePairConfig& config) {
+  Process& process = Context::of(domain.context).device().process();
+  if (const int error = judge(config.attributes, process.configuration()); error != 0) return error_code(error);
+  return new QueuePair(domain, config);
+}
+
+QueuePair::QueuePair(ProtectionDomain& domain, const QueuePairConfig& config)
+    : ibv_qp_ex{}, domain_(domain), send_queue_(CompletionQueue::of(config.attributes.send_cq)),
+      receive_queue_(CompletionQueue::of(config.attributes.recv_cq)), limits_(config.attributes.cap),
+      signals_all_(config.attributes.sq_sig_all != 0), has_builders_(config.has_builders), sends_(limits_.max_send_wr),
+      receives_(limits_.max_recv_wr), inline_memory_(std::size_t{limits_.max_inline_data} * limits_.max_send_wr) {
+  if (has_builders_) set_builders(*this);
+  qp_base.context = domain.context;
+  qp_base.qp_context = config.attributes.qp_context;
+  qp_base.pd = &domain;
+  qp_base.send_cq = config.attributes.send_cq;
+  qp_base.recv_cq = config.attributes.recv_cq;
+  qp_base.qp_type = IBV_QPT_RC;
+  qp_base.state = IBV_QPS_RESET;
+  Context& context = Context::of(domain.context);
+  const runtime::CoreSection section(context.host());
+  qp_base.qp_num = qp_base.handle = context.device().process().add(*this);
+  if (!inline_memory_.empty()) inline_stag_ = context.host().memory().add(domain.number(), inline_memory_, 0, {});
+  domain_.add_user();
+  send_queue_.add_user();
+  receive_queue_.add_user();
+}
+
+QueuePair::~QueuePair() {
+  Context& context = Context::of(domain_.context);
+  {
+    const runtime::CoreSection section(context.host());
+    if (connection_ != nullptr) connection_->queue_pair_gone();
+    context.device().process().remove(qp_base.qp_num);
+    if (inline_stag_) context.host().memory().remove(*inline_stag_);
+    context.events().remove_if([this](const AsyncEvent& one) { return one.source == &events_; });
+  }
+  send_queue_.forget(this);
+  receive_queue_.forget(this);
+  events_.wait_for_all();
+  domain_.remove_user();
+  send_queue_.remove_user();
+  receive_queue_.remove_user();
+}
+
+// --- sends ---------------------------------------------------------------------------------------------------------
+
+int QueuePair::post_send(ibv_send_wr* request, ibv_send_wr** bad) {
+  const runtime::CoreSection section(Context::of(qp_base.context).host());
+  for (; request != nullptr; request = request->next)
+    if (const int error = post_one(*request); error != 0) {
+      *bad = request;
+      return error;
+    }
+  return 0;
+}
+
+int QueuePair::post_one(const ibv_send_wr& request) {
+  const auto operation = operation_of(request.opcode);
+  if (!operation) return EOPNOTSUPP;
+  if (state() != IBV_QPS_RTS && state() != IBV_QPS_ERR) return EINVAL;
+  if (request.num_sge < 0 || request.num_sge > static_cast<int>(std::max(limits_.max_send_sge, 1U))) return EINVAL;
+  if (*operation == Operation::rdma_read && request.num_sge > Limits::sges_of_read) return EINVAL;
+  if (!has_room(sends_used_, limits_.max_send_wr)) return ENOMEM;
+  const bool is_inline = (request.send_flags & IBV_SEND_INLINE) != 0 && *operation != Operation::rdma_read;
+  iwarp::SendRequest send{.operation = *operation,
+                          .solicited_event = (request.send_flags & IBV_SEND_SOLICITED) != 0,
+                          .fence = (request.send_flags & IBV_SEND_FENCE) != 0};
+  if (!is_inline) send.pieces = pieces_of(request.sg_list, request.num_sge);
+  if (is_inline) {
+    const auto octets = iwarp::octets_of(pieces_of(request.sg_list, request.num_sge));
+    if (octets > limits_.max_inline_data) return EINVAL;
+    if (octets != 0) send.pieces.push_back(copy_inline(request));
+  }
+  if (request.opcode == IBV_WR_SEND_WITH_INV) send.invalidates = iwarp::STag{request.invalidate_rkey};
+  send.remote_stag = {*operation == Operation::local_invalidate ? request.invalidate_rkey : request.wr.rdma.rkey};
+  send.remote_offset = request.wr.rdma.remote_addr;
+  submit(send, {request.wr_id, opcode_of(*operation), signals_all_ || (request.send_flags & IBV_SEND_SIGNALED) != 0});
+  return 0;
+}
+
+/// A part of the memory is free again when its work request's place is.
+iwarp::LocalPiece QueuePair::copy_inline(const ibv_send_wr& request) {
+  const std::uint64_t begin = std::uint64_t{next_inline_} * limits_.max_inline_data;
+  next_inline_ = (next_inline_ + 1) % limits_.max_send_wr;
+  std::uint32_t octets = 0;
+  for (const ibv_sge& one : std::span(request.sg_list, static_cast<std::size_t>(request.num_sge))) {
+    if (one.length != 0)
+      std::memcpy(inline_memory_.data() + begin + octets, reinterpret_cast<const void*>(one.addr), one.length);
+    octets += one.length;
+  }
+  return {*inline_stag_, begin, octets};
+}
+
+/// What the stream does not take any more is flushed when it is closed, behind what it has.
+void QueuePair::submit(const iwarp::SendRequest& request, const PostedSend& posted) {
+  ++sends_used_;
+  sends_.push_back(posted);
+  if (connection_ == nullptr) return flush();
+  if (state() == IBV_QPS_RTS) connection_->post(request);
+}
+
+// --- receives ------------------------------------------------------------------------------------------------------
+
+int QueuePair::post_receive(ibv_recv_wr* request, ibv_recv_wr** bad) {
+  const runtime::CoreSection section(Context::of(qp_base.context).host());
+  for (; request != nullptr; request = request->next)
+    if (const int error = post_one(*request); error != 0) {
+      *bad = request;
+      return error;
+    }
+  return 0;
+}
+
+int QueuePair::post_one(const ibv_recv_wr& request) {
+  if (state() == IBV_QPS_RESET) return EINVAL;
+  if (request.num_sge < 0 || request.num_sge > static_cast<int>(std::max(limits_.max_recv_sge, 1U))) return EINVAL;
+  if (!has_room(receives_used_, limits_.max_recv_wr)) return ENOMEM;
+  ++receives_used_;
+  receives_.push_back({request.wr_id, {request.wr_id, pieces_of(request.sg_list, request.num_sge)}});
+  if (connection_ != nullptr)
+    connection_->post(receives_.back().request);
+  else if (state() == IBV_QPS_ERR)
+    flush();
+  return 0;
+}
+
+// --- completions ---------------------------------------------------------------------------------------------------
+
+ibv_wc QueuePair::completion_of(std::uint64_t id, Status status) const {
+  ibv_wc wc{};
+  wc.wr_id = id;
+  wc.status = status_of(status);
+  wc.qp_num = qp_base.qp_num;
+  return wc;
+}
+
+void QueuePair::completed(const iwarp::Completion& completion) {
+  if (completion.status == Status::local_protection || completion.status == Status::local_length)
+    set_state(IBV_QPS_ERR);
+  completion.operation == Operation::receive ? complete_receive(completion)
+                                             : complete_send(completion.status, completion.octets);
+}
+
+void QueuePair::complete_send(Status status, std::uint32_t octets) {
+  if (sends_.empty()) return;
+  const PostedSend posted = sends_.front();
+  sends_.pop_front();
+  ++untold_;
+  if (!posted.signaled && status == Status::success) return;
+  QueuedCompletion queued{completion_of(posted.id, status), this, &sends_used_, untold_};
+  queued.wc.opcode = posted.opcode;
+  queued.wc.byte_len = octets;
+  untold_ = 0;
+  send_queue_.push(queued, status != Status::success);
+}
+
+void QueuePair::complete_receive(const iwarp::Completion& completion) {
+  if (receives_.empty()) return;
+  QueuedCompletion queued{completion_of(receives_.front().id, completion.status), this, &receives_used_};
+  receives_.pop_front();
+  queued.wc.opcode = IBV_WC_RECV;
+  queued.wc.byte_len = completion.octets;
+  if (completion.invalidated) {
+    queued.wc.wc_flags = IBV_WC_WITH_INV;
+    queued.wc.invalidated_rkey = completion.invalidated->value;
+  }
+  receive_queue_.push(queued, completion.solicited_event || completion.status != Status::success);
+}
+
+void QueuePair::flush() {
+  while (!sends_.empty()) complete_send(Status::flushed, 0);
+  while (!receives_.empty()) complete_receive({.status = Status::flushed});
+}
+
+// --- its connection ------------------------------------------------------------------------------------------------
+
+iwarp::StreamConfig QueuePair::stream_config(std::size_t ird, std::size_t ord) const {
+  return {.domain = domain_.number(),
+          .send_depth = std::max(limits_.max_send_wr, 1U),
+          .receive_depth = std::max(limits_.max_recv_wr, 1U),
+          .ird = ird,
+          .ord = ord};
+}
+
+void QueuePair::attach(Connection& connection) {
+  connection_ = &connection;
+  for (const PostedReceive& one : receives_) connection.post(one.request);
+}
+
+void QueuePair::ended() {
+  connection_ = nullptr;
+  set_state(IBV_QPS_ERR);
+  flush();
+}
+
+void QueuePair::tell(ibv_event_type event) {
+  if (std::exchange(told_error_, true)) return;
+  ibv_async_event told{};
+  told.element.qp = &qp_base;
+  told.event_type = event;
+  Context::of(qp_base.context).events().push({told, &events_});
+}
+
+int QueuePair::modify(const ibv_qp_attr& attributes, int mask) {
+  if ((mask & IBV_QP_STATE) == 0) return 0;  // rights and depths are the connection's
+  const runtime::CoreSection section(Context::of(qp_base.context).host());
+  switch (attributes.qp_state) {
+    case IBV_QPS_RESET:
+      if (connection_ != nullptr) return EINVAL;
+      flush();
+      set_state(IBV_QPS_RESET);
+      return 0;
+    case IBV_QPS_INIT:
+      if (state() != IBV_QPS_RESET && state() != IBV_QPS_INIT) return EINVAL;
+      set_state(IBV_QPS_INIT);
+      return 0;
+    case IBV_QPS_RTR:
+    case IBV_QPS_RTS: return connection_ != nullptr ? 0 : EINVAL;
+    case IBV_QPS_ERR:
+      if (connection_ != nullptr)
+        connection_->abort();
+      else if (state() != IBV_QPS_RESET)
+        flush();
+      set_state(IBV_QPS_ERR);
+      return 0;
+    default: return EINVAL;
+  }
+}
+
+void QueuePair::query(ibv_qp_attr& attributes, ibv_qp_init_attr& init) const {
+  attributes = {};
+  init = {};
+  attributes.qp_state = attributes.cur_qp_state = state();
+  attributes.cap = init.cap = limits_;
+  attributes.path_mtu = IBV_MTU_1024;
+  attributes.port_num = 1;
+  attributes.qp_access_flags = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_LOCAL_WRITE;
+  init.qp_context = qp_base.qp_context;
+  init.send_cq = qp_base.send_cq;
+  init.recv_cq = qp_base.recv_cq;
+  init.qp_type = IBV_QPT_RC;
+  init.sq_sig_all = signals_all_ ? 1 : 0;
+}
+
+}  // namespace verbs
