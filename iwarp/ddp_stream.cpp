@@ -68,8 +68,9 @@ void DdpStream::readable() {
   framing_->is_at_boundary() ? process(ds::LlpCloseReceived{}) : process(ds::LlpLost{});
 }
 
+/// Also where nothing is kept, and the stream is shut down: the start-up may have asked for it.
 void DdpStream::writable() {
-  framing_->write_kept(*stream_);
+  if (framing_->is_blocked()) framing_->write_kept(*stream_);
   if (framing_->is_blocked()) return stream_->ask_writable();
   pump();
 }

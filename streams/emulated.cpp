@@ -403,6 +403,8 @@ void Flow::sever() {
   arrived_ = std::max(arrived_, way_.cut_after);
   severed_ = true;
   scheduler_.cancel(arrival_);
+  scheduler_.cancel(pump_);  // what is still to be sent never arrives
+  scheduler_.cancel(again_);
   flights_.clear();
   if (way_.cut == Cut::end) end_arrived_ = true;
   to_.look();
@@ -426,7 +428,10 @@ void Flow::send_reset() {
   scheduler_.schedule_after(give_up_, way_.delay);
 }
 
-void Flow::give_up() { pair_.break_side(to_, Reason::reset); }
+void Flow::give_up() {
+  pair_.break_side(to_, Reason::reset);
+  network_.sweep_soon();  // both ends may have gone before
+}
 
 // --- Pair ----------------------------------------------------------------------------------------------------------
 

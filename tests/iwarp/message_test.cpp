@@ -8,11 +8,13 @@ namespace {
 struct Case {
   bool markers = false, crc = false;
   std::size_t emss = 1460;
+  std::optional<IftOptions> ift{};
 };
 Settings settings_of(const Case& of) {
   Settings settings;
   settings.request.options = settings.answer = {.wants_markers = of.markers, .crc = of.crc};
   settings.client_emss = settings.server_emss = of.emss;
+  settings.ift = of.ift;
   return settings;
 }
 
@@ -225,6 +227,10 @@ INSTANTIATE_TEST_SUITE_P(Framings, MessageTest,
                          ::testing::Values(Case{}, Case{.crc = true}, Case{.markers = true},
                                            Case{.markers = true, .crc = true}, Case{.emss = 128},
                                            Case{.crc = true, .emss = 65'535}, Case{.markers = true, .emss = 65'535}));
+INSTANTIATE_TEST_SUITE_P(Ift, MessageTest,
+                         ::testing::Values(Case{.ift = ift_with(true, true)}, Case{.ift = ift_with(true, false)},
+                                           Case{.ift = ift_with(false, true)}, Case{.ift = ift_with(false, false)},
+                                           Case{.emss = 128, .ift = ift_with(true, true)}));
 
 }  // namespace
 }  // namespace iwarp::testing

@@ -12,6 +12,7 @@ namespace {
 struct ModelCase {
   bool markers, crc;
   std::size_t emss;
+  std::optional<IftOptions> ift{};
 };
 
 /// One end writes, reads and sends; the other has the memory.
@@ -47,6 +48,7 @@ class Model {
     Settings settings;
     settings.request.options = settings.answer = {.wants_markers = of.markers, .crc = of.crc};
     settings.client_emss = settings.server_emss = of.emss;
+    settings.ift = of.ift;
     settings.client.send_depth = 2 * depth;
     settings.client.ord = 4;
     settings.server.ird = 4;
@@ -184,6 +186,12 @@ INSTANTIATE_TEST_SUITE_P(Framings, ModelTest,
                          ::testing::Values(ModelCase{false, false, 1460}, ModelCase{false, true, 1460},
                                            ModelCase{true, false, 1460}, ModelCase{true, true, 1460},
                                            ModelCase{true, true, 65'535}, ModelCase{false, false, 65'535}));
+INSTANTIATE_TEST_SUITE_P(Ift, ModelTest,
+                         ::testing::Values(ModelCase{false, false, 1460, ift_with(true, true)},
+                                           ModelCase{false, false, 1460, ift_with(true, false)},
+                                           ModelCase{false, false, 1460, ift_with(false, false)},
+                                           ModelCase{false, false, 65'535, ift_with(true, true)},
+                                           ModelCase{false, false, 65'535, ift_with(false, false)}));
 
 }  // namespace
 }  // namespace iwarp::testing

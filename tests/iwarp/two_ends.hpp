@@ -2,6 +2,7 @@
 #pragma once
 #include <map>
 
+#include "iwarp/ift_adaption.hpp"
 #include "iwarp/mpa_initiator.hpp"
 #include "iwarp/mpa_listener.hpp"
 #include "tests/streams/worlds.hpp"
@@ -65,12 +66,38 @@ class End final : public StreamListener, public StartupListener {
 
 struct Settings {
   MpaRequest request{};
+  std::optional<IftOptions> ift{};  // over IFT, and not over MPA: of both ends, but for the VTag
   MpaOptions answer{};
   std::size_t backlog = 16;
   StreamConfig client{.domain = domain}, server{.domain = domain};
   std::size_t client_emss = 1460, server_emss = 1460;
   bool accepts = true;
   std::vector<std::uint8_t> answer_data{};
+};
+
+/// Node B of IFT: at most one start-up, which is accepted.
+class NodeB final : public streams::ListenerUser, public IftOfferUser {
+ public:
+  NodeB(Core& core, const streams::Address& at, const IftOptions& options) : core_(core), options_(options) {
+    listener_ = std::move(*core.services.streams.listen(at, *this));
+  }
+  std::unique_ptr<IftAdaption> adaption;
+  End* end = nullptr;
+
+  void accepted(std::unique_ptr<streams::Stream> stream) override {
+    adaption = std::make_unique<IftAdaption>(core_.services, options_);
+    adaption->await(std::move(stream), *this);
+  }
+  void offered(IftAdaption&) override { core_.services.scheduler.schedule(decide_, core_.services.scheduler.now()); }
+  void offer_withdrawn(IftAdaption&) override { core_.services.scheduler.cancel(decide_); }
+  [[nodiscard]] bool has_room() const override { return true; }
+
+ private:
+  void decide() { adaption->accept(*end->stream, *end); }
+  Core& core_;
+  const IftOptions options_;
+  std::unique_ptr<streams::Listener> listener_;
+  runtime::Timer<NodeB, &NodeB::decide> decide_{*this};
 };
 
 /// A client that asks, a server that listens.
@@ -81,12 +108,19 @@ class TwoEnds final : public MpaListenerUser {
     server_core.config.emss = settings.server_emss;
     EXPECT_EQ(listener->listen({streams::test::server_ip, 4420}), std::nullopt);
     settings_.request.to = {streams::test::server_ip, 4420};
+    if (!settings_.ift) return;
+    settings_.ift->vtag = {0x2222};
+    node_b = std::make_unique<NodeB>(server_core, streams::Address{streams::test::server_ip, 4421}, *settings_.ift);
   }
   ~TwoEnds() {
     initiator.reset();
     for (const auto& end : {&client, &server})
       if (*end && !(*end)->stream->is_closed() && (*end)->stream->state_name() != "Idle") (*end)->stream->abort();
+    for (const auto& end : retired)
+      if (!end->stream->is_closed()) end->stream->abort();
     settle();
+    node_a.reset();
+    node_b.reset();
     listener.reset();
     settle();
     EXPECT_EQ(client_core.counters.unexpected_events, 0u);
@@ -102,11 +136,13 @@ class TwoEnds final : public MpaListenerUser {
   bool run_until(const std::function<bool()>& done) { return world.run_until(done); }
   [[nodiscard]] bool is_consistent() const {
     return (!client || client->stream->is_consistent()) && (!server || server->stream->is_consistent()) &&
-           (!initiator || initiator->is_consistent()) && (!listener || listener->is_consistent());
+           (!initiator || initiator->is_consistent()) && (!listener || listener->is_consistent()) &&
+           (!node_a || node_a->is_consistent()) && (!node_b || !node_b->adaption || node_b->adaption->is_consistent());
   }
   void ask() {
     client = std::make_unique<End>(client_core, settings_.client);
     server = std::make_unique<End>(server_core, settings_.server);
+    if (settings_.ift) return ask_over_ift();
     initiator = std::make_unique<MpaInitiator>(client_core.services, *client, *client->stream, settings_.request);
     initiator->start();
   }
@@ -123,13 +159,23 @@ class TwoEnds final : public MpaListenerUser {
     if (settings_.accepts) world.scheduler.schedule(decide_, world.scheduler.now());
   }
   void offer_withdrawn(MpaResponder&) override { ++withdrawals, waiting = nullptr; }
-  void accept() { std::exchange(waiting, nullptr)->accept(*server->stream, *server, settings_.answer_data); }
+  /// Each start-up gets an end of its own: a client that falls back asks twice.
+  void accept() {
+    if (server->stream->state_name() != "Idle") {
+      retired.push_back(std::move(server));
+      server = std::make_unique<End>(server_core, settings_.server);
+    }
+    std::exchange(waiting, nullptr)->accept(*server->stream, *server, settings_.answer_data);
+  }
   void reject() { std::exchange(waiting, nullptr)->reject(settings_.answer_data); }
 
   streams::test::EmulatedWorld world;
   Core client_core{world.client, world.scheduler, 1}, server_core{world.server, world.scheduler, 2};
   std::unique_ptr<End> client, server;
+  std::vector<std::unique_ptr<End>> retired;  // of earlier start-ups
   std::unique_ptr<MpaInitiator> initiator;
+  std::unique_ptr<IftAdaption> node_a;
+  std::unique_ptr<NodeB> node_b;
   std::vector<PeerOffer> offers;
   MpaResponder* waiting = nullptr;
   int withdrawals = 0;
@@ -138,6 +184,13 @@ class TwoEnds final : public MpaListenerUser {
   void decide() {
     if (waiting != nullptr) accept();
   }
+  void ask_over_ift() {
+    node_b->end = server.get();
+    IftOptions options = *settings_.ift;
+    options.vtag = {0x1111};
+    node_a = std::make_unique<IftAdaption>(client_core.services, options);
+    node_a->connect({streams::test::server_ip, 4421}, {}, *client->stream, *client);
+  }
   Settings settings_;
   runtime::Timer<TwoEnds, &TwoEnds::decide> decide_{*this};
 
@@ -145,6 +198,11 @@ class TwoEnds final : public MpaListenerUser {
   std::unique_ptr<MpaListener> listener =
       std::make_unique<MpaListener>(server_core.services, *this, settings_.answer, settings_.backlog);
 };
+
+/// IFT with these CRCs, which either end can do without.
+inline IftOptions ift_with(bool header_crc, bool payload_crc) {
+  return {.header_crc = header_crc, .payload_crc = payload_crc, .requires_crcs = false};
+}
 
 inline std::vector<std::uint8_t> octets_of_seed(std::size_t octets, std::uint8_t seed) {
   std::vector<std::uint8_t> all(octets);

@@ -1,0 +1,61 @@
+// Once a stream is up and has been used, messages of any kind allocate nothing, at either end, over each framing.
+#include "tests/iwarp/two_ends.hpp"
+#include "tests/support/counted_new.hpp"
+
+namespace iwarp::testing {
+namespace {
+
+struct AllocationCase {
+  bool markers = false, crc = false;
+  std::optional<IftOptions> ift{};
+};
+class IwarpAllocation : public ::testing::TestWithParam<AllocationCase> {
+ protected:
+  static Settings settings() {
+    Settings settings;
+    settings.request.options = settings.answer = {.wants_markers = GetParam().markers, .crc = GetParam().crc};
+    settings.ift = GetParam().ift;
+    return settings;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(
+    Framings, IwarpAllocation,
+    ::testing::Values(AllocationCase{}, AllocationCase{.crc = true}, AllocationCase{.markers = true},
+                      AllocationCase{.markers = true, .crc = true}, AllocationCase{.ift = ift_with(true, true)},
+                      AllocationCase{.ift = ift_with(true, false)}, AllocationCase{.ift = ift_with(false, false)}));
+
+/// 50 rounds, after some that may; each of both directions at once. A round of 100,000 octets is some 70 FPDUs.
+TEST_P(IwarpAllocation, message_of_each_kind_allocates_nothing) {
+  TwoEnds ends(settings());
+  ends.connect();
+  std::vector<std::uint8_t> a(100'000), b(100'000);
+  const STag stag_a = ends.client->add(a), stag_b = ends.server->add(b);
+  ends.client->completions.reserve(10'000);
+  ends.server->completions.reserve(10'000);
+  const auto round = [&](Operation operation, std::uint32_t octets) {
+    for (End* const end : {ends.client.get(), ends.server.get()}) {
+      const STag own = end == ends.client.get() ? stag_a : stag_b, other = end == ends.client.get() ? stag_b : stag_a;
+      if (operation == Operation::send) {
+        ASSERT_EQ(end->receive(0, own, 100'000), RdmapStream::Posted::taken);
+      }
+      ASSERT_EQ(end->post({.operation = operation, .pieces = {{own, 0, octets}}, .remote_stag = other}),
+                RdmapStream::Posted::taken);
+    }
+    const runtime::TimeNs limit = ends.world.scheduler.now() + 100 * runtime::millisecond;
+    while (ends.world.scheduler.run_next(limit)) {}
+    ends.world.scheduler.run_until(limit);
+  };
+  for (const Operation operation : {Operation::send, Operation::rdma_write, Operation::rdma_read})
+    for (const std::uint32_t octets : {8U, 100'000U}) {
+      for (int i = 0; i < 10; ++i) round(operation, octets);
+      const std::size_t before = support::allocations, done = ends.client->completions.size();
+      const std::uint64_t fpdus = ends.client->stream->counts().sent;
+      for (int i = 0; i < 50; ++i) round(operation, octets);
+      EXPECT_EQ(support::allocations, before) << to_string(operation) << " of " << octets << " octets, "
+                                              << ends.client->stream->counts().sent - fpdus << " FPDUs";
+      EXPECT_EQ(ends.client->completions.size() - done, operation == Operation::send ? 100u : 50u);
+    }
+}
+
+}  // namespace
+}  // namespace iwarp::testing
