@@ -1,6 +1,12 @@
 // Scenarios of hosts on TCP: programs, options, segmentation, faults, expectations, captures.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdio>
+#include <fstream>
+
+#include "tools/fcvi_sim/capture/draw.hpp"
+#include "tools/fcvi_sim/capture/printer.hpp"
 #include "tools/fcvi_sim/run/expectations.hpp"
 #include "tools/fcvi_sim/run/simulation.hpp"
 #include "tools/fcvi_sim/scenario/loader.hpp"
@@ -258,6 +264,108 @@ TEST(TcpLanguage, discriminators_are_short) {
   EXPECT_TRUE(
       is_in(error_of(std::string(hosts) + "workloads: [{name: " + std::string(65, 'x') + ", client: a, server: b}]\n"),
             "more than 64 bytes"));
+}
+
+// --- captures, read again ------------------------------------------------------------------------------------------
+
+/// Of a run: its capture in a file of its own, and what its own ladder says.
+class CaptureOf {
+ public:
+  explicit CaptureOf(const std::string& text) {
+    const auto scenario = read_scenario(text, "s.yaml", "", {});
+    EXPECT_TRUE(scenario) << scenario.error().message;
+    const ContentStore contents(scenario->seed);
+    Ladder ladder(*scenario);
+    Bytes bytes;
+    fc2::Capture capture(bytes);
+    Simulation simulation(*scenario, contents, {.capture = &capture, .ladder = &ladder});
+    simulation.run();
+    for (const LadderRow& row : ladder.rows())
+      if (row.shape == LadderRow::Shape::Arrow) arrows.push_back(row.text + (row.note.empty() ? "" : "; " + row.note));
+    path = testing::TempDir() + "/tcp_capture_" + std::to_string(::getpid()) + ".pcapng";
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.all.data()), static_cast<std::streamsize>(bytes.all.size()));
+  }
+  ~CaptureOf() { std::remove(path.c_str()); }
+  CaptureOf(const CaptureOf&) = delete;
+  CaptureOf& operator=(const CaptureOf&) = delete;
+
+  [[nodiscard]] std::string drawn(capture::DrawOptions options = {}) const {
+    options.path = path;
+    options.as_text = true;
+    options.columns = 1000;
+    const capture::DrawResult result = capture::draw(options);
+    EXPECT_EQ(result.error, "");
+    return result.picture;
+  }
+  /// The packets whose tree has those words.
+  [[nodiscard]] std::size_t trees_with(const std::string& words) const {
+    capture::Reading reading;
+    EXPECT_EQ(reading.open(path), "");
+    std::size_t count = 0;
+    for (capture::Seen seen; reading.next(seen);)
+      if (is_in(capture::tree_of(seen, reading.interfaces()), words)) ++count;
+    return count;
+  }
+
+  std::string path;
+  Lines arrows;
+};
+
+std::size_t times(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+// `ladder` draws of a capture what `run --ladder` draws of the run: the same segments and ends of streams, in the words
+// of that one, and what faults did.
+TEST(TcpCapture, is_drawn_as_the_run_itself) {
+  const CaptureOf capture(all_messages("reliable_reception", "vi_segment: 1000, crc: ask") +
+                          "faults: [{action: delay, by: 5ms, message: Send, nth: 2}]\n");
+  const std::string picture = capture.drawn();
+  ASSERT_GT(capture.arrows.size(), 20U);
+  for (const std::string& arrow : capture.arrows) {
+    const std::size_t note = arrow.find("; ");
+    EXPECT_TRUE(is_in(picture, arrow.substr(0, note))) << arrow << "\n" << picture;
+    EXPECT_TRUE(note == std::string::npos || is_in(picture, "delayed by 5 ms")) << arrow << "\n" << picture;
+  }
+  for (const char* lane : {"10.0.0.1", "10.0.0.2", "8474"}) EXPECT_TRUE(is_in(picture, lane)) << lane;
+}
+
+// Whatever TCP makes of the octets, the same segments are drawn.
+TEST(TcpCapture, is_drawn_the_same_octet_by_octet) {
+  const CaptureOf whole(all_messages("reliable_delivery", "vi_segment: 1000"));
+  const CaptureOf cut(all_messages("reliable_delivery", "vi_segment: 1000, tcp_segment: 7"));
+  for (const char* name : {"ConnectRequest ", "ConnectAccept ", "RdmaReadRequest ", "SYN ACK", "FIN"})
+    EXPECT_EQ(times(cut.drawn(), name), times(whole.drawn(), name)) << name;
+}
+
+TEST(TcpCapture, a_host_that_talks_to_itself_has_two_lanes) {
+  const CaptureOf capture(
+      "name: t\ntopology: {kind: tcp}\nports: [{name: a}]\nworkloads: [{name: w, client: a, server: a, transfers: "
+      "[{operation: send, data: {random: 10}}]}]\n");
+  const std::string picture = capture.drawn();
+  const std::string lanes = picture.substr(0, picture.find("SYN"));
+  EXPECT_EQ(times(lanes, "10.0.0.1"), 2U) << picture;
+  EXPECT_EQ(times(lanes, "8474"), 1U) << picture;
+}
+
+TEST(TcpCapture, without_logins_has_no_syn) {
+  const CaptureOf capture(all_messages("reliable_delivery", "vi_segment: 1000"));
+  const std::string picture = capture.drawn({.without_login = true});
+  EXPECT_FALSE(is_in(picture, "SYN")) << picture;
+  EXPECT_TRUE(is_in(picture, "ConnectRequest")) << picture;
+}
+
+// `decode -v` and `--json` have the fields of each VI segment, as of an IU.
+TEST(TcpCapture, trees_have_the_fields_of_segments) {
+  const CaptureOf capture(all_messages("reliable_delivery", "vi_segment: 1000"));
+  EXPECT_EQ(capture.trees_with("\n    type: ConnectRequest\n"), 1U);
+  EXPECT_EQ(capture.trees_with("\n      mtu: "), 2U);
+  EXPECT_GT(capture.trees_with("\n    rx_posted: "), 10U);
+  EXPECT_EQ(capture.trees_with("Trouble"), 0U);
+  EXPECT_EQ(capture.trees_with("flags: SYN\n"), 2U);
 }
 
 }  // namespace

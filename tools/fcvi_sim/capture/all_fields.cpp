@@ -189,6 +189,20 @@ void add_belonging(List& list, const Seen& seen) {
   }
 }
 
+void add_tcp(List& list, const TcpPacket& packet) {
+  Field tcp{"TCP", "", {}};
+  add(tcp.fields, "connection", std::to_string(packet.connection));
+  add(tcp.fields, "from", to_string(packet.from));
+  add(tcp.fields, "to", to_string(packet.to));
+  add(tcp.fields, "flags", flag_words(packet));
+  add(tcp.fields, "octets", std::to_string(packet.octets));
+  if (packet.again) add(tcp.fields, "again", "yes");
+  list.push_back(std::move(tcp));
+  for (const auto& [octets, segment] : packet.segments)
+    list.push_back(segment ? parse_description(segment->to_string())
+                           : Field{"VITCP malformed", to_string(segment.error()), {}});
+}
+
 }  // namespace
 
 std::vector<Field> all_fields(const Seen& seen) {
@@ -196,7 +210,10 @@ std::vector<Field> all_fields(const Seen& seen) {
   add_carriage(list, seen);
   if (seen.frame.header) add_header(list, seen);
   if (seen.frame.fip) list.push_back(parse_description(seen.frame.fip->to_string()));
-  if (!seen.frame.trouble.empty()) list.push_back({"Trouble", seen.frame.trouble, {}});
+  if (seen.tcp)
+    add_tcp(list, *seen.tcp);
+  else if (!seen.frame.trouble.empty())
+    list.push_back({"Trouble", seen.frame.trouble, {}});
   if (!seen.frame.header) return list;
   if (seen.frame.trouble.empty()) add_message(list, seen);
   add_belonging(list, seen);

@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <set>
+#include <tuple>
 
 #include "tools/fcvi_sim/capture/comment.hpp"
 #include "tools/fcvi_sim/capture/copies.hpp"
@@ -11,6 +13,7 @@
 #include "tools/fcvi_sim/capture/printer.hpp"
 #include "tools/fcvi_sim/capture/twice.hpp"
 #include "tools/fcvi_sim/capture/words.hpp"
+#include "tools/fcvi_sim/picture/vitcp_rows.hpp"
 
 namespace sim::capture {
 namespace {
@@ -35,6 +38,7 @@ class Pass {
 bool Pass::is_chosen(const Seen& seen) {
   if (!filters_.take(seen, reading_.interfaces())) return false;
   if (!options_.without_login) return true;
+  if (seen.tcp) return !seen.tcp->syn;
   return seen.frame.header && (seen.frame.is_fc_vi() || seen.frame.header->r_ctl >= wire::RCtl::nop);
 }
 
@@ -60,11 +64,13 @@ class Drawer {
   void frame(const Seen& seen);
 
  private:
+  void packet(const Seen& seen, const TcpPacket& packet);
   [[nodiscard]] bool begins_sequence(const Seen& seen);
   void note_faults(const Seen& seen);
   Ladder& ladder_;
   const Lanes& lanes_;
   Copies drawn_;
+  std::set<std::string> names_;  // that gaps of the ladder count by
   std::map<std::tuple<std::uint32_t, std::uint16_t, std::uint8_t, bool>, bool> open_;  // Sequences under way
 };
 
@@ -85,7 +91,40 @@ void Drawer::note_faults(const Seen& seen) {
     ladder_.fault(*seen.frame.header, printable(words_of(comment)), told_by(comment) == Tells::lost);
 }
 
+/// What is no row of its own, but had something happen to it, is one, too.
+std::vector<std::pair<LadderRow, std::string>> rows_of(const Seen& seen, const TcpPacket& packet) {
+  std::vector<std::pair<LadderRow, std::string>> rows;
+  const auto add = [&](RowKind kind, const std::string& name, std::size_t octets = 0) {
+    rows.push_back({{.row_kind = kind, .at = seen.packet.at, .text = name, .frames = 1, .bytes = octets}, name});
+  };
+  if (packet.syn) add(RowKind::Login, packet.ack ? "SYN ACK" : "SYN");
+  for (const auto& [octets, segment] : packet.segments) {
+    if (segment)
+      rows.emplace_back(row_of(*segment, seen.packet.at, 0, 0), to_string(segment->header.type));
+    else
+      add(RowKind::Abort, "VITCP malformed: " + to_string(segment.error()), octets.size());
+  }
+  if (packet.fin) add(RowKind::Teardown, "FIN");
+  if (packet.rst) add(RowKind::Teardown, "RST");
+  if (rows.empty() && !seen.packet.comments.empty())
+    add(RowKind::Other, std::to_string(packet.octets) + " octets" + (packet.again ? ", again" : ""));
+  return rows;
+}
+
+void Drawer::packet(const Seen& seen, const TcpPacket& packet) {
+  const auto lanes = lanes_.lanes_of(packet);
+  if (!lanes) return;
+  for (auto& [row, name] : rows_of(seen, packet)) {
+    std::tie(row.from, row.to) = *lanes;
+    const std::string signature = std::to_string(packet.connection) + (packet.by_connector ? " > " : " < ") + name +
+                                  " " + std::to_string(row.bytes);
+    const std::size_t drawn = ladder_.arrow(row, signature, names_.insert(name).first->c_str());
+    for (const std::string& comment : seen.packet.comments) ladder_.note(drawn, printable(words_of(comment)));
+  }
+}
+
 void Drawer::frame(const Seen& seen) {
+  if (seen.tcp) return packet(seen, *seen.tcp);
   const auto ends = lanes_.ends_of(seen);
   if (!ends) return;
   const bool drawn = drawn_.row_of(seen).has_value();
@@ -122,8 +161,9 @@ DrawResult draw(const DrawOptions& options) {
   };
   const std::string broken = capture.told_as(first.run(capture.path(), learn, use));
   if (!begun && !broken.empty()) return {{}, broken, {}};
-  if (!begun) return {{}, capture.told_as(capture.path() + ": no frame to draw"), first.warning()};
   Ladder ladder = lanes.make(first.interfaces());
+  if (ladder.lanes().empty())
+    return {{}, broken.empty() ? capture.told_as(capture.path() + ": no frame to draw") : broken, first.warning()};
   Drawer drawer(ladder, lanes);
   const auto nothing = [](const Seen&) {};
   static_cast<void>(second.run(capture.path(), nothing, [&](const Seen& seen) { drawer.frame(seen); }));

@@ -23,6 +23,13 @@ std::string connection_words(const Connection& connection) {
   return level.empty() ? text : text + ", " + level;
 }
 
+/// The one that began it comes first.
+std::string connection_words(const TcpPacket& packet) {
+  const TcpPacket::End& one = packet.by_connector ? packet.from : packet.to;
+  const TcpPacket::End& other = packet.by_connector ? packet.to : packet.from;
+  return to_string(one) + " > " + to_string(other) + ", TCP";
+}
+
 std::string exchange_words(const ExchangeFacts& exchange) {
   return to_string(wire::FcId{exchange.originator}) + " > " + to_string(wire::FcId{exchange.responder}) + ", OX_ID " +
          wire::text::hex_h(exchange.ox_id, 4) + ", " +
@@ -36,7 +43,8 @@ std::string message_words(const Message& message) {
 
 std::uint64_t count_of(Follow what, const Reading& reading) {
   switch (what) {
-    case Follow::connection: return reading.tracker().connections().size();
+    case Follow::connection:
+      return std::max<std::uint64_t>(reading.tracker().connections().size(), reading.tcp_connection_count());
     case Follow::exchange: return reading.exchange_count();
     case Follow::message: return reading.tracker().message_count();
     case Follow::everything: break;
@@ -73,6 +81,7 @@ std::string parse_follow(const std::vector<std::string>& words, FollowOption& op
 }
 
 void Follower::offer_to_connection(Seen& seen) {
+  if (seen.tcp && seen.tcp->connection == option_.index) return emit_(seen);
   if (!seen.record) return;
   const Connection* connection = seen.record->connection_of();
   const Setup* setup = seen.record->setup.get();
@@ -109,7 +118,7 @@ void Census::add(Tally& tally, const Seen& seen, const std::function<std::string
     tally.words = words();
   }
   tally.last = seen.packet.number;
-  tally.violations += seen.record->notes.size();
+  if (seen.record) tally.violations += seen.record->notes.size();
 }
 
 void Census::count_of_connection(const Seen& seen) {
@@ -131,6 +140,8 @@ void Census::count_of_connection(const Seen& seen) {
 }
 
 void Census::count(const Seen& seen) {
+  if (seen.tcp && what_ == Follow::connection)
+    add(of_tcp_[seen.tcp->connection], seen, [&] { return connection_words(*seen.tcp); });
   if (!seen.record) return;
   const Record& record = *seen.record;
   switch (what_) {
@@ -145,19 +156,24 @@ void Census::count(const Seen& seen) {
   }
 }
 
+std::string Census::line_of(std::uint64_t index, const std::string& words, const Tally& tally) {
+  std::string line = std::to_string(index) + ": " + words + ", " + settings::format_count(tally.frames) +
+                     (tally.frames == 1 ? " frame, " : " frames, ") + std::to_string(tally.first) + " to " +
+                     std::to_string(tally.last);
+  if (tally.violations > 0)
+    line += ", " + settings::format_count(tally.violations) + (tally.violations == 1 ? " violation" : " violations");
+  return line + "\n";
+}
+
 std::string Census::text(const Tracker& tracker) const {
   std::string text;
   for (const auto& [index, tally] : tallies_) {
     // What is known of a connection at the end, not at its first frame.
     const std::string words =
         what_ == Follow::connection ? connection_words(tracker.connections()[index - 1]) : tally.words;
-    text += std::to_string(index) + ": " + words + ", " + settings::format_count(tally.frames) +
-            (tally.frames == 1 ? " frame, " : " frames, ") + std::to_string(tally.first) + " to " +
-            std::to_string(tally.last);
-    if (tally.violations > 0)
-      text += ", " + settings::format_count(tally.violations) + (tally.violations == 1 ? " violation" : " violations");
-    text += "\n";
+    text += line_of(index, words, tally);
   }
+  for (const auto& [index, tally] : of_tcp_) text += line_of(index, tally.words, tally);
   return text;
 }
 

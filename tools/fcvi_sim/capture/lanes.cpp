@@ -68,6 +68,8 @@ void Lanes::learn_fip(const Seen& seen) {
 void Lanes::learn(const Seen& seen) {
   if (!seen.packet.comments.empty()) has_comments_ = true;
   if (seen.frame.fip) learn_fip(seen);
+  const auto is_segment = [](const TcpPacket::Vi& vi) { return vi.segment.has_value(); };
+  if (seen.tcp && std::ranges::any_of(seen.tcp->segments, is_segment)) vitcp_connections_.insert(seen.tcp->connection);
   if (!seen.frame.header) return;
   const wire::FcHeader& header = *seen.frame.header;
   if (seen.packet.direction == Direction::sent && header.s_id != wire::well_known::unidentified)
@@ -107,6 +109,12 @@ void Lanes::use(const Seen& seen) {
       macs_used_.try_emplace(mac, number, number).first->second.second = number;
     return;
   }
+  if (seen.tcp) {
+    TcpPacket packet = *seen.tcp;
+    packet.segments.clear();
+    packets_used_.try_emplace(packet.connection, std::move(packet));
+    return;
+  }
   const auto ends = ends_of(seen);
   if (!ends) return;
   if (ends->from != wire::well_known::unidentified) use_id(ends->from, number);
@@ -141,6 +149,41 @@ void Lanes::add_lane(std::vector<Made>& lanes, wire::FcId id, const Address& add
   }
 }
 
+std::pair<Lanes::Host, Lanes::Host> Lanes::hosts_of(const TcpPacket& packet) {
+  const bool same = packet.from.ip == packet.to.ip;
+  const auto port_of = [same](const TcpPacket::End& end, bool listens) {
+    return static_cast<std::uint16_t>(same && listens ? end.port : 0);
+  };
+  return {{packet.from.ip, port_of(packet.from, !packet.by_connector)},
+          {packet.to.ip, port_of(packet.to, packet.by_connector)}};
+}
+
+std::optional<std::pair<std::size_t, std::size_t>> Lanes::lanes_of(const TcpPacket& packet) const {
+  if (!vitcp_connections_.contains(packet.connection)) return std::nullopt;
+  const auto [from, to] = hosts_of(packet);
+  const auto first = hosts_.find(from), second = hosts_.find(to);
+  if (first == hosts_.end() || second == hosts_.end()) return std::nullopt;
+  return std::pair{first->second, second->second};
+}
+
+/// Behind `first` lanes of ports: a lane for each end of connections of VI over TCP, in their order.
+std::vector<Ladder::Lane> Lanes::host_lanes(std::size_t first) {
+  std::vector<Ladder::Lane> lanes;
+  const auto add = [&](const Host& host, const TcpPacket::End& end, bool listens) {
+    const auto [place, is_new] = hosts_.try_emplace(host, first + lanes.size());
+    if (is_new) lanes.push_back({to_string(host.first), {}});
+    std::string& subtitle = lanes[place->second - first].subtitle;
+    if (listens && subtitle.empty()) subtitle = "port " + std::to_string(end.port);
+  };
+  for (const auto& [connection, packet] : packets_used_) {
+    if (!vitcp_connections_.contains(connection)) continue;
+    const auto [from, to] = hosts_of(packet);
+    add(from, packet.from, !packet.by_connector);
+    add(to, packet.to, packet.by_connector);
+  }
+  return lanes;
+}
+
 Ladder Lanes::make(const std::vector<Interface>& interfaces) {
   for (const auto& [mac, frames] : macs_used_)
     for (const std::uint64_t number : {frames.first, frames.second}) use_id(id_of(mac), number);
@@ -149,6 +192,7 @@ Ladder Lanes::make(const std::vector<Interface>& interfaces) {
   std::stable_sort(lanes.begin(), lanes.end(), [](const Made& a, const Made& b) { return a.interface < b.interface; });
   std::vector<Ladder::Lane> ports;
   for (const Made& made : lanes) ports.push_back(made.lane);
+  for (Ladder::Lane& lane : host_lanes(ports.size())) ports.push_back(std::move(lane));
   Ladder ladder(std::move(ports), has_comments_);
   for (std::size_t i = 0; i < lanes.size(); ++i)
     for (const wire::FcId id : lanes[i].ids) ladder.place(id, i);

@@ -3,6 +3,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,9 @@ class Lanes {
   /// Whose lanes a frame joins: a port that logs in has the N_Port_ID that it is going to get; of FIP, whose MAC
   /// addresses they are. nullopt: neither FC nor FIP.
   [[nodiscard]] std::optional<Ends> ends_of(const Seen& seen) const;
+  /// The lanes of a TCP packet, after make(): one for each address, two where both ends have the same. nullopt: its
+  /// connection is none of VI over TCP.
+  [[nodiscard]] std::optional<std::pair<std::size_t, std::size_t>> lanes_of(const TcpPacket& packet) const;
   [[nodiscard]] bool has_comments() const { return has_comments_; }
 
  private:
@@ -36,6 +40,11 @@ class Lanes {
     std::optional<std::size_t> interface;  // at which it sends
     std::string ip, port_name;
   };
+  /// An end of VI/TCP connections: by its address, and where that is the other end's, too, by the port that it listens
+  /// at.
+  using Host = std::pair<wire::IpAddress, std::uint16_t>;
+  [[nodiscard]] static std::pair<Host, Host> hosts_of(const TcpPacket& packet);
+  [[nodiscard]] std::vector<Ladder::Lane> host_lanes(std::size_t first);
   void learn_names(const Seen& seen);
   void learn_fip(const Seen& seen);
   void use_id(wire::FcId id, std::uint64_t number);
@@ -53,6 +62,9 @@ class Lanes {
   void add_lane(std::vector<Made>& lanes, wire::FcId id, const Address& address,
                 const std::vector<Interface>& interfaces) const;
 
+  std::set<std::uint64_t> vitcp_connections_;        // TCP connections with a VI segment
+  std::map<std::uint64_t, TcpPacket> packets_used_;  // the first that is drawn of each connection, without its octets
+  std::map<Host, std::size_t> hosts_;                // their lanes
   std::map<std::uint32_t, Address> addresses_;
   std::map<std::uint64_t, wire::FcId> granted_;  // by the FLOGI's Exchange
   std::map<wire::MacAddress, wire::FcId> macs_;

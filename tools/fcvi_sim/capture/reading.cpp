@@ -149,6 +149,7 @@ bool Reading::next(Seen& seen) {
   seen.frame = take_apart(seen.packet);
   seen.record = nullptr;
   seen.exchange = nullptr;
+  seen.tcp.reset();
   seen.is_reply = seen.is_part = false;
   seen.same = 0;
   seen.whole.clear();
@@ -159,8 +160,8 @@ bool Reading::next(Seen& seen) {
   if (seen.same == 0 && !seen.frame.is_fc_vi() && seen.frame.counts()) note_grant(seen);
   if (is_behind_gap(seen.packet)) tracker_.frames_missing();
   if (!seen.frame.header) {
-    if (seen.frame.ethernet && !seen.frame.fip)
-      if (std::string words = tcp_.words_of(seen.packet.data); !words.empty()) seen.frame.trouble = std::move(words);
+    if (seen.frame.ethernet && !seen.frame.fip) seen.tcp = tcp_.read(seen.packet.data);
+    if (seen.tcp) seen.frame.trouble = to_string(*seen.tcp);
     return true;
   }
   seen.record = is_lost(seen.packet) ? tracker_.read_lost(seen.frame, seen.packet.number, seen.since_first)

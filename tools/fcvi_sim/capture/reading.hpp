@@ -34,7 +34,8 @@ struct Seen {
   std::uint64_t same = 0;  // the frame that this one repeats, as sent and as received; 0: none
   bool is_part = false;    // of a message that is not complete yet
   std::shared_ptr<ExchangeFacts> exchange;
-  bool is_reply = false;  // to a request of that Exchange
+  bool is_reply = false;         // to a request of that Exchange
+  std::optional<TcpPacket> tcp;  // that it is, instead
 
   /// The message's data field, Device_Header included.
   [[nodiscard]] wire::Bytes data_field() const { return whole.empty() ? frame.data_field : wire::Bytes(whole); }
@@ -54,6 +55,7 @@ class Reading {
   [[nodiscard]] Time known_until() const { return std::max(latest_, file_.ended_at() - first_at_); }
   /// Exchanges so far: the number of the latest.
   [[nodiscard]] std::uint64_t exchange_count() const { return exchange_count_; }
+  [[nodiscard]] std::uint64_t tcp_connection_count() const { return tcp_.connections(); }
 
  private:
   void read_message(Seen& seen);

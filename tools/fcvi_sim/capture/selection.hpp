@@ -90,9 +90,10 @@ class Census {
   };
   static void add(Tally& tally, const Seen& seen, const std::function<std::string()>& words);
   void count_of_connection(const Seen& seen);
+  static std::string line_of(std::uint64_t index, const std::string& words, const Tally& tally);
 
   Follow what_;
-  std::map<std::uint64_t, Tally> tallies_;
+  std::map<std::uint64_t, Tally> tallies_, of_tcp_;
   std::map<std::shared_ptr<const Setup>, Tally>
       pending_;  // of set-ups without a connection yet, as a Follower keeps them
 };

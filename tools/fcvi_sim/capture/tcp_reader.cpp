@@ -1,9 +1,7 @@
 #include "tools/fcvi_sim/capture/tcp_reader.hpp"
 
 #include <algorithm>
-
-#include "wire/types.hpp"
-#include "wire/vitcp/segment.hpp"
+#include <boost/container_hash/hash.hpp>
 
 namespace sim::capture {
 namespace {
@@ -44,11 +42,6 @@ Ip ip_in(wire::Bytes ethernet) {
   return type == 0x86DD ? ipv6_in(ethernet.subspan(ethernet_bytes)) : Ip{};
 }
 
-std::string end_words(const wire::IpAddress& ip, std::uint16_t port) {
-  const std::string text = to_string(ip);
-  return (ip.is_v4_mapped() ? text : "[" + text + "]") + ":" + std::to_string(port);
-}
-
 /// A ConnectRequest or an answer begins there: so it is VI over TCP.
 bool begins_connection(wire::Bytes octets) {
   return octets.size() > 1 && octets[0] == wire::vitcp::SegmentHeader::version &&
@@ -58,48 +51,106 @@ bool begins_connection(wire::Bytes octets) {
 
 }  // namespace
 
-struct TcpReader::Packet {
+std::string to_string(const TcpPacket::End& end) {
+  const std::string text = to_string(end.ip);
+  return (end.ip.is_v4_mapped() ? text : "[" + text + "]") + ":" + std::to_string(end.port);
+}
+
+std::string flag_words(const TcpPacket& packet) {
+  std::string text;
+  for (const auto& [flag, name] : {std::pair{packet.syn, "SYN"}, {packet.fin, "FIN"}, {packet.rst, "RST"}})
+    if (flag) text.append(text.empty() ? "" : " ").append(name);
+  return text;
+}
+
+std::string to_string(const TcpPacket& packet) {
+  std::string text = to_string(packet.from) + " > " + to_string(packet.to);
+  const std::string flags = flag_words(packet);
+  if (!flags.empty()) text += " " + flags;
+  if (packet.ack && packet.octets == 0 && !packet.fin && !packet.rst) text += " ACK";
+  if (packet.octets == 0) return text;
+  text += " " + std::to_string(packet.octets) + " octets" + (packet.again ? ", again" : "");
+  for (const auto& [octets, segment] : packet.segments)
+    text += ": " + (segment ? segment->to_string() : "VITCP malformed: " + to_string(segment.error()));
+  return text;
+}
+
+std::size_t TcpReader::Hash::operator()(const Ends& ends) const {
+  std::size_t hash = ends.first.port;
+  boost::hash_combine(hash, ends.second.port);
+  for (const wire::IpAddress* ip : {&ends.first.ip, &ends.second.ip})
+    boost::hash_range(hash, ip->bytes.begin(), ip->bytes.end());
+  return hash;
+}
+
+struct TcpReader::Content {
   std::uint32_t sequence = 0;
-  std::uint8_t flags = 0;
   wire::Bytes octets{};
 };
 
-std::string TcpReader::words_of(wire::Bytes ethernet) {
+std::optional<TcpPacket> TcpReader::read(wire::Bytes ethernet) {
   const Ip ip = ip_in(ethernet);
   const wire::Bytes tcp = ip.content;
-  if (tcp.size() < least_tcp_bytes || (tcp[12] >> 4) * std::size_t{4} > tcp.size()) return {};
-  const std::string from = end_words(ip.from, wire::load_big<2>(tcp.data())),
-                    to = end_words(ip.to, wire::load_big<2>(tcp.data() + 2));
-  const Packet packet{wire::load_big<4>(tcp.data() + 4), tcp[13],
-                      tcp.subspan(std::max(least_tcp_bytes, (tcp[12] >> 4) * std::size_t{4}))};
+  if (tcp.size() < least_tcp_bytes || (tcp[12] >> 4) * std::size_t{4} > tcp.size()) return std::nullopt;
+  const Content content{wire::load_big<4>(tcp.data() + 4),
+                        tcp.subspan(std::max(least_tcp_bytes, (tcp[12] >> 4) * std::size_t{4}))};
+  TcpPacket packet{.from = {ip.from, wire::load_big<2>(tcp.data())},
+                   .to = {ip.to, wire::load_big<2>(tcp.data() + 2)},
+                   .syn = (tcp[13] & syn) != 0,
+                   .fin = (tcp[13] & fin) != 0,
+                   .rst = (tcp[13] & rst) != 0,
+                   .ack = (tcp[13] & ack) != 0,
+                   .octets = content.octets.size()};
   if (flows_.size() >= most_flows) flows_.clear();
-  if ((packet.flags & syn) != 0) flows_[from + to] = {.next = packet.sequence + 1, .follows = true, .segment = {}};
-  std::string text = from + " > " + to;
-  for (const auto& [flag, name] : {std::pair{syn, " SYN"}, {fin, " FIN"}, {rst, " RST"}})
-    if ((packet.flags & flag) != 0) text += name;
-  if ((packet.flags & ack) != 0 && packet.octets.empty() && (packet.flags & (fin | rst)) == 0) text += " ACK";
-  if (packet.octets.empty()) return text;
-  Flow* const flow = find(from + to);
-  const std::string segments = flow == nullptr ? "" : read(*flow, find(to + from), packet);
-  return text + " " + std::to_string(packet.octets.size()) + " octets" + segments;
+  if (packet.syn) begin(content, packet);
+  belong(packet);
+  if (content.octets.empty()) return packet;
+  take(*find({packet.from, packet.to}), find({packet.to, packet.from}), content, packet);
+  return packet;
+}
+
+// One that is sent again begins nothing.
+void TcpReader::begin(const Content& content, TcpPacket& packet) {
+  Flow& flow = flows_[{packet.from, packet.to}];
+  const std::uint32_t next = content.sequence + 1;
+  if (flow.connection != 0 && flow.follows && flow.next == next) return;
+  const Flow* const other = find({packet.to, packet.from});
+  const std::uint64_t connection = packet.ack && other != nullptr ? other->connection : 0;
+  flows_[{packet.from, packet.to}] = {.next = next,
+                                      .follows = true,
+                                      .segment = {},
+                                      .connection = connection != 0 ? connection : ++connections_,
+                                      .by_connector = !packet.ack};
+}
+
+/// To the connection that its direction has, or the other one; else to a new one.
+void TcpReader::belong(TcpPacket& packet) {
+  Flow& flow = flows_[{packet.from, packet.to}];
+  if (flow.connection == 0) {
+    const Flow* const other = find({packet.to, packet.from});
+    const bool known = other != nullptr && other->connection != 0;
+    flow.connection = known ? other->connection : ++connections_;
+    flow.by_connector = known ? !other->by_connector : packet.from.port > packet.to.port;
+  }
+  packet.connection = flow.connection;
+  packet.by_connector = flow.by_connector;
 }
 
 // What was retransmitted is not new; what is missing leaves the rest unknown.
-std::string TcpReader::read(Flow& flow, const Flow* other, const Packet& packet) {
-  const std::uint32_t known = flow.next - packet.sequence;
-  if (!flow.follows || (known != 0 && known >= packet.octets.size())) {
+void TcpReader::take(Flow& flow, const Flow* other, const Content& content, TcpPacket& packet) {
+  const std::uint32_t known = flow.next - content.sequence;
+  if (!flow.follows || (known != 0 && known >= content.octets.size())) {
     const bool is_old = known != 0 && known < 0x80000000U;
-    flow.follows = flow.follows && is_old;
-    return flow.follows ? ", again" : "";
+    flow.follows = packet.again = flow.follows && is_old;
+    return;
   }
-  const wire::Bytes fresh = packet.octets.subspan(known);
+  const wire::Bytes fresh = content.octets.subspan(known);
   flow.next += static_cast<std::uint32_t>(fresh.size());
   flow.segment.insert(flow.segment.end(), fresh.begin(), fresh.end());
-  return take_segments(flow, other);
+  take_segments(flow, other, packet);
 }
 
-std::string TcpReader::take_segments(Flow& flow, const Flow* other) {
-  std::string text;
+void TcpReader::take_segments(Flow& flow, const Flow* other, TcpPacket& packet) {
   while (flow.follows && flow.segment.size() >= wire::vitcp::segment_header_bytes) {
     const wire::Bytes octets(flow.segment);
     const bool is_connection = begins_connection(octets);
@@ -107,15 +158,16 @@ std::string TcpReader::take_segments(Flow& flow, const Flow* other) {
     const bool agreed = flow.crc && other != nullptr && other->crc;
     if (size < wire::vitcp::segment_header_bytes || octets[0] != wire::vitcp::SegmentHeader::version) {
       flow.follows = false;  // no VI segment
-      return text;
+      return;
     }
-    if (size > octets.size()) return text;
-    const auto segment = wire::vitcp::Segment::parse(octets.first(size), agreed);
-    text += ": " + (segment ? segment->to_string() : "VITCP malformed: " + to_string(segment.error()));
+    if (size > octets.size()) return;
+    const auto end = flow.segment.begin() + static_cast<std::ptrdiff_t>(size);
+    std::vector<std::uint8_t> taken(flow.segment.begin(), end);
+    flow.segment.erase(flow.segment.begin(), end);
+    const auto segment = wire::vitcp::Segment::parse(taken, agreed);
     if (segment && is_connection) flow.crc = segment->ce.options.crc;
-    flow.segment.erase(flow.segment.begin(), flow.segment.begin() + static_cast<std::ptrdiff_t>(size));
+    packet.segments.push_back({std::move(taken), segment});
   }
-  return text;
 }
 
 }  // namespace sim::capture

@@ -217,8 +217,7 @@ std::string route(const Seen& seen) {
   const Frame& frame = seen.frame;
   if (frame.header) return to_string(frame.header->s_id) + " > " + to_string(frame.header->d_id);
   if (!frame.ethernet) return "";
-  const bool is_tcp = !frame.fip && !frame.trouble.empty() && frame.trouble.find(" > ") != std::string::npos;
-  if (is_tcp) return "";  // TcpReader's words begin with the ends of the connection
+  if (seen.tcp) return "";  // its words begin with the ends of the connection
   return to_string(frame.ethernet->source) + " > " + to_string(frame.ethernet->destination);
 }
 

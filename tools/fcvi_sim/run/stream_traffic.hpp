@@ -62,7 +62,4 @@ class StreamTraffic final : public SegmentWatch, public streams::SegmentTap {
   std::size_t row_ = 0;                                                     // of the ladder: the latest segment's
 };
 
-/// The main fields of a segment, short: "message 00000005h, ack 00000003h, 1000 octets at 0".
-std::string short_fields(const wire::vitcp::Segment& segment);
-
 }  // namespace sim
