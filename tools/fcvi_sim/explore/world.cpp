@@ -85,6 +85,7 @@ World::World(const Scenario& scenario, fc2::FramePool& pool, fc2::Capture* captu
     watches_.emplace_back(*this, capture == nullptr ? nullptr : &capture->add_interface(scenario.ports[i].name));
     attach(i);
   }
+  if (octets_) watch_streams(capture);
 }
 
 World::World(Unattached, const Scenario& scenario, const FaultList& faults, fc2::FramePool& pool, Sabotage sabotage,
@@ -164,11 +165,46 @@ void World::own_fault_befell(const FaultSpec& spec, std::size_t port, const fc2:
   last_own_arrival_ = std::max(last_own_arrival_, scheduler_.now() + action.delay * action.frames);
   // Its buffer's R_RDY never comes: where credit is short the link is reset, and others lose by that.
   if (action.loses_frame() && scenario_.ports[port].link.bb_credit != 0) credit_lost_ = true;
+  note_own_fault(spec, fault);
+  note_hit(frame, fault);
+}
+
+void World::note_own_fault(const FaultSpec& spec, const Fault& fault) {
   record_.faults.push_back(fault);
   ++record_.faults_applied;
-  note_hit(frame, fault);
   const auto rule = static_cast<std::size_t>(&spec - scenario_.faults.data());
   turns_[rule].push_back(own_faults_->matched(rule));
+}
+
+void World::watch_streams(fc2::Capture* capture) {
+  stream_watch_.emplace(*this, capture);
+  own_faults_->set_segment_listener(
+      [this](const FaultSpec& spec, const SegmentMet& met) { own_fault_befell(spec, met); });
+  network_->watch_segments(&*stream_watch_, &stream_watch_->tap());
+}
+
+SegmentFate World::StreamWatch::segment_met(const SegmentMet& met) {
+  ++world_.record_.frames;
+  world_.note(hash_of(met.octets));
+  return traffic_.segment_met(met);
+}
+
+// What stands still for long, or again and again, says nothing for as long as nobody's timer lasts.
+void World::own_fault_befell(const FaultSpec& spec, const SegmentMet& met) {
+  using Kind = SegmentFault::Kind;
+  constexpr runtime::TimeNs longest = 20 * runtime::second;
+  Fault fault{.kind = Fault::Kind::Invert, .frame = record_.frames};
+  const SegmentFault& segment = *spec.segment;
+  if (segment.kind == Kind::Reset) fault.kind = Fault::Kind::Reset;
+  if (segment.kind == Kind::Close) fault.kind = Fault::Kind::Close;
+  if (segment.kind == Kind::Stall) {
+    const bool ends = segment.hold != runtime::never;
+    held_back_ = ends && held_back_ != runtime::never ? held_back_ + segment.hold : runtime::never;
+    fault.kind = held_back_ > longest ? Fault::Kind::Silence : Fault::Kind::Delay;
+    fault.delay = ends ? segment.hold : 0;
+    if (ends) last_own_arrival_ = std::max(last_own_arrival_, met.at + segment.hold);
+  }
+  note_own_fault(spec, fault);
 }
 
 bool World::befell_port() const {
@@ -197,6 +233,7 @@ void World::begin_faults() {
 void World::end_faults() {
   if (own_faults_) {
     own_faults_->heal();
+    network_->release_segments();
     background_->stop();
     record_.port_befallen = credit_lost_ || befell_port();
     return;
@@ -214,7 +251,7 @@ void World::end_faults() {
 bool World::needs_recovery() const { return own_faults_ && (record_.port_befallen || record_.faults.size() > 2); }
 
 runtime::TimeNs World::last_arrival() const {
-  if (octets_) return octets_->last_arrival();
+  if (octets_ && !own_faults_) return octets_->last_arrival();
   return own_faults_ ? last_own_arrival_ : injector_.last_arrival();
 }
 

@@ -15,6 +15,7 @@
 #include "tools/fcvi_sim/network/network.hpp"
 #include "tools/fcvi_sim/run/background.hpp"
 #include "tools/fcvi_sim/run/fault_injector.hpp"
+#include "tools/fcvi_sim/run/stream_traffic.hpp"
 
 namespace sim::explore {
 
@@ -82,6 +83,24 @@ class World final : private PeerListener, private PortControl {
     World& world_;
     fc2::FrameTap* capture_;
   };
+  /// The same of VI segments, of all hosts.
+  class StreamWatch final : public SegmentWatch {
+   public:
+    StreamWatch(World& world, fc2::Capture* capture)
+        : world_(world), traffic_(result_, world.scenario_, *world.network_, *world.own_faults_, nullptr, capture) {
+      result_.workloads.resize(world.scenario_.workloads.size());
+    }
+    SegmentFate segment_met(const SegmentMet& met) override;
+    [[nodiscard]] streams::SegmentTap& tap() { return traffic_; }
+
+   private:
+    World& world_;
+    RunResult result_;
+    StreamTraffic traffic_;
+  };
+  void watch_streams(fc2::Capture* capture);
+  void own_fault_befell(const FaultSpec& spec, const SegmentMet& met);
+  void note_own_fault(const FaultSpec& spec, const Fault& fault);
   void begin_faults();
   void end_faults();
   void own_fault_befell(const FaultSpec& spec, std::size_t port, const fc2::Frame& frame);
@@ -137,6 +156,8 @@ class World final : private PeerListener, private PortControl {
   std::optional<OctetFaults> octets_;             // over TCP, instead
   std::optional<sim::FaultInjector> own_faults_;  // the scenario's, instead
   std::deque<Watch> watches_;                     // by port; then
+  std::optional<StreamWatch> stream_watch_;       // the same over TCP
+  runtime::TimeNs held_back_ = 0;                 // streams, by those faults, one after the other
   std::vector<BackgroundResult> background_results_;
   std::optional<Background> background_;  // then
   Turns turns_;

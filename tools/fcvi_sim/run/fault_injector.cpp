@@ -83,6 +83,7 @@ SegmentFate FaultInjector::befall(const SegmentMet& met, std::optional<std::size
   if (!verdict.fault) return {};
   note(scheduler_.now());
   fault = &scenario_.faults[*verdict.fault];
+  if (segment_listener_) segment_listener_(*fault, met);
   return sim::befall(*fault->segment, met);
 }
 

@@ -38,6 +38,9 @@ class FaultInjector {
   }
   /// Over TCP: what befalls this segment, of that workload's connection; `fault` is left as it is where nothing does.
   SegmentFate befall(const SegmentMet& met, std::optional<std::size_t> workload, const FaultSpec*& fault);
+  /// A fault is about to befall a segment, which is still as its sender wrote it.
+  using SegmentListener = std::function<void(const FaultSpec& fault, const SegmentMet& met)>;
+  void set_segment_listener(SegmentListener listener) { segment_listener_ = std::move(listener); }
   /// The times of the scenario count from now.
   void start_clock();
   /// The run is over: no more faults; links that are down come up.
@@ -89,6 +92,7 @@ class FaultInjector {
   const Scenario& scenario_;
   PortControl& control_;
   FrameListener listener_;
+  SegmentListener segment_listener_;
   Random random_;
   // With independent switches: by fault and link, so that none knows of the others.
   std::map<std::pair<std::size_t, std::size_t>, Random> randoms_;

@@ -1,104 +1,10 @@
 #include "tools/fcvi_sim/soak/drawn_scenario.hpp"
 
-#include <initializer_list>
 #include <iterator>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "tools/fcvi_sim/scenario/random.hpp"
+#include "tools/fcvi_sim/soak/draw.hpp"
 
 namespace sim::soak {
-namespace {
-
-using Texts = std::initializer_list<std::string_view>;
-
-/// A mapping in flow style: {key: value, ...}.
-class Map {
- public:
-  Map& add(std::string_view key, const std::string& value) {
-    text_ += (text_.empty() ? "" : ", ") + std::string(key) + ": " + value;
-    return *this;
-  }
-  [[nodiscard]] bool is_empty() const { return text_.empty(); }
-  [[nodiscard]] std::string text() const { return "{" + text_ + "}"; }
-
- private:
-  std::string text_;
-};
-
-std::string list_of(const std::vector<std::string>& items) {
-  std::string text;
-  for (const std::string& item : items) text += (text.empty() ? "" : ", ") + item;
-  return "[" + text + "]";
-}
-
-/// Draws one part of a scenario after the other.
-class Draw {
- public:
-  explicit Draw(std::uint64_t seed) : seed_(seed), random_(seed, "soak"), later_(seed, "soak, later") {}
-  std::string scenario();
-
- private:
-  /// What is drawn within it has random numbers of its own: what came into the language later does not change the rest
-  /// of what a number stands for.
-  class Later {
-   public:
-    explicit Later(Draw& draw) : draw_(draw) { std::swap(draw_.random_, draw_.later_); }
-    ~Later() { std::swap(draw_.random_, draw_.later_); }
-    Later(const Later&) = delete;
-    Later& operator=(const Later&) = delete;
-
-   private:
-    Draw& draw_;
-  };
-  bool chance(unsigned percent) { return random_.below(100) < percent; }
-  /// Both included.
-  std::uint64_t between(std::uint64_t min, std::uint64_t max) { return min + random_.below(max - min + 1); }
-  std::string one_of(Texts texts) { return std::string(texts.begin()[random_.below(texts.size())]); }
-  /// With that chance, one of the values; else the default of the scenario, and "" here.
-  std::string sometimes(Map& map, unsigned percent, std::string_view key, Texts values) {
-    if (!chance(percent)) return {};
-    const std::string value = one_of(values);
-    map.add(key, value);
-    return value;
-  }
-  /// Short times are as likely as long ones.
-  std::string time_up_to(unsigned decades) {
-    const std::uint64_t value = between(1, 999);
-    constexpr std::string_view units[] = {"ns", "us", "ms"};
-    return std::to_string(value) + std::string(units[random_.below(decades)]);
-  }
-  std::string port() { return "p" + std::to_string(between(1, ports_)); }
-
-  void draw_size();
-  std::string topology();
-  void joins(Map& map);
-  std::string drawn_port(std::size_t number);
-  void numbers(Map& map);
-  void class_2(Map& map);
-  std::string workload(std::size_t number);
-  std::string transfer(std::uint64_t& messages, bool reliable);
-  void pace(Map& map);
-  void reply(Map& map);
-  std::string background(std::size_t number);
-  std::string backgrounds();
-  std::string fault();
-  std::string frame_fault();
-  std::string login_fault();
-  std::string port_fault();
-  std::string port_fault_at_login();
-  void frames(Map& map);
-  void turns(Map& map);
-
-  enum class Kind : std::uint8_t { Fabric, PointToPoint, PrivateLoop };
-  const std::uint64_t seed_;
-  Random random_, later_;
-  Kind kind_ = Kind::Fabric;
-  std::size_t ports_ = 2, switches_ = 1, isls_ = 0, workloads_ = 1;
-  bool loop_ = false, class_2_ = false, large_ = false, far_ = false;
-  std::vector<bool> on_loop_;
-};
 
 void Draw::draw_size() {
   large_ = chance(8);
@@ -199,7 +105,7 @@ std::string Draw::transfer(std::uint64_t& messages, bool reliable) {
   const std::string operation = one_of({"send", "send", "rdma_write", "rdma_write", "rdma_read"});
   const bool read = reliable && operation == "rdma_read";
   map.add("operation", operation == "rdma_read" && !read ? "send" : operation);
-  const std::uint64_t most = chance(large_ ? 30 : 8) ? 60'000 : chance(40) ? 9000 : 300;
+  const std::uint64_t most = tiny_ ? 200 : chance(large_ ? 30 : 8) ? 60'000 : chance(40) ? 9000 : 300;
   const std::uint64_t size = between(0, most), pieces = chance(50) ? 1 : between(1, 6);
   map.add("data", "{random: " + std::to_string(size) + "}");
   const std::uint64_t message = size / pieces + 1;
@@ -252,7 +158,7 @@ std::string Draw::workload(std::size_t number) {
   // One link, two ports: what a port sends to itself nobody sends back.
   while (server == client && (kind_ == Kind::PointToPoint || !chance(20))) server = port();
   map.add("name", name).add("client", client).add("server", server);
-  if (chance(10)) map.add("discriminator", name + std::string(128 - name.size(), 'd'));
+  if (chance(10)) map.add("discriminator", name + std::string((kind_ == Kind::Hosts ? 64 : 128) - name.size(), 'd'));
   const std::string level = one_of({"unreliable_delivery", "reliable_delivery", "reliable_reception"});
   if (level != "reliable_delivery") map.add("reliability", level);
   const bool peers = chance(20);
@@ -446,6 +352,7 @@ std::string Draw::backgrounds() {
 std::string Draw::fault() { return chance(70) ? frame_fault() : port_fault(); }
 
 std::string Draw::scenario() {
+  if (hosts_.below(100) < 20) return scenario_of_hosts();
   draw_size();
   std::string text =
       "name: soak " + std::to_string(seed_) + "\nseed: " + std::to_string(seed_) + "\ntopology: " + topology();
@@ -463,8 +370,6 @@ std::string Draw::scenario() {
   if (chance(5)) list += "  - " + port_fault_at_login() + "\n";
   return list.empty() ? text : text + "faults:\n" + list;
 }
-
-}  // namespace
 
 std::string drawn_scenario(std::uint64_t seed) { return Draw(seed).scenario(); }
 

@@ -85,16 +85,41 @@ std::string unsuitable_background(const Scenario& scenario) {
   return {};
 }
 
+/// The same of segments, and no stream stands still for longer than timers last, but for good.
+std::string unsuitable(const SegmentFault& fault, bool all_checked) {
+  using Kind = SegmentFault::Kind;
+  constexpr runtime::TimeNs longest = 10 * runtime::second;
+  switch (fault.kind) {
+    case Kind::Rewrite: return "no rewrite: nobody can know what comes of it";
+    case Kind::Corrupt:
+      return !fault.crc_error || !all_checked ? "crc: ask at each host, and a bad one: else nobody notices" : "";
+    case Kind::Stall:
+      return fault.hold >= longest && fault.hold != runtime::never ? "by, for: less than 10 s, or for ever" : "";
+    case Kind::Reset:
+    case Kind::Close:
+    case Kind::BadCrc: break;
+  }
+  return {};
+}
+
+bool all_have_crc(const Scenario& scenario) {
+  return std::ranges::all_of(scenario.ports,
+                             [](const PortSpec& port) { return port.tcp.asks_for_crc && port.tcp.grants_crc; });
+}
+
 /// As those that are drawn: they come to an end, and no frame is late by R_A_TOV. What is down for good is not: it
 /// comes up when the programs have ended, which begin when all ports have logged in.
-std::string unsuitable(const FaultSpec& fault) {
+std::string unsuitable(const Scenario& scenario, const FaultSpec& fault) {
   constexpr runtime::TimeNs longest = 30 * runtime::second;
   constexpr std::uint64_t most_frames = 20, most_frames_at_any_time = 5;
   const faults::Rule& rule = fault.rule;
   if (fault.event && fault.event->duration > longest) return "for: 30 s at most, or none";
   if (fault.at) return {};
+  const bool on_tcp = scenario.topology == TopologyKind::Tcp;
+  if (on_tcp && fault.segment && !fault.event)
+    if (std::string why = unsuitable(*fault.segment, all_have_crc(scenario)); !why.empty()) return why;
   const bool at_login = rule.match.from == faults::Match::always && !rule.match.message.starts_with("FCVI_");
-  if (fault.event && fault.event->lasts && fault.event->duration == 0 && at_login)
+  if (fault.event && fault.event->lasts && fault.event->duration == 0 && at_login && !on_tcp)
     return "for, or from: else the port may never log in";
   const std::uint64_t frames = rule.turns.empty() ? rule.limit : std::min<std::uint64_t>(rule.turns.size(), rule.limit);
   if (frames > most_frames_at_any_time && rule.match.until > longest) return "until: 30 s at most";
@@ -130,6 +155,9 @@ std::string unsuitable(const Scenario& scenario) {
   if (scenario.workloads.empty()) return "has no workload";
   if (!are_joined(scenario)) return "has switches that no ISL joins to the others";
   for (const PortSpec& port : scenario.ports)
+    if (scenario.topology == TopologyKind::Tcp && port.tcp.request_timeout < 10 * runtime::second)
+      return "port " + port.name + ": expected a request_timeout of 10 s at least";
+  for (const PortSpec& port : scenario.ports)
     if (port.ulp_timeout != 0 && port.ulp_timeout < fc2::SwitchConfig().r_a_tov)
       return "port " + port.name + ": expected an ulp_timeout of R_A_TOV at least";
   for (const WorkloadSpec& workload : scenario.workloads)
@@ -137,7 +165,7 @@ std::string unsuitable(const Scenario& scenario) {
       return "workload " + workload.name + ": expected " + why;
   if (std::string why = unsuitable_background(scenario); !why.empty()) return why;
   for (const FaultSpec& fault : scenario.faults)
-    if (std::string why = unsuitable(fault); !why.empty()) return fault.where + ": fault: expected " + why;
+    if (std::string why = unsuitable(scenario, fault); !why.empty()) return fault.where + ": fault: expected " + why;
   return {};
 }
 
