@@ -52,6 +52,7 @@ bool IftAdaption::carry_out(const AdaptionEffect& effect) {
     case AdaptionEffect::Kind::failed: break;
   }
   ++services_.counters.startups_failed;
+  services_.counters.failures.count(effect.failure);
   if (listener_ != nullptr) listener_->startup_failed(effect.failure, peer);
   return false;
 }

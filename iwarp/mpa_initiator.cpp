@@ -39,6 +39,7 @@ bool MpaInitiator::carry_out(const InitiatorEffect& effect) {
     case InitiatorEffect::Kind::connected: return listener_.connected(offer_of(reply_)), false;
     case InitiatorEffect::Kind::failed: break;
   }
+  services_.counters.failures.count(effect.failure);
   return ++services_.counters.startups_failed, listener_.startup_failed(effect.failure, offer_of(reply_)), false;
 }
 

@@ -44,6 +44,7 @@ void MpaResponder::carry_out(const ResponderEffect& effect) {
     case ResponderEffect::Kind::failed: break;
   }
   ++services_.counters.startups_failed;
+  services_.counters.failures.count(effect.failure);
   if (listener_ != nullptr) listener_->startup_failed(effect.failure, offer_of(request_));
 }
 

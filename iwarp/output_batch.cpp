@@ -32,6 +32,9 @@ void OutputBatch::flush(streams::Stream& stream) {
 }
 
 void OutputBatch::keep(std::size_t taken) {
+  std::size_t octets = 0;
+  for (const wire::Bytes piece : std::span(workspace_.pieces).first(piece_count_)) octets += piece.size();
+  kept_.reserve(kept_.size() + octets - taken);
   for (const wire::Bytes piece : std::span(workspace_.pieces).first(piece_count_)) {
     const std::size_t here = std::min(taken, piece.size());
     kept_.insert(kept_.end(), piece.begin() + static_cast<std::ptrdiff_t>(here), piece.end());

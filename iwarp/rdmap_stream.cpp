@@ -9,12 +9,14 @@ namespace rs = machines::rdmap_stream;
 namespace rdmap = wire::rdmap;
 
 RdmapStream::RdmapStream(const Services& services, StreamListener& listener, const StreamConfig& config)
-    : services_(services), listener_(listener),
-      receiver_(
-          services.memory, *this,
-          {.who = {config.domain, config.scope}, .receive_depth = config.receive_depth, .read_depth = config.ord}),
+    : services_(services), listener_(listener), receiver_(services.memory, *this,
+                                                          {.who = {config.domain, config.scope},
+                                                           .receive_depth = config.receive_depth,
+                                                           .read_depth = config.ord,
+                                                           .immediate_data = config.immediate_data}),
       sends_(services, *this, receiver_, {config.domain, config.scope}, config.send_depth, config.ord),
-      responder_(services, *this, {config.domain, config.scope}, config.ird), ddp_(services, *this) {}
+      responder_(services, *this, {config.domain, config.scope}, config.ird), ddp_(services, *this),
+      immediate_data_(config.immediate_data) {}
 
 bool RdmapStream::is_consistent() const {
   return ddp_.is_consistent() && receiver_.is_consistent() && sends_.is_consistent() && responder_.is_consistent() &&
@@ -49,6 +51,7 @@ void RdmapStream::tell_closed() {
 
 RdmapStream::Posted RdmapStream::post_send(const SendRequest& request) {
   if (!rs::may_submit(machine_)) return Posted::refused;
+  if (request.operation == Operation::immediate_data && !immediate_data_) return Posted::refused;
   if (!sends_.post(request)) return Posted::full;
   ddp_.pump();
   return Posted::taken;
@@ -171,18 +174,21 @@ void RdmapStream::capture(const CapturedError& error) {
 
 void RdmapStream::segment_refused(const CapturedError& error) {
   ++services_.counters.segments_refused;
+  services_.counters.errors.count(error.cause);
   capture(error);
   error.cause.layer == rdmap::Layer::ddp ? ddp_.segment_invalid() : process(rs::ErrorFound{});
 }
 
 void RdmapStream::framing_refused(wire::mpa::ErrorCode error) {
   ++(error == wire::mpa::ErrorCode::crc_mismatch ? services_.counters.crc_errors : services_.counters.framing_errors);
+  services_.counters.errors.count(rdmap::Cause::of(error));
   capture({.cause = rdmap::Cause::of(error)});
   ddp_.llp_error_found();
 }
 
 void RdmapStream::responder_failed(const CapturedError& error) {
   ++services_.counters.segments_refused;
+  services_.counters.errors.count(error.cause);
   capture(error);
   process(rs::ErrorFound{});
 }

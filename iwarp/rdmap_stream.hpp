@@ -45,6 +45,7 @@ struct StreamConfig {
   StreamScope scope{};                                // regions may be limited to it
   std::size_t send_depth = 128, receive_depth = 128;  // operations that are not complete
   std::size_t ird = 16, ord = 16;                     // RDMA Reads of the other end, and of this one
+  bool immediate_data = false;  // both ends have RFC 7306's, which nothing negotiates (ruling M-10)
 };
 
 class RdmapStream final : private machines::rdmap_stream::Context,
@@ -57,7 +58,7 @@ class RdmapStream final : private machines::rdmap_stream::Context,
 
   // --- the ULP
   enum class Posted : std::uint8_t { taken, full, refused };
-  /// `refused`: there is no stream yet, or it ends.
+  /// `refused`: there is no stream yet, or it ends; or Immediate Data that the stream does not have.
   Posted post_send(const SendRequest& request);
   Posted post_receive(const ReceiveRequest& request);
   /// ULP Graceful Termination: what was submitted goes out. closed() follows.
@@ -161,6 +162,7 @@ class RdmapStream final : private machines::rdmap_stream::Context,
   wire::Bytes terminate_octets_{};      // that came, while they are told
   Turn turn_ = Turn::any;               // whose message is half sent
   bool response_next_ = false;          // the other one had the last message
+  const bool immediate_data_;
   bool may_send_ = false, terminate_due_ = false, output_ended_ = false;
   runtime::Timer<RdmapStream, &RdmapStream::tell_closed> closed_notice_{*this};
 };

@@ -115,9 +115,11 @@ Receiver::Refusal Receiver::judge_untagged() {
   const rdmap::OpcodeInfo& info = rdmap::info_of(control_.opcode);
   const bool is_send = info.queue_number == rdmap::send_queue && info.header == rdmap::RdmaHeader::none;
   const bool is_request = control_.opcode == Opcode::rdma_read_request;
-  if ((!is_send && !is_request) || info.queue_number != header_.queue_number)
+  const bool is_immediate = info.header == rdmap::RdmaHeader::immediate_data && config_.immediate_data;
+  if ((!is_send && !is_request && !is_immediate) || info.queue_number != header_.queue_number)
     return Cause::of(OperationError::unexpected_opcode);
   if (const Refusal refusal = judge_order(header_.queue_number)) return refusal;
+  if (is_immediate) return judge_immediate_data();
   return is_send ? judge_send() : judge_header_message(rdmap::ReadRequest::size());
 }
 
@@ -157,6 +159,12 @@ Receiver::Refusal Receiver::judge_header_message(std::size_t header_octets) {
   if (payload_octets_ < header_octets || !header_.last) return Cause::of(OperationError::unspecified);
   target_ = Target::header;
   return std::nullopt;
+}
+
+/// It consumes a receive, and nothing of it (RFC 7306 6.3).
+Receiver::Refusal Receiver::judge_immediate_data() {
+  if (receives_.empty()) return Cause::of(UntaggedError::no_buffer);
+  return judge_header_message(rdmap::ImmediateData::size());
 }
 
 /// The segment, for an error that is found later.
@@ -255,7 +263,9 @@ void Receiver::deliver() {
   Queue& queue = queues_[header_.queue_number];
   queue.offset += static_cast<std::uint32_t>(payload_octets_);
   if (!header_.last) return;
-  if (header_.queue_number == rdmap::send_queue)
+  if (rdmap::info_of(control_.opcode).header == rdmap::RdmaHeader::immediate_data)
+    deliver_immediate_data();
+  else if (header_.queue_number == rdmap::send_queue)
     deliver_send();
   else
     deliver_read_request();
@@ -271,6 +281,14 @@ void Receiver::deliver_send() {
   if (info.invalidates) {
     if (const Refusal refusal = invalidate(completion)) return refuse(*refusal);
   }
+  receives_.pop_front();
+  user_.send_received(completion);
+}
+
+void Receiver::deliver_immediate_data() {
+  const Completion completion{.id = receives_.front().id,
+                              .solicited_event = rdmap::info_of(control_.opcode).solicited_event,
+                              .immediate = rdmap::ImmediateData::parse(rdma_header_)->data};
   receives_.pop_front();
   user_.send_received(completion);
 }

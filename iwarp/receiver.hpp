@@ -41,6 +41,7 @@ struct ReceiverConfig {
   Accessor who{};
   std::size_t receive_depth = 128;  // receives that can be posted
   std::size_t read_depth = 16;      // responses that can be awaited: ORD
+  bool immediate_data = false;      // of RFC 7306, else an unexpected opcode (ruling M-10)
 };
 
 class Receiver final : public UlpduSink {
@@ -83,11 +84,13 @@ class Receiver final : public UlpduSink {
   [[nodiscard]] Refusal judge_send();
   [[nodiscard]] Refusal judge_buffer();
   [[nodiscard]] Refusal judge_header_message(std::size_t header_octets);
+  [[nodiscard]] Refusal judge_immediate_data();
   void refuse(wire::rdmap::Cause cause);
   [[nodiscard]] std::size_t receive_room(std::size_t octets, std::span<wire::MutableBytes> pieces);
 
   void deliver();
   void deliver_send();
+  void deliver_immediate_data();
   void deliver_read_request();
   void deliver_response();
   void deliver_terminate();

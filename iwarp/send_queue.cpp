@@ -61,6 +61,7 @@ SendQueue::Added SendQueue::add_segment(Framing& framing) {
     case Operation::send: return add_send(framing, entry);
     case Operation::rdma_write: return add_write(framing, entry);
     case Operation::rdma_read: return add_read(framing, entry);
+    case Operation::immediate_data: return add_immediate_data(framing, entry);
     case Operation::local_invalidate: return invalidate(entry);
     case Operation::receive: break;
   }
@@ -141,6 +142,21 @@ SendQueue::Added SendQueue::add_read(Framing& framing, Entry& entry) {
   read_msn_ = advance(read_msn_);
   receiver_.await_response({sink.stag, sink.offset, sink.octets});
   return message_added(entry, State::awaits_response);
+}
+
+/// RFC 7306 6.3: as a Send of queue 0, of exactly 8 octets.
+SendQueue::Added SendQueue::add_immediate_data(Framing& framing, Entry& entry) {
+  const Opcode opcode = entry.request.solicited_event ? Opcode::immediate_data_with_se : Opcode::immediate_data;
+  const wire::ddp::Header header{.last = true,
+                                 .rsvd_ulp = Control{.opcode = opcode}.to_rsvd_ulp(),
+                                 .queue_number = rdmap::send_queue,
+                                 .msn = send_msn_};
+  std::array<std::uint8_t, wire::ddp::untagged_header_bytes + rdmap::ImmediateData::size()> octets;
+  header.write(octets);
+  rdmap::ImmediateData{entry.request.immediate}.write(wire::MutableBytes(octets).subspan(header.size()));
+  framing.add(octets, {});
+  send_msn_ = advance(send_msn_);
+  return message_added(entry, State::added);
 }
 
 SendQueue::Added SendQueue::invalidate(Entry& entry) {

@@ -63,6 +63,7 @@ class SendQueue {
   Added add_send(Framing& framing, Entry& entry);
   Added add_write(Framing& framing, Entry& entry);
   Added add_read(Framing& framing, Entry& entry);
+  Added add_immediate_data(Framing& framing, Entry& entry);
   Added invalidate(Entry& entry);
   Added add(Framing& framing, Entry& entry, const wire::ddp::Header& header, std::uint32_t octets);
   Added message_added(Entry& entry, State state);

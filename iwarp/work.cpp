@@ -9,6 +9,7 @@ std::string_view to_string(Operation operation) {
     case Operation::send: return "Send";
     case Operation::rdma_write: return "RDMA Write";
     case Operation::rdma_read: return "RDMA Read";
+    case Operation::immediate_data: return "Immediate Data";
     case Operation::local_invalidate: return "Invalidate";
     case Operation::receive: return "receive";
   }

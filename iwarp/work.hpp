@@ -26,6 +26,7 @@ enum class Operation : std::uint8_t {
   send,  // Send, with Invalidate, with Solicited Event, with both
   rdma_write,
   rdma_read,         // into one local piece
+  immediate_data,    // 8 octets into a receive's completion (RFC 7306 6), with Solicited Event or without
   local_invalidate,  // nothing goes out
   receive,           // of completions only
 };
@@ -39,11 +40,12 @@ struct SendRequest {
   STag remote_stag{};                 // of RDMA Write and Read; of local_invalidate the STag
   std::uint64_t remote_offset = 0;    // Tagged Offset
   std::optional<STag> invalidates{};  // of a Send: the other end's STag
-  bool solicited_event = false;       // of a Send
+  bool solicited_event = false;       // of a Send, or Immediate Data
+  std::uint64_t immediate = 0;        // of Immediate Data
   bool fence = false;                 // begins when all RDMA Reads before it are complete (RFC 5040 5.5 rule 12)
 };
 
-/// A buffer for one Send of the other end.
+/// A buffer for one Send, or Immediate Data, of the other end.
 struct ReceiveRequest {
   std::uint64_t id = 0;
   LocalPieces pieces{};
@@ -63,9 +65,10 @@ struct Completion {
   std::uint64_t id = 0;
   Operation operation = Operation::receive;
   Status status = Status::success;
-  std::uint32_t octets = 0;           // received, or read
-  bool solicited_event = false;       // of a receive
-  std::optional<STag> invalidated{};  // of a receive: our STag that the Send has invalidated
+  std::uint32_t octets = 0;                  // received, or read
+  bool solicited_event = false;              // of a receive
+  std::optional<STag> invalidated{};         // of a receive: our STag that the Send has invalidated
+  std::optional<std::uint64_t> immediate{};  // of a receive: Immediate Data, with which nothing is placed
 };
 
 /// An error, as a Terminate Message tells it (RFC 5040 4.8, 7.1).

@@ -49,6 +49,7 @@ ibv_wc_opcode opcode_of(Operation operation) {
     case Operation::rdma_write: return IBV_WC_RDMA_WRITE;
     case Operation::rdma_read: return IBV_WC_RDMA_READ;
     case Operation::local_invalidate: return IBV_WC_LOCAL_INV;
+    case Operation::immediate_data:  // nothing here posts it
     case Operation::receive: break;
   }
   return IBV_WC_RECV;

@@ -57,5 +57,25 @@ TEST_P(IwarpAllocation, message_of_each_kind_allocates_nothing) {
     }
 }
 
+// WARP 6: a peer that does not read: the stream takes 2000 octets, and what is kept is one batch, whatever is
+// submitted.
+TEST_P(IwarpAllocation, peer_never_reads_takes_bounded_memory) {
+  TwoEnds ends(settings());
+  std::vector<std::uint8_t> memory(1'000'000);
+  ends.world.network.set_rules([](const streams::Address&, const streams::Address&) {
+    streams::StreamRules rules;
+    rules.to_acceptor.receive_buffer_bytes = rules.to_acceptor.send_buffer_bytes = 2000;
+    return rules;
+  });
+  ends.connect();
+  const STag stag = ends.client->add(memory), to = ends.server->add(memory);
+  const std::size_t before = support::live_bytes;
+  for (std::uint64_t id = 0; id < 100; ++id)
+    EXPECT_EQ(ends.client->post(
+                  {.id = id, .operation = Operation::rdma_write, .pieces = {{stag, 0, 1'000'000}}, .remote_stag = to}),
+              RdmapStream::Posted::taken);
+  EXPECT_LT(support::live_bytes - before, 600'000u);
+}
+
 }  // namespace
 }  // namespace iwarp::testing

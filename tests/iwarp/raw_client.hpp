@@ -102,6 +102,7 @@ class RawClient final : public streams::StreamUser {
   }
   void shut_down() { stream_->shut_down(); }
   bool ended = false;
+  bool reads = true;  // else nothing is taken from the stream any more
 
  private:
   [[nodiscard]] wire::mpa::Framing in() const { return {.markers = false, .crc = crc_}; }
@@ -113,6 +114,7 @@ class RawClient final : public streams::StreamUser {
     stream_->ask_readable();
   }
   void readable() override {
+    if (!reads) return;
     std::array<std::uint8_t, 4096> room;
     const streams::ReadResult result = stream_->read(wire::MutableBytes(room));
     octets_.insert(octets_.end(), room.begin(), room.begin() + static_cast<std::ptrdiff_t>(result.octets));

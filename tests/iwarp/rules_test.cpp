@@ -461,6 +461,30 @@ TEST_F(RulesTest, receive_without_memory) {
   EXPECT_EQ(server.completions.at(0).status, Status::flushed);
 }
 
+// WARP 8: TO of the first octet is what was chosen, 0 or any other: for a Write, and for a Read.
+TEST(BaseTest, any_base) {
+  for (const std::uint64_t base : {std::uint64_t{0}, std::uint64_t{0x1001}, std::uint64_t{0xFFFF'FFFF'FFFF'FF00}}) {
+    TwoEnds ends;
+    RawClient client(ends);
+    client.send_nothing();
+    std::vector<std::uint8_t> memory(100, 0xEE);
+    const STag stag = *ends.server->core.memory.add(domain, memory, base, {true, true, true, true});
+    const Header write{.tagged = true,
+                       .last = true,
+                       .rsvd_ulp = control(Opcode::rdma_write),
+                       .stag = stag,
+                       .tagged_offset = base + 90};
+    client.send(write, 10);
+    EXPECT_EQ(memory[90], 0x55);
+    client.send(read_header(), request_octets(ReadRequest{{1}, 0, 1, stag, base + 99}));
+    EXPECT_EQ(client.ulpdus().at(0).back(), 0x55);
+    Header below = write;
+    below.tagged_offset = base - 1;
+    client.send(below, 10);
+    EXPECT_EQ(client.terminate().cause, Cause::of(base == 0 ? TaggedError::to_wrap : TaggedError::base_or_bounds));
+  }
+}
+
 // RFC 5040 8.1.1 rule 8, ruling M-9: STags are drawn from the whole range: none is twice there, none is 0, and seeds
 // give different ones.
 TEST(StagTest, stags_are_drawn) {
@@ -483,6 +507,69 @@ TEST(StagTest, stags_are_drawn) {
   EXPECT_LE(in_sequence, 1);
   EXPECT_LE(equal, 1u);
   for (const int part : parts) EXPECT_GT(part, 50);
+}
+
+// --- Immediate Data ------------------------------------------------------------------------------------------------
+
+// WARP 15, WARP 25; RFC 7306 6.1, 6.3, 6.4: it is of queue 0 and in the order of Sends, consumes a receive, places
+// nothing, and is told with its 8 octets; with Solicited Event or without.
+TEST(ImmediateDataTest, behind_a_write) {
+  Settings settings;
+  settings.client.immediate_data = settings.server.immediate_data = true;
+  TwoEnds ends(settings);
+  ends.connect();
+  std::vector<std::uint8_t> source = octets_of_seed(100, 1), target(100), inbox(30, 0xEE);
+  const STag from = ends.client->add(source), to = ends.server->add(target), in = ends.server->add(inbox);
+  for (std::uint64_t id = 1; id <= 3; ++id) EXPECT_EQ(ends.server->receive(id, in, 10), RdmapStream::Posted::taken);
+  const auto post = [&](const SendRequest& request) {
+    EXPECT_EQ(ends.client->post(request), RdmapStream::Posted::taken);
+  };
+  post({.id = 1, .operation = Operation::rdma_write, .pieces = {{from, 0, 100}}, .remote_stag = to});
+  post({.id = 2, .operation = Operation::immediate_data, .immediate = 0x0102030405060708});
+  post({.id = 3, .operation = Operation::immediate_data, .solicited_event = true, .immediate = ~0ULL});
+  post({.id = 4, .pieces = {{from, 0, 5}}});
+  ends.run(runtime::second);
+  EXPECT_EQ(ends.client->completed_ids(), (std::vector<std::uint64_t>{1, 2, 3, 4}));
+  EXPECT_EQ(target, source);
+  ASSERT_EQ(ends.server->completed_ids(), (std::vector<std::uint64_t>{1, 2, 3}));
+  const std::vector<Completion>& told = ends.server->completions;
+  EXPECT_EQ(told[0].immediate, 0x0102030405060708U);
+  EXPECT_FALSE(told[0].solicited_event);
+  EXPECT_EQ(told[0].octets, 0u);
+  EXPECT_EQ(told[1].immediate, ~0ULL);
+  EXPECT_TRUE(told[1].solicited_event);
+  EXPECT_FALSE(told[2].immediate);
+  EXPECT_EQ(told[2].octets, 5u);
+  EXPECT_EQ(inbox[5], 0xEE);
+}
+
+// RFC 7306 6.3, 8.2, rulings M-10, M-20: exactly 8 octets, and a receive; a stream that does not have it refuses it.
+TEST(ImmediateDataTest, wrong) {
+  Header header = send_header();
+  header.rsvd_ulp = control(Opcode::immediate_data);
+  struct Wrong {
+    bool has, receives;
+    std::size_t octets;
+    Cause cause;
+  };
+  for (const Wrong& wrong : {Wrong{true, true, 7, Cause::of(OperationError::unspecified)},
+                             Wrong{true, true, 9, Cause::of(UntaggedError::message_too_long)},
+                             Wrong{true, false, 8, Cause::of(UntaggedError::no_buffer)},
+                             Wrong{false, true, 8, Cause::of(OperationError::unexpected_opcode)}}) {
+    TwoEnds ends;
+    RawClient client(ends, true, {.domain = domain, .immediate_data = wrong.has});
+    std::vector<std::uint8_t> inbox(10, 0xEE);
+    const STag in = ends.server->add(inbox);
+    if (wrong.receives) {
+      EXPECT_EQ(ends.server->receive(1, in, 10), RdmapStream::Posted::taken);
+    }
+    client.send_nothing();
+    EXPECT_EQ(ends.server->post({.id = 2, .operation = Operation::immediate_data}),
+              wrong.has ? RdmapStream::Posted::taken : RdmapStream::Posted::refused);
+    client.send(header, wrong.octets);
+    EXPECT_EQ(client.terminate().cause, wrong.cause);
+    EXPECT_EQ(std::count(inbox.begin(), inbox.end(), 0xEE), 10);
+  }
 }
 
 }  // namespace

@@ -283,6 +283,7 @@ TEST(StartupTest, responder_bad_request) {
     EXPECT_EQ(ends.waiting, nullptr);
     EXPECT_EQ(ends.offers.size(), octets.size() > good.size() ? 1u : 0u);
     EXPECT_EQ(ends.server_core.counters.startups_failed, 1u) << octets.size();
+    EXPECT_EQ(ends.server_core.counters.failures.of(octets.empty() ? Failure::PeerClosed : Failure::Invalid), 1u);
     EXPECT_EQ(ends.listener->size(), 0u);
     EXPECT_TRUE(peer.ended);
     peer.stream.reset();

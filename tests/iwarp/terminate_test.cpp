@@ -46,6 +46,7 @@ class TerminateTest : public ::testing::TestWithParam<bool> {
     ends.run(runtime::second);
     EXPECT_EQ(server.ends, 1);
     EXPECT_EQ(ends.server_core.counters.terminates_sent, 1u);
+    EXPECT_EQ(ends.server_core.counters.errors.of(cause), 1u);
   }
   void refused(const Header& header, const Cause& cause, std::size_t payload_octets = 10) {
     client.send(header, payload_octets);

@@ -36,11 +36,11 @@ class End final : public StreamListener, public StartupListener {
   std::optional<wire::rdmap::Cause> terminate;
   std::optional<PeerOffer> peer;
   std::optional<machines::iwarp::Failure> failure;
-  int connects = 0, disconnects = 0, losses = 0, ends = 0;
+  int connects = 0, disconnects = 0, losses = 0, ends = 0, terminates = 0;
 
   void completed(const Completion& completion) override { completions.push_back(completion); }
   void error_found(const CapturedError& found) override { error = found; }
-  void terminate_received(const wire::rdmap::Cause& cause, wire::Bytes) override { terminate = cause; }
+  void terminate_received(const wire::rdmap::Cause& cause, wire::Bytes) override { ++terminates, terminate = cause; }
   void disconnected() override { ++disconnects; }
   void lost() override { ++losses; }
   void closed() override { ++ends; }

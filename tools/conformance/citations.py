@@ -10,6 +10,7 @@ A place in a document is a tuple of steps, so that a place within another begins
     VI-DG 3.3.4 VIP_REJECT    ("VI-DG", "3", "3", "4", "VIP_REJECT")
     VI-TCP 3.2                ("VI-TCP", "3", "2"): draft-dicecco-vitcp-01
     IFT 4.2                   ("IFT", "4", "2"): draft-williams-iwarp-ift-01
+    WARP 4                    ("WARP", "4"): row 4 of draft-jpink-warp-summary-00's requirements
     RFC 5040 5.5 rule 15      ("RFC 5040", "5", "5", "rule 15"); 5041, 5044 and 6581 alike
 """
 
@@ -18,7 +19,7 @@ import re
 from typing import NamedTuple
 
 # What follows one of these is cited from it, until the next one; other documents number their clauses alike.
-_DOCUMENT = r"(?P<document>FC-VI|VI-ARCH|VI-DG|VI-TCP|FC-(?:FS|LS|GS|PI|AL|SW|BB)\b|RFC ?\d+|IFT\b|vipl-in-the-wild|wild|design|draft-[\w-]+)"
+_DOCUMENT = r"(?P<document>FC-VI|VI-ARCH|VI-DG|VI-TCP|FC-(?:FS|LS|GS|PI|AL|SW|BB)\b|RFC ?\d+|IFT\b|WARP\b|vipl-in-the-wild|wild|design|draft-[\w-]+)"
 _DRAWING = r"(?P<drawing>[Tt]able|[Ff]igure)s? (?P<numbers>(?:[A-D]\.)?\d+)"
 _CLAUSE = r"(?<![\w.-])(?P<clause>(?:[4-8]|[A-F])(?:\.\d{1,2})+|(?:clauses?|Annex(?:es)?) (?:[4-8]|[A-F]))(?![\w-]|\.\d)"
 _TOKEN = re.compile(f"{_DOCUMENT}|{_DRAWING}|{_CLAUSE}")
@@ -26,7 +27,7 @@ _TOKEN = re.compile(f"{_DOCUMENT}|{_DRAWING}|{_CLAUSE}")
 # Places of these begin with the document's name: they number chapters, the VI documents give bits and return codes
 # names of their own, the RFCs have rules, and appendices with letters.
 RFCS = ("RFC 5040", "RFC 5041", "RFC 5044", "RFC 6581")
-NAMED = ("VI-ARCH", "VI-DG", "VI-TCP", "IFT", *RFCS)
+NAMED = ("VI-ARCH", "VI-DG", "VI-TCP", "IFT", *RFCS, "WARP")
 DOCUMENTS = ("FC-VI", *NAMED)
 _VI_CLAUSE = r"(?<![\w.-])(?P<clause>\d{1,2}(?:\.\d{1,2})+)(?![\w-]|\.\d)"
 _VI_TOKEN = re.compile(f"{_DOCUMENT}|{_DRAWING}|{_VI_CLAUSE}")
