@@ -127,6 +127,7 @@ class Decoding(unittest.TestCase):
             frame = fcvi(0x10, CLIENT, SERVER, FIRST | (END | INITIATIVE if last else 0), 0xFFFFFFFF, flags=9, last=CONNECTION_ID,
                          seq_cnt=i, parameter=224 * i, payload=piece, ox_id=whole.ox_id)
             frames.append(frame)
+        talk.set("resp2", seq_cnt=len(pieces))
         frames = talk.list()[:3] + frames + talk.list()[4:]
         for reassemble in ("FALSE", "TRUE"):
             rows = self.rows(frames, ["fcvi.connect.connect_info", "fcvi.violation", "fcvi.connection.discriminator"], "-o",
