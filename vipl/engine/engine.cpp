@@ -77,6 +77,11 @@ bool Engine::rest(TimeNs now) {
   return true;
 }
 
+[[gnu::noinline, gnu::cold]] void Engine::tell_failure() {
+  const Cancellation held(Cancellation::Held);  // it may write to a log
+  if (failed_) failed_();
+}
+
 [[gnu::noinline, gnu::cold]] void Engine::serve_rung() {
   const Cancellation held(Cancellation::Held);
   after_unlock(false);

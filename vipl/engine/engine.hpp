@@ -150,6 +150,7 @@ class Engine final : public runtime::CoreGuard {
   template <class Work>
   bool try_work(Work& work);
   void serve_rung();
+  void tell_failure();
   [[nodiscard]] bool rest(TimeNs now);
   void begin();
   void end() {
@@ -214,7 +215,7 @@ bool Engine::try_work(Work& work) {
   try {
     return work();
   } catch (const std::exception&) {
-    if (failed_) failed_();
+    tell_failure();
   }
   return true;
 }
