@@ -17,8 +17,9 @@ namespace fc2 {
 struct HistoryLimits {
   std::size_t bytes = 8u << 20;  // of the frames' contents; at least room for the largest Ethernet frame
   std::size_t frames = 32'768;   // at least 1
-  // What is kept of a long frame of an FC-4 (R_CTL 0xh), unless whole frames are wanted; of all others everything is.
-  std::size_t long_frame_bytes = 512, kept_of_long_frame = 128;
+  // What is kept of a long frame of an FC-4 (R_CTL 0xh), unless whole frames are wanted; of all others everything is. A
+  // set-up of FC-VI (652 bytes, 692 on Ethernet) is none: without it nobody knows what the messages behind it are.
+  std::size_t long_frame_bytes = 704, kept_of_long_frame = 128;
 };
 
 /// A frame that passed, and what became of it.

@@ -88,16 +88,16 @@ TEST_F(FrameHistoryTest, full_of_bytes_displaces_the_oldest) {
 TEST_F(FrameHistoryTest, long_data_frame_is_cut_unless_whole_is_wanted) {
   FrameHistory history({.bytes = 16384, .frames = 8});
   history.add(1, *frame(2000, 0x04));
-  history.add(2, *frame(512, 0x04));
+  history.add(2, *frame(704, 0x04));
   history.add(3, *frame(2000, 0x22));
   history.keep_whole(true);
   history.add(4, *frame(2000, 0x04));
   history.keep_whole(false);
   history.add(5, *frame(2000, 0x04));
-  const std::vector<std::size_t> kept{128, 512, 2000, 2000, 128};
+  const std::vector<std::size_t> kept{128, 704, 2000, 2000, 128};
   for (FrameHistory::Number number = 1; number <= 5; ++number) {
     EXPECT_EQ(bytes_of(history, number).size(), kept[number - 1]) << number;
-    EXPECT_EQ(history.at(number).size_bytes, number == 2 ? 512 : 2000) << number;
+    EXPECT_EQ(history.at(number).size_bytes, number == 2 ? 704 : 2000) << number;
   }
 }
 

@@ -380,6 +380,8 @@ class Capture(LocalFabricTest):
         frames = self.frames(self.file("a.pcapng"))
         self.assertIn(f"{len(frames)} frames", err)
         self.assertGreater(len(frames), 20)
+        # Set-ups, too: else no message behind them would be of a known connection.
+        self.assertEqual([frame for frame in frames if frame["frame.cap_len"] != frame["frame.len"]], [])
         self.assertTrue(any("way mark" in comment for comment in self.comments(self.file("a.pcapng"))))
         self.judge_once(frames)
         status, _, err = self.command("capture", "-w", self.file("b.pcapng"), "--last", "1ns")
