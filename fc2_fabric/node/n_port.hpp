@@ -58,6 +58,8 @@ class NPort final : public FrameReceiver, private PortListener, private Attachme
   void log_out_of_fabric();
 
   [[nodiscard]] const NPortConfig& config() const { return config_; }
+  /// See NPortConfig::rows: of the rows that fire from now on.
+  void set_row_listener(fsm::RowListener* rows) { config_.rows = rows; }
   [[nodiscard]] wire::FcId n_port_id() const { return state_.n_port_id; }
   [[nodiscard]] bool online() const { return state_.online; }
   /// Its N_Port_ID is a fabric's to assign. Not so on a link without one, nor for a fabric's own ports.
@@ -166,7 +168,7 @@ class NPort final : public FrameReceiver, private PortListener, private Attachme
   void fabric_login_failed() override;
   void own_address_lost(wire::FcId own) override;
 
-  const NPortConfig config_;
+  NPortConfig config_;
   Counters counters_;
   Transmitter transmitter_;
   PortState state_;

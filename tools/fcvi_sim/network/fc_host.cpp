@@ -10,9 +10,8 @@ namespace {
 // Each drawn whether the scenario sets it or not: setting one changes no other.
 std::uint32_t drawn(Random& random, std::uint32_t limit) { return static_cast<std::uint32_t>(random.below(limit)); }
 
-fc2::NPortConfig port_config(const PortSpec& spec, Random& random, fsm::RowListener& rows) {
+fc2::NPortConfig port_config(const PortSpec& spec, Random& random) {
   fc2::NPortConfig config;
-  config.rows = &rows;
   config.log_out_silent_ports = true;  // as the library does (ruling 282)
   config.name = spec.name;
   config.port_name = spec.port_name;
@@ -47,10 +46,6 @@ farp::ResolverConfig resolver_config(const PortSpec& spec) {
   return config;
 }
 
-struct NoRows final : fsm::RowListener {
-  void row_fired(const fsm::Row& /*row*/) override {}
-};
-
 template <class Reason>
 void add_discards(HostTransport::Tally& tally, const fc2::DiscardCounts<Reason>& counts) {
   counts.for_each_discard([&](Reason reason, std::uint64_t times) {
@@ -61,15 +56,14 @@ void add_discards(HostTransport::Tally& tally, const fc2::DiscardCounts<Reason>&
 }  // namespace
 
 FcHost::FcHost(runtime::Scheduler& scheduler, fc2::FramePool& pool, const PortSpec& spec, Random& random)
-    : port_(scheduler, pool, port_config(spec, random, *this)), resolver_(port_, resolver_config(spec)),
+    : port_(scheduler, pool, port_config(spec, random)), resolver_(port_, resolver_config(spec)),
       provider_(port_, resolver_, provider_config(spec, random)) {}
 
 // The same numbers, in the same order.
 void FcHost::draw_for_another(Random& random) {
-  NoRows rows;
   PortSpec spec;
   spec.addresses.resize(1);
-  (void)port_config(spec, random, rows);
+  (void)port_config(spec, random);
   (void)provider_config(spec, random);
 }
 

@@ -32,7 +32,11 @@ class FcHost final : public HostTransport,
   vi::Transport& transport() override { return provider_; }
   [[nodiscard]] const wire::IpAddress& address() const override { return provider_.config().address; }
   void set_ready_listener(TransportListener& listener) override;
-  void set_row_listener(FiredRowListener* listener) override { rows_ = listener; }
+  /// Without one the port takes its short cuts (fcvi::Services::takes_short_cuts).
+  void set_row_listener(FiredRowListener* listener) override {
+    rows_ = listener;
+    port_.set_row_listener(listener != nullptr ? this : nullptr);
+  }
   [[nodiscard]] std::string_view ready_means() const override { return "logged in and registered"; }
   bool leave() override;
   [[nodiscard]] std::vector<Held> held() const override;
@@ -53,9 +57,7 @@ class FcHost final : public HostTransport,
   // farp::ReadyListener
   void address_ready() override { listener_->transport_ready(); }
   // fsm::RowListener
-  void row_fired(const fsm::Row& row) override {
-    if (rows_ != nullptr) rows_->row_fired(fired(row));
-  }
+  void row_fired(const fsm::Row& row) override { rows_->row_fired(fired(row)); }
 
   // fc2::ExchangeUser, of frames that no answer is expected to
   void sequence_received(fc2::Exchange& /*exchange*/, const wire::FcHeader& /*first*/,
