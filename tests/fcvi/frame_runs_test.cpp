@@ -105,7 +105,9 @@ class RunNodes final : public support::TwoNodes {
   void change_memory(bool of_server, bool away) {
     vi::Nic& nic = of_server ? server_nic_ : client_nic_;
     vi::Ptag tag;
-    if (away) EXPECT_EQ(nic.memory().create_ptag(tag), vi::Return::Success);
+    if (away) {
+      EXPECT_EQ(nic.memory().create_ptag(tag), vi::Return::Success);
+    }
     const vi::MemoryAttributes attributes{.ptag = tag, .enable_rdma_write = true, .enable_rdma_read = true};
     EXPECT_EQ(nic.set_memory_attributes(Host::base, (of_server ? *server : *client).handle, attributes),
               vi::Return::Success);
@@ -277,7 +279,9 @@ TEST_P(FrameRuns, no_history_shows_whether_frames_go_in_runs) {
     RunHistory history(GetParam(), seed);
     for (int step = 1; step <= 60; ++step) {
       history.step();
-      if (step % 20 == 0) ASSERT_TRUE(history.same()) << "seed " << seed << ", step " << step;
+      if (step % 20 == 0) {
+        ASSERT_TRUE(history.same()) << "seed " << seed << ", step " << step;
+      }
     }
     history.end();
     ASSERT_TRUE(history.same()) << "seed " << seed;
