@@ -6,6 +6,7 @@
 
 #include "tests/vipl/programs.hpp"
 #include "vi/consumer_memory.hpp"
+#include "vi/memory.hpp"
 #include "vipl/engine/memory_faults.hpp"
 
 using namespace support;
@@ -250,8 +251,10 @@ TEST(ViplMemory, run_of_frames_ends_where_memory_is_gone) {
   for (std::uint8_t* const gone : {from, to}) {
     mprotect(gone + 2 * page, page, PROT_NONE);
     EXPECT_EQ(table.write_pieces(host, dense), 0u);
-    if (gone == to) EXPECT_EQ(table.write_pieces(host, {from, 2048, 4000, pieces}), pieces);
-    if (gone == to) EXPECT_EQ(table.write_pieces(host + page, {from, 2048, 4000, pieces}), 2u);
+    if (gone == to) {
+      EXPECT_EQ(table.write_pieces(host, {from, 2048, 4000, pieces}), pieces);
+      EXPECT_EQ(table.write_pieces(host + page, {from, 2048, 4000, pieces}), 2u);
+    }
     mprotect(gone + 2 * page, page, PROT_READ | PROT_WRITE);
   }
   munmap(from, pieces * page);
