@@ -41,6 +41,28 @@ TEST(FutexLock, try_lock_fails_while_it_is_held) {
   EXPECT_TRUE(lock.try_lock());
 }
 
+// Some give up while others wait on: no unlock() wakes one of the former in vain.
+TEST(FutexLock, lock_until_gives_up_at_the_deadline) {
+  FutexLock lock;
+  std::uint64_t shared = 0, given_up = 0;
+  run_threads(4, [&](unsigned thread) {
+    for (int i = 0; i < 2'000; ++i) {
+      const TimeNs deadline = thread % 2 == 0 ? runtime::never : monotonic_now() + i % 8 * runtime::microsecond;
+      const bool held = lock.lock_until(deadline);
+      if (!held) {
+        EXPECT_GE(monotonic_now(), deadline);
+        lock.lock();
+      }
+      ++shared;
+      given_up += held ? 0 : 1;
+      if (i % 16 == 0) std::this_thread::sleep_for(std::chrono::microseconds(50));
+      lock.unlock();
+    }
+  });
+  EXPECT_EQ(shared, 8'000u);
+  EXPECT_GT(given_up, 0u);
+}
+
 TEST(Futex, wait_ends_at_its_deadline_and_not_before) {
   const std::atomic<std::uint32_t> word{3};
   const TimeNs deadline = monotonic_now() + 20 * runtime::millisecond;

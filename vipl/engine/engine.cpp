@@ -179,8 +179,9 @@ bool Engine::read_memory_inside(TimeNs looked_at) {
   return found;
 }
 
-bool Engine::input_waits() {
-  begin();
+bool Engine::input_waits(TimeNs deadline) {
+  if (!lock_.lock_until(deadline)) return false;
+  MemoryFaults::enter();
   const bool waits = has_input(runtime::Input::Look::Everywhere);
   end();
   after_unlock(false);

@@ -80,8 +80,8 @@ class Engine final : public runtime::CoreGuard {
   /// There is such memory, or there was. Who sees that it is sees all that was prepared for it. Who does not may sleep:
   /// the memory handler's thread looks.
   [[nodiscard]] bool has_memory_inputs() const { return has_memory_inputs_.load(std::memory_order_acquire); }
-  /// Waits for the lock: read_memory(now) would have something to do.
-  [[nodiscard]] bool input_waits();
+  /// Waits for the lock: read_memory(now) would have something to do. False also if the deadline comes before.
+  [[nodiscard]] bool input_waits(TimeNs deadline = runtime::never);
   /// The same for a caller that polls at `now` and found nothing: it also reads the links' sockets, at most once
   /// in a microsecond.
   bool poll(TimeNs now);

@@ -16,8 +16,10 @@ class FutexLock {
     return state_.compare_exchange_strong(expected, is_held);
   }
   void lock() {
-    if (!try_lock()) lock_slowly();
+    if (!try_lock()) static_cast<void>(lock_slowly(runtime::never));
   }
+  /// False: the deadline came before.
+  [[nodiscard]] bool lock_until(TimeNs deadline) { return try_lock() || lock_slowly(deadline); }
   void unlock() {
     if (state_.exchange(is_free) == is_waited_for) futex_wake_one(state_);
   }
@@ -26,14 +28,17 @@ class FutexLock {
   static constexpr std::uint32_t is_free = 0, is_held = 1, is_waited_for = 2;
   static constexpr int spins = 64;  // a holder that runs is done by then: sections are tens of instructions
 
-  void lock_slowly() {
+  // Who gives up leaves the mark: the next unlock() wakes nobody, or one too early.
+  bool lock_slowly(TimeNs deadline) {
     for (int i = 0; i != spins; ++i) {
-      if (state_.load(std::memory_order_relaxed) == is_free && try_lock()) return;
+      if (state_.load(std::memory_order_relaxed) == is_free && try_lock()) return true;
 #if defined(__x86_64__) || defined(__i386__)
       __builtin_ia32_pause();
 #endif
     }
-    while (state_.exchange(is_waited_for) != is_free) futex_wait(state_, is_waited_for);
+    while (state_.exchange(is_waited_for) != is_free)
+      if (!futex_wait(state_, is_waited_for, deadline)) return false;
+    return true;
   }
 
   std::atomic<std::uint32_t> state_{is_free};

@@ -39,7 +39,7 @@ bool Watch::begin_as(Sleeper sleeper) {
 bool Watch::sleep_at_doorbell(EventCount& point, std::uint32_t key, TimeNs deadline) {
   const std::uint32_t rung = doorbell_.fall_asleep();
   const bool woken =
-      engine_.input_waits() || futex_wait_either(point.epoch(), key, doorbell_.word(), rung, true, deadline);
+      engine_.input_waits(deadline) || futex_wait_either(point.epoch(), key, doorbell_.word(), rung, true, deadline);
   doorbell_.awake();
   return woken;
 }
