@@ -47,7 +47,7 @@ class Siw(unittest.TestCase):
         run = programs.Run(IWARP_RUN, *server, config=self.config(text))
         self.addCleanup(run.end)
         for _ in range(500):
-            if programs.listens(port) or run.process.poll() is not None:
+            if programs.listens(port, run.process) or run.process.poll() is not None:
                 break
             programs.time.sleep(0.02)
         status, there = self.guest.run(f"timeout 60 {client}")

@@ -1,7 +1,7 @@
 """Debian's verbs programs, two processes of them, under iwarp-run."""
 
+import glob
 import os
-import re
 import shutil
 import socket
 import subprocess
@@ -45,13 +45,29 @@ class Run:
             self.process.wait()
 
 
-def listens(port):
-    """Somebody listens at the TCP port."""
+def sockets_of(process):
+    """Inodes of the sockets that a process has."""
+    found = set()
+    for file in glob.glob(f"/proc/{process.pid}/fd/*"):
+        try:
+            name = os.readlink(file)
+        except OSError:  # closed meanwhile
+            continue
+        if name.startswith("socket:["):
+            found.add(name[len("socket:["):-1])
+    return found
+
+
+def listens(port, process):
+    """The process listens at the TCP port: other programs of the host may have it just now."""
+    inodes = set()
     for name in ("/proc/net/tcp", "/proc/net/tcp6"):
         with open(name, encoding="ascii") as table:
-            if re.search(r":%04X [0-9A-F]+:0000 0A " % port, table.read()):
-                return True
-    return False
+            for line in table:
+                words = line.split()
+                if words[3] == "0A" and words[1].endswith(":%04X" % port):
+                    inodes.add(words[9])
+    return bool(inodes & sockets_of(process))
 
 
 def pair(iwarp_run, port, server_words, client_words, server_config=None, client_config=None):
@@ -59,7 +75,7 @@ def pair(iwarp_run, port, server_words, client_words, server_config=None, client
     server = Run(iwarp_run, *server_words, config=server_config)
     try:
         end = time.monotonic() + PATIENCE_S
-        while not listens(port) and server.process.poll() is None and time.monotonic() < end:
+        while not listens(port, server.process) and server.process.poll() is None and time.monotonic() < end:
             time.sleep(0.02)
         client = Run(iwarp_run, *client_words, config=client_config)
         try:
