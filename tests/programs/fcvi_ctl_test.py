@@ -327,6 +327,7 @@ class Ctl(LocalFabricTest):
         nic = self.configuration("fcoe.yaml", "name_appears: 60s", f'transport: fcoe, interface: "udp:{far}:{near}"')
         status, _, err = self.run_to_end("operator", FABRICD, "--daemonize", "--fcoe", f"udp:{near}:{far}", "--fka-period", 500)
         self.assertEqual(status, 0, err)
+        self.addCleanup(self.run_to_end, "operator", FABRICD, "stop")  # with an interface it stays when nobody uses it
         self.start("ethan", VIPING, "-t", 60, "--listen", FCVI_CONFIG=str(nic))
         self.ping("ethan", "-W", 60)
         return self.e_nodes()[0], f"udp:{near}:{far}"
