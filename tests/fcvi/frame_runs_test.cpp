@@ -8,28 +8,12 @@
 #include "fc2_fabric/link/link.hpp"
 #include "tests/fcvi/two_nodes.hpp"
 #include "tests/support/frame_log.hpp"
-#include "vi/memory_guard.hpp"
+#include "tests/support/memory_hole.hpp"
 
 namespace {
+using support::Hole;
 using support::Host;
 using RunLevel = vi::ReliabilityLevel;
-
-/// Memory that is not there any more.
-class RunHole final : public vi::MemoryGuard {
- public:
-  bool run(const std::byte* host, std::size_t length_bytes, Body body, void* context) const override {
-    if (size_ != 0 && host < begin_ + size_ && begin_ < host + length_bytes) return false;
-    body(context);
-    return true;
-  }
-  void open(const void* at, std::size_t length_bytes) {
-    begin_ = static_cast<const std::byte*>(at), size_ = length_bytes;
-  }
-
- private:
-  const std::byte* begin_ = nullptr;
-  std::size_t size_ = 0;
-};
 
 /// Of the frames of one direction: the one with that number, from now on.
 class OneFrameFault final : public fc2::FrameFault {
@@ -142,7 +126,7 @@ class RunNodes final : public support::TwoNodes {
 
   static constexpr std::uint64_t target = Host::base + (30u << 20);  // of RDMA Writes
   support::FrameLog log;
-  RunHole hole;
+  Hole hole;
 
  private:
   void join(RunLevel level, const char* name) {

@@ -1,30 +1,13 @@
 // Memory of the server's consumer that is registered and not there, when a frame of a message is to be placed, or moved
 // (VI-ARCH 3.2.1, 2.5; FC-VI 8.4.2): a protection error of that message, as for memory that is not registered.
 #include "tests/fcvi/forged_messages.hpp"
-#include "vi/memory_guard.hpp"
+#include "tests/support/memory_hole.hpp"
 
 namespace {
 using support::ForgedAtLevel;
+using support::Hole;
 using support::Level;
 using wire::fcvi::Opcode;
-
-/// What touches it is refused, as the kernel would.
-class Hole final : public vi::MemoryGuard {
- public:
-  bool run(const std::byte* host, std::size_t length_bytes, Body body, void* context) const override {
-    if (size_ != 0 && host < begin_ + size_ && begin_ < host + length_bytes) return false;
-    body(context);
-    return true;
-  }
-  void open(const void* at, std::size_t length_bytes) {
-    begin_ = static_cast<const std::byte*>(at), size_ = length_bytes;
-  }
-  void close() { size_ = 0; }
-
- private:
-  const std::byte* begin_ = nullptr;
-  std::size_t size_ = 0;
-};
 
 /// The server's VI is of a NIC of its own, whose memory has a hole.
 class MemoryGone : public ForgedAtLevel {
