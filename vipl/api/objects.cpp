@@ -54,13 +54,13 @@ std::size_t ViObject::submit(bool receive_queue) {
   return count;
 }
 
-bool ViObject::post_at_once(void* owner, bool receive_queue, std::uint64_t address, wire::MemHandle handle) {
+bool ViObject::post_at_once(void* owner, bool receive_queue, std::uint64_t address, wire::MemHandle region) {
   WorkPort& queue = port(receive_queue);
   if (model == nullptr || !queue.may_post_inside(owner)) return false;
   if (receive_queue && !receives_wait.load(std::memory_order_relaxed)) return false;
   const vi::PostRules rules{nic->model().memory(), model->attributes().ptag,
                             max_segments.load(std::memory_order_relaxed)};
-  const vi::PostedDescriptor found = vi::judge_post(rules, receive_queue, address, handle, true);
+  const vi::PostedDescriptor found = vi::judge_post(rules, receive_queue, address, region, true);
   if (!found.valid) return false;
   queue.count_post_inside();
   model->post_valid(receive_queue, found.entry);
