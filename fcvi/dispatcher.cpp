@@ -84,6 +84,16 @@ std::size_t Dispatcher::data_run_received(const fc2::ReceivedFrame& first, const
   return connection->receiver().run_received({first, header_, first.data_field.subspan(header_.size())}, run);
 }
 
+/// What data_frame_received() looks at is looked at here where it is a whole Send.
+bool Dispatcher::whole_frame_received(const fc2::Frame& frame) {
+  const auto send = wire::fcvi::WholeSend::read(frame.content());
+  if (!send) return false;
+  Connection* const connection = connections_.find(send->handle);
+  if (connection == nullptr || connection->peer_port() != send->s_id) return false;
+  return connection->receiver().whole_send_received(
+      *send, frame.content().subspan(wire::fcvi::WholeSend::header_bytes, send->length_bytes));
+}
+
 /// It is missing in the message that its originator sends (8.4.1 c, d): 8.4.2 h. A plain ACK of the last one would tell
 /// the originator that all arrived (5.5).
 void Dispatcher::discard_frame(const fc2::ReceivedFrame& frame, fc2::Discard reason) {

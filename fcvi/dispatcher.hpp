@@ -20,6 +20,7 @@ class Dispatcher final : public fc2::DataFrameUser, private fc2::PortListener {
   // fc2::DataFrameUser
   void data_frame_received(const fc2::ReceivedFrame& frame) override;
   [[nodiscard]] std::size_t data_run_received(const fc2::ReceivedFrame& first, const fc2::FrameRun& run) override;
+  [[nodiscard]] bool whole_frame_received(const fc2::Frame& frame) override;
   bool abort_received(wire::FcId source, wire::OxId ox_id) override;
   void sequence_received(fc2::Exchange& exchange, const wire::FcHeader& first,
                          std::span<const std::uint8_t> iu) override;

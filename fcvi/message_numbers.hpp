@@ -17,6 +17,8 @@ class BasicMessageNumbers {
     if (!begins_half() || now >= half_begun_at_ + r_a_tov) return std::nullopt;
     return half_begun_at_ + r_a_tov;
   }
+  /// The next one is the first of a half: see wait_until().
+  [[nodiscard]] bool begins_half() const { return next_.value % half == 0; }
   wire::MsgId take(runtime::TimeNs now) {
     if (begins_half()) half_begun_at_ = now;
     const wire::MsgId taken = next_;
@@ -25,7 +27,6 @@ class BasicMessageNumbers {
   }
 
  private:
-  [[nodiscard]] bool begins_half() const { return next_.value % half == 0; }
   wire::MsgId next_;
   runtime::TimeNs half_begun_at_;
 };

@@ -117,22 +117,32 @@ bool MessageReceiver::stopped() const {
 /// False: nothing has happened. Pre: as take_frame(), on an in-order fabric.
 bool MessageReceiver::receive_short(const IuFrame& iu) {
   const DeviceHeader& header = iu.header;
-  const bool next = header.opcode == Opcode::send_rqst && header.msg_id == expected_ && iu.seq_cnt() == 0 &&
-                    expected_seq_cnt_ == 0 && machine_.is<mr::Expecting>();
-  const bool whole = iu.frame.last_of_sequence && iu.frame.header.has(wire::f_ctl::last_sequence) && iu.offset() == 0 &&
+  const bool whole = header.opcode == Opcode::send_rqst && iu.seq_cnt() == 0 && iu.frame.last_of_sequence &&
+                     iu.frame.header.has(wire::f_ctl::last_sequence) && iu.offset() == 0 &&
                      iu.payload.size() == header.tot_len_or_connection_id;
-  if (!next || !whole || needs_response(false) || in_epoch() || !services().takes_short_cuts()) return false;
   const bool immediate = header.has(wire::fcvi::message_request_flag::imm_data);
-  if (!endpoint_.vi->receive_short(iu.payload, immediate ? std::optional(header.parameter) : std::nullopt))
-    return false;
+  return whole && take_short(header.msg_id, iu.payload, immediate ? std::optional(header.parameter) : std::nullopt);
+}
+
+/// As request_received(), as long as nothing has to be found out.
+bool MessageReceiver::whole_send_received(const wire::fcvi::WholeSend& send, std::span<const std::uint8_t> payload) {
+  if (!nothing_waits_ || !services().port.in_order() || stopped()) return false;
+  return take_short(send.msg_id, payload, send.has_immediate ? std::optional(send.immediate_data) : std::nullopt);
+}
+
+bool MessageReceiver::take_short(wire::MsgId msg_id, std::span<const std::uint8_t> payload,
+                                 std::optional<std::uint32_t> immediate) {
+  if (msg_id != expected_ || expected_seq_cnt_ != 0 || !machine_.is<mr::Expecting>()) return false;
+  if (needs_response(false) || in_epoch() || !services().takes_short_cuts()) return false;
+  if (!endpoint_.vi->receive_short(payload, immediate)) return false;
   last_frame_at_ = services().now();
   ProviderCounters& counters = services().counters;
   ++counters.data_frames_received;
-  counters.data_bytes_received += iu.payload.size();
+  counters.data_bytes_received += payload.size();
   ++counters.ius_received;
   ++counters.messages_received;
   ++counters.short_cuts;
-  endpoint_.message_completed(header.msg_id);
+  endpoint_.message_completed(msg_id);
   expected_ = wire::advance(expected_);
   FCVI_ASSERT_CONSISTENT(*this);
   return true;

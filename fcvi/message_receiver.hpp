@@ -20,6 +20,7 @@
 #include "wire/fcvi/device_header.hpp"
 #include "wire/fcvi/message_status.hpp"
 #include "wire/fcvi/reason.hpp"
+#include "wire/fcvi/whole_send.hpp"
 
 namespace fcvi {
 class MessageReceiver final : private machines::message_responder::Context {
@@ -30,6 +31,8 @@ class MessageReceiver final : private machines::message_responder::Context {
   void request_received(const IuFrame& iu);
   /// Frames that go on with the open message; `first`: the first of them. See fc2::FrameReceiver::receive_run.
   [[nodiscard]] std::size_t run_received(const IuFrame& first, const fc2::FrameRun& run);
+  /// A frame that request_received() would take by its short cut. False: nothing has happened. Pre: it is for us.
+  [[nodiscard]] bool whole_send_received(const wire::fcvi::WholeSend& send, std::span<const std::uint8_t> payload);
   void enable();             // the endpoint may receive (C.5.5)
   void resp3_received();     // messages that overtook it go on (Annex F)
   void reads_answered();     // messages that waited for read data to go out go on (VI-ARCH 6.3.1.1)
@@ -79,6 +82,8 @@ class MessageReceiver final : private machines::message_responder::Context {
   [[nodiscard]] bool waits_for_reads(const wire::fcvi::DeviceHeader& header) const;
   [[nodiscard]] bool takes_straight(const wire::fcvi::DeviceHeader& header);
   [[nodiscard]] bool receive_short(const IuFrame& iu);
+  [[nodiscard]] bool take_short(wire::MsgId msg_id, std::span<const std::uint8_t> payload,
+                                std::optional<std::uint32_t> immediate);
   void take_frame(const IuFrame& iu);
   [[nodiscard]] Place place_of(const IuFrame& iu) const;
   void sort_frame(const IuFrame& iu);

@@ -7,6 +7,7 @@
 #include "fcvi/fc4.hpp"
 #include "state_machines/consistency.hpp"
 #include "wire/fcvi/message_status.hpp"
+#include "wire/fcvi/whole_send.hpp"
 
 namespace fcvi {
 namespace mo = machines::message_originator;
@@ -86,6 +87,13 @@ bool MessageSender::needs_response() const { return endpoint_.reliability == vi:
 // --- frames out --------------------------------------------------------------------------------------------------
 
 fc2::FrameSource::Next MessageSender::next_frame(fc2::Frame& frame) {
+  vi::Vi* const vi = endpoint_.vi;
+  if (vi != nullptr && vi->can_transmit() && may_go_short() && send_short(frame, *vi)) [[likely]]
+    return has_more() ? Next::Made : Next::MadeLast;
+  return next_of_any(frame);
+}
+
+[[gnu::noinline]] fc2::FrameSource::Next MessageSender::next_of_any(fc2::Frame& frame) {
   for (;;) {
     vi::Vi* vi = endpoint_.vi;
     if (vi == nullptr || !vi->can_transmit()) return Next::Exhausted;
@@ -117,7 +125,6 @@ MessageSender::Begun MessageSender::start_next(fc2::Frame& frame) {
   }
   if (endpoint_.vi->send_queue_empty()) return Begun::Nothing;  // usually, when it is asked again
   const bool may_go = may_go_whole();
-  if (may_go && services().takes_short_cuts() && send_short(frame)) return Begun::SentWhole;
   auto work = endpoint_.vi->begin_send();
   if (!work) return Begun::Nothing;
   if (may_go && send_whole(frame, *work)) return Begun::SentWhole;
@@ -142,24 +149,40 @@ bool MessageSender::may_go_whole() const {
   return !has_open() && !needs_response() && endpoint_.clear_to_send() && !endpoint_.class_2();
 }
 
+/// What start_next() asks for before it goes on to may_go_whole(), and that.
+inline bool MessageSender::may_go_short() const {
+  return !sending_ && (pipeline_ == nullptr || (pipeline_->messages.empty() && !pipeline_->failing)) &&
+         !numbers_.begins_half() && !needs_response() && endpoint_.clear_to_send() &&
+         (!endpoint_.options.class_2 || !endpoint_.class_2()) && services().takes_short_cuts();
+}
+
 /// Of a Send that is all that the model has under way: without SendWork and its cursor. False: nothing has happened.
-bool MessageSender::send_short(fc2::Frame& frame) {
+inline bool MessageSender::send_short(fc2::Frame& frame, vi::Vi& vi) {
+  if (vi.send_queue_empty()) return false;
   fc2::RemotePort* const remote = services().port.find_remote_port(endpoint_.peer_port);
   if (remote == nullptr) return false;
   const std::size_t room = remote->send_data_field_bytes() - device_header_bytes;
-  const auto send = endpoint_.vi->read_short_send(frame.data_field().subspan(device_header_bytes, room));
+  const auto send = vi.read_short_send(frame.data_field().subspan(device_header_bytes, room));
   if (!send) return false;
   const auto exchange = services().port.begin_one_frame_exchange(*remote);
   if (!exchange) return false;
-  stamp_whole(frame, *exchange,
-              {.opcode = Opcode::send_rqst,
-               .handle = endpoint_.peer_handle,
-               .msg_id = numbers_.take(services().now()),
-               .has_immediate = send->has_immediate,
-               .immediate_data = send->immediate_data,
-               .total_length = send->length_bytes});
+  const wire::fcvi::WholeSend whole{.d_id = exchange->d_id(),
+                                    .s_id = exchange->s_id(),
+                                    .cs_ctl = endpoint_.cs_ctl(),
+                                    .seq_id = exchange->seq_id(),
+                                    .ox_id = exchange->ox_id(),
+                                    .handle = endpoint_.peer_handle,
+                                    .msg_id = numbers_.take(services().now()),
+                                    .has_immediate = send->has_immediate,
+                                    .immediate_data = send->immediate_data,
+                                    .length_bytes = send->length_bytes};
+  whole.write(frame.bytes);
+  frame.size_bytes = static_cast<std::uint16_t>(whole.frame_bytes());
+  frame.sof = wire::Sof::i3;
+  frame.eof = wire::Eof::t;
+  count_whole(send->length_bytes);
   ++services().counters.short_cuts;
-  endpoint_.vi->complete_short_send(*send);
+  vi.complete_short_send(*send);
   settle();
   return true;
 }
@@ -190,9 +213,13 @@ void MessageSender::stamp_whole(fc2::Frame& frame, const fc2::OneFrameExchange& 
                   .df_ctl = wire::df_ctl::device_header_32,
                   .cs_ctl = endpoint_.cs_ctl()},
                  device_header_bytes + request.total_length);
+  count_whole(request.total_length);
+}
+
+inline void MessageSender::count_whole(std::uint32_t length_bytes) {
   ProviderCounters& counters = services().counters;
   ++counters.data_frames_sent;
-  counters.data_bytes_sent += request.total_length;
+  counters.data_bytes_sent += length_bytes;
   ++counters.ius_sent;
   ++counters.messages_sent;
 }

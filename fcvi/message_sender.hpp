@@ -68,6 +68,7 @@ class MessageSender final : public fc2::FrameSource,
 
   // fc2::FrameSource
   Next next_frame(fc2::Frame& frame) override;
+  Next next_of_any(fc2::Frame& frame);
   [[nodiscard]] wire::FcId destination() const override { return endpoint_.peer_port; }
   [[nodiscard]] std::size_t send_run(fc2::FrameOutput& output, std::size_t most) override;
   [[nodiscard]] std::size_t frames_of_run(const Message& message, std::size_t most) const;
@@ -77,9 +78,11 @@ class MessageSender final : public fc2::FrameSource,
   Begun start_next(fc2::Frame& frame);
   [[nodiscard]] bool has_more() const;
   [[nodiscard]] bool may_go_whole() const;
-  bool send_short(fc2::Frame& frame);
+  [[nodiscard]] bool may_go_short() const;
+  bool send_short(fc2::Frame& frame, vi::Vi& vi);
   bool send_whole(fc2::Frame& frame, vi::SendWork& work);
   void stamp_whole(fc2::Frame& frame, const fc2::OneFrameExchange& exchange, const wire::fcvi::MessageRequest& request);
+  void count_whole(std::uint32_t length_bytes);
   [[nodiscard]] Pipeline& pipeline();
   void open_message(const vi::SendWork& work);
   bool start_exchange(Message& message);

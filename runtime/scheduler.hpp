@@ -62,13 +62,14 @@ class Scheduler {
   /// As schedule(), for whoever does nothing more before the event is to fire. Where may_fire_at_once() was called and
   /// nothing else is due, it fires within this call.
   void schedule_at_once(Event& event, TimeNs at) {
-    if (at > now_ || !std::exchange(fires_at_once_, false) || !is_at_rest(now_)) return schedule(event, at);
+    // What was scheduled since may_fire_at_once() is among the events of now, or due later.
+    if (at > now_ || !std::exchange(fires_at_once_, false) || now_count_ != 0) return schedule(event, at);
     if (event.pending()) cancel(event);
     ++fired_;
     event.fire(now_);
   }
   /// The caller is about to do one thing, and then nothing before it runs what is due: the first event that this
-  /// schedules for now may fire within it. `false`: that is over.
+  /// schedules for now may fire within it. `false`: that is over. Pre: is_at_rest(now()), or `false`.
   void may_fire_at_once(bool may) { fires_at_once_ = may; }
   /// Nothing is due at `limit` or before.
   [[nodiscard]] bool is_at_rest(TimeNs limit) {
@@ -88,6 +89,8 @@ class Scheduler {
   [[nodiscard]] std::size_t pending_count() const { return heap_.size() - (gap_ ? 1 : 0) + now_count_; }
   /// Fires the earliest event if it is due at or before `limit`, after setting the clock to its time.
   bool run_next(TimeNs limit);
+  /// The same as run_until(to). Pre: is_at_rest(to).
+  void rest_until(TimeNs to) { now_ = to > now_ ? to : now_; }
   /// Fires all that is due up to `limit` and leaves the clock there.
   void run_until(TimeNs limit);
   /// Events, and what count_more() added.

@@ -103,6 +103,8 @@ class MemoryTable {
   /// behind another all are placed or none counts. How many are in their place.
   [[nodiscard]] std::size_t write_pieces(std::byte* host, const Pieces& from) const;
 
+  /// Single accesses need no guard around them: access() calls its body, and nothing else.
+  [[nodiscard]] bool catches_accesses() const { return catches_; }
   /// Memory that was found registered can be read, all of its pages: for calls that touch it without the guard.
   [[nodiscard]] bool is_there(const std::byte* host, std::size_t length_bytes) const;
 

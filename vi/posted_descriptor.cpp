@@ -50,25 +50,31 @@ Rest read_rest(const MemoryTable& memory, std::byte* host) {
 
 /// What the data segment may touch, where that is all that it names. Mostly it lies behind the descriptor, in the same
 /// region, which `granted` tells.
-std::byte* data_of(const PostRules& rules, const Segment& segment, bool receive_queue, const WorkQueue::Entry& entry,
-                   std::uint64_t granted_bytes) {
-  const std::uint64_t bytes = segment.length_or_reserved, offset = segment.address - entry.address;
-  if (segment.handle == entry.handle.value && offset <= granted_bytes && bytes <= granted_bytes - offset)
-    return entry.host + offset;
+struct Place {  // of a descriptor
+  std::uint64_t address;
+  wire::MemHandle handle;
+  MemoryTable::Grant granted;
+};
+inline std::byte* data_of(const PostRules& rules, const Segment& segment, bool receive_queue, const Place& descriptor) {
+  const std::uint64_t bytes = segment.length_or_reserved, offset = segment.address - descriptor.address;
+  const std::uint64_t granted_bytes = descriptor.granted.length_bytes;
+  if (segment.handle == descriptor.handle.value && offset <= granted_bytes && bytes <= granted_bytes - offset)
+    return descriptor.granted.host + offset;
   const Access access = receive_queue ? Access::LocalWrite : Access::Local;
   return rules.memory.translate(wire::MemHandle{segment.handle}, segment.address, bytes, rules.tag, access);
 }
 
 /// What Vi::read_short_send() and Vi::receive_short() need of a descriptor with one data segment, which was found. All
 /// that is unusual is left as it is: whoever processes it judges it (VI-DG 5.2 to 5.4).
-void find_short(const PostRules& rules, bool receive_queue, std::uint16_t control, std::uint64_t granted_bytes,
+constexpr std::uint32_t most_bytes = 0x7FFFFFFF;  // of a short one
+constexpr std::uint16_t unusual = control::op_mask | control::reserved;
+void find_short(const PostRules& rules, bool receive_queue, std::uint16_t control, const MemoryTable::Grant& granted,
                 WorkQueue::Entry& entry) {
-  constexpr std::uint32_t most_bytes = 0x7FFFFFFF;
   const Rest rest = read_rest(rules.memory, entry.host);
   const std::uint32_t bytes = rest.segment.length_or_reserved;
   if (!rest.there || rest.reserved != 0 || bytes == 0 || bytes > most_bytes) return;
   if (!receive_queue && rest.length_bytes != bytes) return;
-  std::byte* const data = data_of(rules, rest.segment, receive_queue, entry, granted_bytes);
+  std::byte* const data = data_of(rules, rest.segment, receive_queue, {entry.address, entry.handle, granted});
   if (data == nullptr) return;
   entry.data = data;
   entry.data_bytes = bytes & most_bytes;
@@ -98,10 +104,41 @@ PostedDescriptor judge_post(const PostRules& rules, bool receive_queue, std::uin
   found.entry.host_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(granted.length_bytes, 0xFFFFFFFF));
   found.entry.generation = rules.memory.generation();
   found.valid = true;
-  constexpr std::uint16_t unusual = control::op_mask | control::reserved;
   if (shape.segment_count == 1 && (shape.control & unusual) == 0 && fits)
-    find_short(rules, receive_queue, shape.control, granted.length_bytes, found.entry);
+    find_short(rules, receive_queue, shape.control, granted, found.entry);
   return found;
+}
+
+bool judge_short_post(const PostRules& rules, bool receive_queue, std::uint64_t address, wire::MemHandle handle,
+                      WorkQueue::Entry& entry) {
+  if (!rules.memory.catches_accesses() || address % descriptor_alignment_bytes != 0) return false;
+  const MemoryTable::Grant granted = rules.memory.grant(handle, address, rules.tag, Access::LocalWrite);
+  std::byte* const host = granted.host;
+  if (granted.length_bytes < sizeof(ControlSegment) + sizeof(Segment) || !consumer_memory::is_aligned(host))
+    return false;
+  std::uint16_t segment_count = 0, control = 0;  // as g++ 12 likes it: not as members
+  std::uint32_t reserved = 0, immediate_data = 0, length_bytes = 0, data_handle = 0, data_bytes = 0;
+  std::uint64_t data_address = 0;
+  const bool there =
+      consumer_memory::load_shape(host, segment_count, control) &&
+      consumer_memory::load_rest(host, reserved, immediate_data, length_bytes) &&
+      consumer_memory::load_segment(host + sizeof(ControlSegment), data_address, data_handle, data_bytes);
+  if (!there || segment_count != 1 || (control & unusual) != 0 || reserved != 0) return false;
+  if (data_bytes - 1 >= most_bytes || (!receive_queue && length_bytes != data_bytes)) return false;
+  const Segment segment{data_address, data_handle, data_bytes};
+  std::byte* const data = data_of(rules, segment, receive_queue, {address, handle, granted});
+  if (data == nullptr || !consumer_memory::store_status(host, 0)) return false;
+  entry.address = address;
+  entry.handle = handle;
+  entry.status = receive_queue ? status::op_receive : status::op_send;
+  entry.host = host;
+  entry.host_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(granted.length_bytes, 0xFFFFFFFF));
+  entry.generation = rules.memory.generation();
+  entry.data = data;
+  entry.data_bytes = data_bytes & most_bytes;
+  entry.has_immediate = (control & control::immediate) != 0;
+  entry.immediate_data = immediate_data;
+  return true;
 }
 
 }  // namespace vi

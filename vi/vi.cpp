@@ -89,6 +89,16 @@ void Vi::post_valid(bool receive_queue, const WorkQueue::Entry& entry) {
   receive_queue ? receive_posted() : send_posted();
 }
 
+bool Vi::place_short(bool receive_queue, std::uint64_t address, wire::MemHandle handle) {
+  const PostRules rules{nic_.memory(), attributes_.ptag, nic_.limits().max_segments_per_descriptor};
+  return judge_short_post(rules, receive_queue, address, handle, (receive_queue ? receive_ : send_).place());
+}
+
+void Vi::post_placed(bool receive_queue) {
+  (receive_queue ? receive_ : send_).push_placed();
+  receive_queue ? receive_posted() : send_posted();
+}
+
 /// The last one of the queue.
 inline void Vi::send_posted() {
   if (transmission_enabled_) [[likely]]
@@ -99,7 +109,7 @@ inline void Vi::send_posted() {
 }
 
 inline void Vi::receive_posted() {
-  if (state() == State::Error)  // VI-ARCH 5.4; nothing fails any more there
+  if (!reception_enabled_ && state() == State::Error)  // VI-ARCH 5.4; nothing fails any more there
     finish(receive_, receive_.tail() - 1, status::flushed, {.length_bytes = 0});
   else
     nic_.transport().receive_posted(*this);

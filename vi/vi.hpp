@@ -91,6 +91,10 @@ class Vi final : private machines::vi_endpoint::Context {
   Return post_receive(const PostedDescriptor& found);
   /// The same for one that was judged valid by what binds this VI now. Pre: there is room (`taken_count()` counts).
   void post_valid(bool receive_queue, const WorkQueue::Entry& entry);
+  /// What nearly all posts are, in two steps. False: it is another one (judge_short_post()), and nothing has happened.
+  /// Pre: as post_valid(); nothing between the two.
+  [[nodiscard]] bool place_short(bool receive_queue, std::uint64_t address, wire::MemHandle handle);
+  void post_placed(bool receive_queue);
   /// VipSendDone / VipRecvDone: Success or DescriptorError with the descriptor's address; NotDone;
   /// DescriptorError with address 0 when the queue is empty.
   Return send_done(std::uint64_t& address) { return dequeue(send_, address); }

@@ -40,11 +40,16 @@ class WorkQueue {
   bool post(const Entry& entry, std::uint64_t taken = 0);
   /// Pre: has_room().
   void push(const Entry& entry) {
+    place() = entry;
+    push_placed();
+  }
+  /// Where the next one is to stand, and that it stands there. Pre: has_room().
+  [[nodiscard]] Entry& place() {
     if (size() == capacity_) [[unlikely]]
       grow();
-    this->entry(tail_) = entry;
-    ++tail_;
+    return entry(tail_);
   }
+  void push_placed() { ++tail_; }
   [[nodiscard]] bool has_room(std::uint64_t taken) const { return size() + taken < limit_; }
 
   [[nodiscard]] bool empty() const { return head_ == tail_; }  // nothing posted and not dequeued

@@ -32,7 +32,4 @@ std::string_view to_string(Eof value) {
   return text::unknown;
 }
 
-bool is_known(Sof sof) { return to_string(sof) != text::unknown; }
-bool is_known(Eof eof) { return to_string(eof) != text::unknown; }
-
 }  // namespace wire

@@ -29,8 +29,33 @@ enum class Eof : std::uint8_t {
 
 [[nodiscard]] std::string_view to_string(Sof sof);
 [[nodiscard]] std::string_view to_string(Eof eof);
-[[nodiscard]] bool is_known(Sof sof);
-[[nodiscard]] bool is_known(Eof eof);
+/// Of those above, which have a name.
+[[nodiscard]] constexpr bool is_known(Sof sof) {
+  switch (sof) {
+    case Sof::f:
+    case Sof::i4:
+    case Sof::i2:
+    case Sof::i3:
+    case Sof::n4:
+    case Sof::n2:
+    case Sof::n3:
+    case Sof::c4: return true;
+  }
+  return false;
+}
+[[nodiscard]] constexpr bool is_known(Eof eof) {
+  switch (eof) {
+    case Eof::n:
+    case Eof::t:
+    case Eof::rt:
+    case Eof::dt:
+    case Eof::ni:
+    case Eof::dti:
+    case Eof::rti:
+    case Eof::a: return true;
+  }
+  return false;
+}
 
 /// Class of service 2 or 3; 0 for any other delimiter.
 [[nodiscard]] constexpr int class_of_service(Sof sof) {

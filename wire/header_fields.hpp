@@ -13,6 +13,7 @@ namespace wire {
 [[nodiscard]] inline FcId s_id_of(Bytes frame) { return {load_big<3>(frame, 5)}; }
 [[nodiscard]] inline Type type_of(Bytes frame) { return static_cast<Type>(load_big<1>(frame, 8)); }
 [[nodiscard]] inline OxId ox_id_of(Bytes frame) { return {load_big<2>(frame, 16)}; }
+[[nodiscard]] inline std::size_t fill_bytes_of(Bytes frame) { return load_big<1>(frame, 11) & f_ctl::fill_bytes_mask; }
 inline void set_seq_cnt(MutableBytes frame, std::uint16_t seq_cnt) { store_big<2>(frame, 14, seq_cnt); }
 inline void set_parameter(MutableBytes frame, std::uint32_t parameter) { store_big<4>(frame, 20, parameter); }
 

@@ -276,7 +276,7 @@ std::size_t Crossbar::send_run(const FrameRun& run) {
   if (stream_ == nullptr) return 0;
   Path* const path = find(d_id_of(run.first));
   const bool goes = path != nullptr && path->way == Way::Direct && path->waiting.empty() && !path->held &&
-                    run.header_bytes == run_header_bytes;
+                    run.header_bytes == run_header_bytes && !run.is_whole();
   if (!goes) return 0;
   path->write_place.take_back();
   return write(*path, run);
@@ -629,16 +629,18 @@ void Crossbar::read(Path& path, std::size_t frames) {
   for (std::size_t count = 0; count < frames && path.in.ready();) {
     guard_.catch_up();
     if (stream_ == nullptr) return;
-    const std::size_t run = read_run(path, frames - count);
+    const auto slot = path.in.look();
+    const std::size_t run = slot ? read_run(path, *slot, frames - count) : 0;
     count += std::max<std::size_t>(run, 1);
-    if (run == 0) read_one(path);
+    if (run == 0) read_one(path, slot);
     if (stream_ == nullptr) return;
     if (path.in.unreleased() >= frames_of_a_release) give_back(path);
   }
 }
 
-void Crossbar::read_one(Path& path) {
-  if (const auto slot = path.in.next())
+void Crossbar::read_one(Path& path, const std::optional<RingReader::Slot>& slot) {
+  path.in.pass();
+  if (slot)
     deliver(path, *slot);
   else
     port_.counters().discard(Discard::BadHeader);
@@ -646,18 +648,17 @@ void Crossbar::read_one(Path& path) {
 
 // What others may change is looked at once, or in a copy: headers are compared, and those that were expected count.
 // They go on with a message that has begun, so that no post has to be looked for between them.
-std::size_t Crossbar::read_run(Path& path, std::size_t most) {
+std::size_t Crossbar::read_run(Path& path, const RingReader::Slot& slot, std::size_t most) {
   if (path.refused != 0) return --path.refused, 0;
-  const auto slot = path.in.peek(0);
-  if (!slot || !may_be_of_run(*slot)) return 0;
+  if (!may_be_of_run(slot)) return 0;
   Frame first;
-  std::memcpy(first.own.data(), slot->bytes.data(), run_header_bytes);
+  std::memcpy(first.own.data(), slot.bytes.data(), run_header_bytes);
   if (!has_run_headers(first)) return 0;
-  first.size_bytes = slot->size_bytes;
-  first.sof = slot->sof;
-  first.eof = slot->eof;
+  first.size_bytes = slot.size_bytes;
+  first.sof = slot.sof;
+  first.eof = slot.eof;
   first.only_from = path.peer;
-  const std::size_t data_bytes = slot->size_bytes - run_header_bytes;
+  const std::size_t data_bytes = slot.size_bytes - run_header_bytes;
   RunHeaders headers(first);
   std::uint32_t frames = 1;
   for (; frames < std::min(most, frames_of_a_run); ++frames) {
@@ -668,14 +669,28 @@ std::size_t Crossbar::read_run(Path& path, std::size_t most) {
       break;
   }
   const std::size_t taken = port_.receive_run(
-      {first, frames, run_header_bytes, slot->bytes.data() + run_header_bytes, data_bytes, sizeof(RingSlot), nullptr});
+      {first, frames, run_header_bytes, slot.bytes.data() + run_header_bytes, data_bytes, sizeof(RingSlot), nullptr});
   path.in.take(static_cast<std::uint32_t>(taken));
   if (taken == 0) path.refused = frames - 1;
   return taken;
 }
 
+/// A short Sequence of one frame, in a copy that nobody can change or keep (FrameRun::is_whole). False: nothing has
+/// happened.
+inline bool Crossbar::deliver_whole(const Path& path, const RingReader::Slot& slot) {
+  if (slot.sof != wire::Sof::i3 || slot.eof != wire::Eof::t || slot.size_bytes > short_frame_bytes) return false;
+  Frame frame;
+  std::memcpy(frame.own.data(), slot.bytes.data(), slot.size_bytes);
+  frame.sof = slot.sof;
+  frame.eof = slot.eof;
+  frame.size_bytes = slot.size_bytes;
+  frame.only_from = path.peer;
+  return port_.receive_run(FrameRun::of_whole(frame)) != 0;
+}
+
 // A frame that nobody kept was copied once, from its slot to where its data belong.
 void Crossbar::deliver(Path& path, const RingReader::Slot& slot) {
+  if (deliver_whole(path, slot)) return;  // and the path may be gone
   FramePtr frame = port_.pool().take();
   frame->sof = slot.sof;
   frame->eof = slot.eof;

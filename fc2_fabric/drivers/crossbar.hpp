@@ -143,8 +143,9 @@ class Crossbar final : public FrameOutput,
   [[nodiscard]] static bool has_news(Path& path);
   bool look_at(Path& path);
   void read(Path& path, std::size_t frames);
-  void read_one(Path& path);
-  [[nodiscard]] std::size_t read_run(Path& path, std::size_t most);
+  void read_one(Path& path, const std::optional<RingReader::Slot>& slot);
+  [[nodiscard]] std::size_t read_run(Path& path, const RingReader::Slot& slot, std::size_t most);
+  [[nodiscard]] bool deliver_whole(const Path& path, const RingReader::Slot& slot);
   void deliver(Path& path, const RingReader::Slot& slot);
   void give_back(Path& path);
 

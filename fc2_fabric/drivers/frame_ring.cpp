@@ -83,11 +83,9 @@ std::optional<RingReader::Slot> RingReader::look_at(RingSlot& at) {
   return Slot{size_bytes, sof, eof, FrameBytes(at.bytes)};
 }
 
-std::optional<RingReader::Slot> RingReader::next() {
+void RingReader::pass() {
   fetch_next();
-  const std::optional<Slot> taken = look_at(slot());
   ++read_;
-  return taken;
 }
 
 std::optional<RingReader::Slot> RingReader::peek(std::uint32_t ahead) const {

@@ -105,8 +105,16 @@ class RingReader {
   explicit RingReader(RingView ring) : ring_(ring) {}
   void open() { ring_.header->open.store(1, std::memory_order_release); }
   [[nodiscard]] bool ready() const { return slot().turn.load(std::memory_order_acquire) == read_ + 1; }
-  /// Takes the next frame. Pre: ready(). None: it cannot be a frame, and is passed over.
-  [[nodiscard]] std::optional<Slot> next();
+  /// The next frame. Pre: ready(). None: it cannot be one.
+  [[nodiscard]] std::optional<Slot> look() const { return look_at(slot()); }
+  /// Takes it. Pre: ready().
+  void pass();
+  /// Both.
+  [[nodiscard]] std::optional<Slot> next() {
+    const std::optional<Slot> taken = look();
+    pass();
+    return taken;
+  }
   /// The frame `ahead` of the next one. None: it is not there, lies beyond the end of the memory, from where the ring
   /// goes on at its beginning, or cannot be a frame.
   [[nodiscard]] std::optional<Slot> peek(std::uint32_t ahead) const;

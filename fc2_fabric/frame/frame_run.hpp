@@ -23,6 +23,8 @@ class RunReader {
 /// before. They are offered: whoever is on their way takes the first so many and does for them what it does for single
 /// frames, or none, and then nothing has happened. The others are made and sent singly. So a tap, a fault, credit or a
 /// queue needs to know nothing of runs. Valid during the call only.
+///
+/// Or one frame (SOFi3, EOFt) that is a Sequence by itself and stands whole in `first`, data and all: is_whole().
 struct FrameRun {
   const Frame& first;        // its headers stand there, its data do not
   std::size_t frames;        // not 0
@@ -32,6 +34,10 @@ struct FrameRun {
   std::size_t stride_bytes;  // from the data of one to those of the next
   const RunReader* reader;   // nullptr: the data stay there during the call
 
+  [[nodiscard]] static FrameRun of_whole(const Frame& frame) {
+    return {frame, 1, frame.size_bytes, nullptr, 0, 0, nullptr};
+  }
+  [[nodiscard]] bool is_whole() const { return first.sof == wire::Sof::i3; }
   /// The data lie one behind another.
   [[nodiscard]] bool is_dense() const { return stride_bytes == data_bytes; }
 };

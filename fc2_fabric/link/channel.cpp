@@ -54,16 +54,16 @@ inline bool Channel::arrives_at_once(const Frame& frame) const {
   return config_.burst_frames > 1 && !passing_ && flying_.empty() && frame.arrival <= scheduler_.now();
 }
 
-inline bool Channel::is_plain() const {
-  return fault_ == nullptr && sender_tap_ == nullptr && receiver_tap_ == nullptr && credit_ == nullptr &&
-         buffers_ == nullptr;
+/// After each change of what is asked here.
+void Channel::look_again() {
+  const bool plain = fault_ == nullptr && sender_tap_ == nullptr && receiver_tap_ == nullptr && credit_ == nullptr &&
+                     buffers_ == nullptr;
+  takes_runs_now_ = plain && config_.burst_frames > 1 && unlimited() && config_.latency_ns == 0;
 }
 
 std::size_t Channel::send_run(const FrameRun& run) {
   const TimeNs now = scheduler_.now();
-  const bool at_once = config_.burst_frames > 1 && unlimited() && config_.latency_ns == 0 && !passing_ &&
-                       flying_.empty() && free_at_ <= now;
-  if (!at_once || !is_plain()) return 0;
+  if (!takes_runs_now_ || passing_ || !flying_.empty() || free_at_ > now) return 0;
   const Passing passing(passing_);
   const std::size_t taken = receiver_.receive_run(run);
   if (taken == 0) return 0;

@@ -39,7 +39,9 @@ class FrameFault {
 class Channel final : public FrameOutput, private Event {
  public:
   Channel(Scheduler& scheduler, LinkConfig config, FrameReceiver& receiver)
-      : FrameOutput(config.burst_frames > 1), scheduler_(scheduler), config_(config), receiver_(receiver) {}
+      : FrameOutput(config.burst_frames > 1), scheduler_(scheduler), config_(config), receiver_(receiver) {
+    look_again();
+  }
 
   void send(FramePtr frame) override;
   /// Where nothing is looked at, waited for or lost between its ends.
@@ -51,14 +53,15 @@ class Channel final : public FrameOutput, private Event {
   [[nodiscard]] std::size_t in_flight() const { return flying_.size(); }
   [[nodiscard]] bool unlimited() const { return config_.bytes_per_second == 0; }
 
-  void tap_sender(FrameTap* tap) { sender_tap_ = tap; }
-  void tap_receiver(FrameTap* tap) { receiver_tap_ = tap; }
+  void tap_sender(FrameTap* tap) { sender_tap_ = tap, look_again(); }
+  void tap_receiver(FrameTap* tap) { receiver_tap_ = tap, look_again(); }
   /// One at a time; nullptr removes it. The sender's tap sees lost frames, the receiver's does not.
-  void set_fault(FrameFault* fault) { fault_ = fault; }
+  void set_fault(FrameFault* fault) { fault_ = fault, look_again(); }
   /// A sent frame counts against `credit`, a received one occupies one of the `buffers`. nullptr: no limit.
   void set_credit(BufferCredit* credit, ReceiveBuffers* buffers) {
     credit_ = credit;
     buffers_ = buffers;
+    look_again();
   }
   [[nodiscard]] std::uint16_t own_bb_credit() const override {
     return config_.bb_credit != 0 ? config_.bb_credit : default_bb_credit;
@@ -67,7 +70,7 @@ class Channel final : public FrameOutput, private Event {
     if (credit_ != nullptr) credit_->set_limit(of_far_end);
   }
   /// For frames sent from now on.
-  void set_latency(TimeNs latency_ns) { config_.latency_ns = latency_ns; }
+  void set_latency(TimeNs latency_ns) { config_.latency_ns = latency_ns, look_again(); }
   /// Frames arrive before all else that happens at their time, by rank (Scheduler::schedule_first). 0: they do not.
   void set_rank(std::uint32_t rank) { rank_ = rank; }
   /// For faults: the frame arrives at frame->arrival, not before now.
@@ -78,7 +81,7 @@ class Channel final : public FrameOutput, private Event {
   void hand_over(TimeNs now);
   void come_at(TimeNs arrival);
   [[nodiscard]] bool arrives_at_once(const Frame& frame) const;
-  [[nodiscard]] bool is_plain() const;
+  void look_again();
   void pass(TimeNs now, FramePtr frame);
   void hand_over_burst(TimeNs now);
   [[nodiscard]] TimeNs transmission_time(std::size_t size_bytes);
@@ -95,7 +98,8 @@ class Channel final : public FrameOutput, private Event {
   TimeNs timed_as_ = 0;
   FrameQueue flying_;  // in order of arrival
   std::uint32_t rank_ = 0;
-  bool passing_ = false;  // a frame of a burst is being received: another waits for it to be over
+  bool takes_runs_now_ = false;  // nothing is looked at, takes time or is counted between its ends: see look_again()
+  bool passing_ = false;         // a frame of a burst is being received: another waits for it to be over
 };
 
 }  // namespace fc2

@@ -34,7 +34,8 @@ Exchange* ExchangeTable::take(bool originator) {
 
 // FFFFh means unassigned: the ids of the slots leave it out.
 static std::uint16_t exchange_id(std::uint16_t first, std::uint16_t slot) {
-  return static_cast<std::uint16_t>((std::uint32_t{first} + slot) % 0xFFFF);
+  const std::uint32_t sum = std::uint32_t{first} + slot;  // below twice FFFFh
+  return static_cast<std::uint16_t>(sum < 0xFFFF ? sum : sum - 0xFFFF);
 }
 
 Exchange* ExchangeTable::originate(wire::FcId d_id, wire::Type type, ExchangeUser& user) {
@@ -53,6 +54,12 @@ wire::OxId ExchangeTable::own_ox_id(const Exchange& exchange) const {
 }
 
 std::optional<wire::OxId> ExchangeTable::pass_ox_id() {
+  if (free_ >= resting_exchanges && open_[true] != port_.config().max_exchanges)
+      [[likely]] {  // the first becomes the last
+    Exchange* const passed = std::exchange(longest_free_, longest_free_->next_free_);
+    latest_free_ = latest_free_->next_free_ = passed;
+    return own_ox_id(*passed);
+  }
   Exchange* exchange = take(true);
   if (exchange == nullptr) return std::nullopt;
   --open_[true];

@@ -54,6 +54,9 @@ class DataFrameUser : public ExchangeUser {
   [[nodiscard]] virtual std::size_t data_run_received(const ReceivedFrame& /*first*/, const FrameRun& /*run*/) {
     return 0;
   }
+  /// A frame of class 3 to this port that is a Sequence by itself, as it stands there with its header; nothing of it
+  /// was looked at but addresses and TYPE. False: nothing has happened, data_frame_received() gets it.
+  [[nodiscard]] virtual bool whole_frame_received(const Frame& /*frame*/) { return false; }
   /// ABTS for an exchange that only the FC-4 knows (its data frames come here). True if it was one.
   virtual bool abort_received(wire::FcId source, wire::OxId ox_id) = 0;
 

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <utility>
 
+#include "fc2_fabric/frame/frame_header.hpp"
 #include "fc2_fabric/node/class_2.hpp"
 #include "fc2_fabric/node/exchange_table.hpp"
 #include "fc2_fabric/node/link_services.hpp"
@@ -105,10 +106,24 @@ void FrameSorter::receive(FramePtr frame) {
   acknowledger_.finish();
 }
 
+/// What is not as it mostly is, receive() looks at.
+inline std::size_t FrameSorter::receive_whole(const Frame& frame) {
+  if (frame.eof != wire::Eof::t || frame.crc_error || frame.size_bytes < frame_header_bytes) return 0;
+  if (d_id_of(frame) != port_.n_port_id() || !port_.online()) return 0;
+  if (frame.only_from != wire::FcId{} && s_id_of(frame) != frame.only_from) [[unlikely]]
+    return 0;
+  DataFrameUser* const user = data_user_of(type_of(frame));
+  if (user == nullptr || !user->whole_frame_received(frame)) return 0;
+  ++port_.counters().frames_received;
+  port_.counters().data_bytes_received += frame.size_bytes - frame_header_bytes - wire::fill_bytes_of(frame.content());
+  return 1;
+}
+
 /// What receive() looks at is the same in all of its frames (FrameRun). Those that do not go on in the usual way do so
 /// singly.
 std::size_t FrameSorter::receive_run(const FrameRun& run) {
   const Frame& first = run.first;
+  if (run.is_whole()) return receive_whole(first);
   const std::size_t data_bytes = first.size_bytes - frame_header_bytes;
   const ReceivedFrame received{wire::FcHeader::read(first.content().first<frame_header_bytes>()),
                                first.content().subspan(frame_header_bytes)};

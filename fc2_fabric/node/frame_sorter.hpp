@@ -28,6 +28,7 @@ class FrameSorter {
  private:
   [[nodiscard]] Discard admits(const ReceivedFrame& frame) const;  // Discard::Count: it is for us
   [[nodiscard]] DataFrameUser* user_of_plain_data(const ReceivedFrame& frame) const;
+  [[nodiscard]] std::size_t receive_whole(const Frame& frame);
   [[nodiscard]] bool is_message_data(const wire::FcHeader& header) const;
   /// nullptr: every IU of that TYPE is assembled.
   [[nodiscard]] DataFrameUser* data_user_of(wire::Type type) const {

@@ -25,6 +25,10 @@ class OneFrameExchange {
   /// wait (SequenceSender::begin), or there are as many exchanges as may be; nothing has happened. Pre: not class 2.
   static std::optional<OneFrameExchange> begin(ExchangeTable& table, RemotePort& remote);
 
+  [[nodiscard]] wire::FcId s_id() const { return s_id_; }
+  [[nodiscard]] wire::FcId d_id() const { return d_id_; }
+  [[nodiscard]] wire::OxId ox_id() const { return ox_id_; }
+  [[nodiscard]] wire::SeqId seq_id() const { return seq_id_; }
   /// As SequenceSender::stamp(), with 0 in the Parameter field.
   void stamp(Frame& frame, const Form& form, std::size_t data_bytes) const;
 

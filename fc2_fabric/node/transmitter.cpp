@@ -76,6 +76,15 @@ struct Asked {
   FrameSource*& place;
 };
 
+/// A Sequence of one frame is offered where the frame may be looked at in place.
+inline void Transmitter::put_out(FramePtr frame) {
+  const bool whole = frame->sof == wire::Sof::i3 && frame->eof == wire::Eof::t && frame->lender == nullptr;
+  if (whole && output_->takes_runs() && output_->free_at() <= scheduler_.now() &&
+      output_->send_run(FrameRun::of_whole(*frame)) != 0)
+    return;
+  output_->send(std::move(frame));
+}
+
 bool Transmitter::pull() {
   blocked_ = false;
   for (std::size_t to_ask = round_size_; to_ask > 0 && round_ != nullptr; --to_ask) {
@@ -86,12 +95,12 @@ bool Transmitter::pull() {
       case FrameSource::Next::Made:
         if (source.transmitter_ == this) round_ = source.following_;
         amid_sequence_ = frame->eof == wire::Eof::n;
-        output_->send(std::move(frame));
+        put_out(std::move(frame));
         return true;
       case FrameSource::Next::MadeLast:
         withdraw(source);
         amid_sequence_ = false;
-        output_->send(std::move(frame));
+        put_out(std::move(frame));
         return true;
       case FrameSource::Next::Exhausted: withdraw(source); break;
       case FrameSource::Next::Blocked:
@@ -122,7 +131,16 @@ bool Transmitter::send_one() {
 
 void Transmitter::fire(TimeNs now) {
   bool more = true;
-  for (std::size_t sent = 0; more && sent < frames_per_turn && output_ != nullptr && output_->free_at() <= now;) {
+  std::size_t sent = 0;
+  // Mostly a message of one frame, and nothing else: what the loop would do.
+  if (waiting_.empty() && !amid_sequence_ && round_ != nullptr && output_ != nullptr && output_->free_at() <= now) {
+    more = pull();
+    frames_sent_ += more ? 1 : 0;
+    if (!more || idle()) [[likely]]
+      return FCVI_ASSERT_CONSISTENT(*this);
+    sent = 1;
+  }
+  for (; more && sent < frames_per_turn && output_ != nullptr && output_->free_at() <= now;) {
     const std::size_t run = send_run(frames_per_turn - sent);
     more = (run != 0 || send_one()) && !idle();
     sent += std::max<std::size_t>(run, 1);

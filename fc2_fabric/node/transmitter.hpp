@@ -69,6 +69,7 @@ class Transmitter final : private Event, private OutputListener {
   [[nodiscard]] std::size_t send_run(std::size_t most);
   bool send_one();
   bool pull();
+  void put_out(FramePtr frame);
   [[nodiscard]] bool round_is_whole() const;
 
   Scheduler& scheduler_;

@@ -43,10 +43,13 @@ class RunNodes final : public support::TwoNodes {
       : TwoNodes({.address = {}, .max_iu_bytes = setting.max_iu_bytes, .short_cuts = setting.short_cuts},
                  {.burst_frames = 32}, {}, {}, {.in_order = setting.in_order}),
         client_nic_(client->provider, *client, {}, &hole), server_nic_(server->provider, *server, {}, &hole) {
-    const vi::MemoryAttributes attributes{.ptag = {}, .enable_rdma_write = true, .enable_rdma_read = true};
-    for (auto [host, nic] : {std::pair(client.get(), &client_nic_), std::pair(server.get(), &server_nic_)})
+    for (auto [host, nic] : {std::pair(client.get(), &client_nic_), std::pair(server.get(), &server_nic_)}) {
+      vi::Ptag& tag = tags_[nic == &server_nic_];
+      EXPECT_EQ(nic->memory().create_ptag(tag), vi::Return::Success);
+      const vi::MemoryAttributes attributes{.ptag = tag, .enable_rdma_write = true, .enable_rdma_read = true};
       EXPECT_EQ(nic->register_memory(Host::base, host->memory.data(), host->memory.size(), attributes, host->handle),
                 vi::Return::Success);
+    }
     for (const char* name : {"one", "two"}) join(setting.level, name);
   }
   ~RunNodes() override {
@@ -88,13 +91,27 @@ class RunNodes final : public support::TwoNodes {
   /// What was found is to be found again; or (`away`) the memory gets another protection tag than the VIs'.
   void change_memory(bool of_server, bool away) {
     vi::Nic& nic = of_server ? server_nic_ : client_nic_;
-    vi::Ptag tag;
+    vi::Ptag tag = tags_[of_server];
     if (away) {
       EXPECT_EQ(nic.memory().create_ptag(tag), vi::Return::Success);
     }
     const vi::MemoryAttributes attributes{.ptag = tag, .enable_rdma_write = true, .enable_rdma_read = true};
     EXPECT_EQ(nic.set_memory_attributes(Host::base, (of_server ? *server : *client).handle, attributes),
               vi::Return::Success);
+  }
+  /// The link takes no message data for the server, or does again (NPort::pause_output).
+  void pause(bool on) {
+    const wire::FcId peer = server->port.n_port_id();
+    on ? client->port.pause_output(peer) : client->port.resume_output(peer);
+  }
+  /// The first frames of a message to the server are there: so many, or some more.
+  void bring_frames(std::uint64_t count) {
+    while (server->provider.counters().data_frames_received < count) events(1);
+  }
+  [[nodiscard]] vi::Vi& server_vi() { return *servers_[0]; }
+  [[nodiscard]] std::uint32_t status(std::size_t post) const {
+    const auto& [host, at] = descriptors_[post];
+    return host->status(at);
   }
   /// NOS: logins are validated, and what waits goes on (FC-VI 7.7.5).
   void interrupt() { fabric.fabric.link_of(client->port)->b.fail(); }
@@ -123,6 +140,7 @@ class RunNodes final : public support::TwoNodes {
     return text.str();
   }
   [[nodiscard]] std::uint64_t run_frames() const { return server->provider.counters().run_frames; }
+  [[nodiscard]] std::uint64_t short_cuts() const { return server->provider.counters().short_cuts; }
 
   static constexpr std::uint64_t target = Host::base + (30u << 20);  // of RDMA Writes
   support::FrameLog log;
@@ -131,8 +149,8 @@ class RunNodes final : public support::TwoNodes {
  private:
   void join(RunLevel level, const char* name) {
     wait.result.reset(), request.result.reset(), accept.result.reset();
-    clients_.push_back(made(client_nic_, level));
-    servers_.push_back(made(server_nic_, level));
+    clients_.push_back(made(client_nic_, tags_[0], level));
+    servers_.push_back(made(server_nic_, tags_[1], level));
     server->provider.connect_wait(server->net(name), 10 * runtime::second, wait);
     client->provider.connect_request(*clients_.back(), client->net("client"), server->net(name), 10 * runtime::second,
                                      request);
@@ -141,11 +159,11 @@ class RunNodes final : public support::TwoNodes {
     ASSERT_TRUE(fabric.run_until([&] { return accept.result && request.result; }));
     fabric.run_for(runtime::millisecond);
   }
-  static vi::Vi* made(vi::Nic& nic, RunLevel level) {
+  static vi::Vi* made(vi::Nic& nic, vi::Ptag tag, RunLevel level) {
     vi::Vi* vi = nullptr;
     EXPECT_EQ(nic.create_vi({.reliability = level,
                              .max_transfer_size_bytes = 0,
-                             .ptag = {},
+                             .ptag = tag,
                              .enable_rdma_write = true,
                              .enable_rdma_read = true},
                             nullptr, nullptr, vi),
@@ -171,6 +189,7 @@ class RunNodes final : public support::TwoNodes {
   }
 
   vi::Nic client_nic_, server_nic_;
+  std::array<vi::Ptag, 2> tags_{};  // of memory and VIs, by end
   std::vector<vi::Vi*> clients_, servers_;
   std::array<std::uint64_t, 2> next_data_{Host::data, Host::data};
   std::vector<std::pair<Host*, std::uint64_t>> descriptors_;
@@ -180,10 +199,11 @@ class RunNodes final : public support::TwoNodes {
 
 class RunHistory {
  public:
-  RunHistory(RunLevel level, std::uint32_t seed)
-      : random_(seed), with_(setting(level, seed, true)), without_(setting(level, seed, false)) {}
+  RunHistory(RunLevel level, std::uint32_t seed, bool small = false)
+      : random_(seed), small_(small), with_(setting(level, seed, true)), without_(setting(level, seed, false)) {}
 
   void step() {
+    if (small_ && number(8) != 0) return post(number(2) == 0);
     const std::uint32_t draw = number(200);
     if (draw < 60) return post(true);
     if (draw < 100) return post(false);
@@ -207,6 +227,7 @@ class RunHistory {
     EXPECT_EQ(with_.unexpected() + without_.unexpected(), 0u);
   }
   [[nodiscard]] std::uint64_t run_frames() const { return with_.run_frames(); }
+  [[nodiscard]] std::uint64_t short_cuts() const { return with_.short_cuts(); }
 
  private:
   static RunSetting setting(RunLevel level, std::uint32_t seed, bool short_cuts) {
@@ -242,6 +263,7 @@ class RunHistory {
     both([&, pair = number(4) == 0 ? 1u : 0u](RunNodes& run) { run.post(pair, receive, control, segments); });
   }
   std::uint32_t size() {
+    if (small_ && number(8) != 0) return 1 + number(100);
     const std::uint32_t draw = number(8);
     return draw < 2   ? 65536
            : draw < 5 ? 140'000
@@ -251,6 +273,7 @@ class RunHistory {
   }
 
   std::mt19937 random_;
+  const bool small_;  // most messages: a frame takes them whole
   RunNodes with_, without_;
   bool watched_ = false, spoiled_ = false;
 };
@@ -274,6 +297,25 @@ TEST_P(FrameRuns, no_history_shows_whether_frames_go_in_runs) {
   EXPECT_GT(frames, 100u);
 }
 
+// The same of messages that are one frame each, which goes as a run of its own.
+TEST_P(FrameRuns, no_history_shows_whether_whole_frames_are_offered) {
+  std::uint64_t taken = 0;
+  for (std::uint32_t seed = 1; seed <= 12; ++seed) {
+    RunHistory history(GetParam(), seed, true);
+    for (int step = 1; step <= 120; ++step) {
+      history.step();
+      if (step % 40 == 0) {
+        ASSERT_TRUE(history.same()) << "seed " << seed << ", step " << step;
+      }
+    }
+    history.end();
+    ASSERT_TRUE(history.same()) << "seed " << seed;
+    taken += history.short_cuts();
+  }
+  // At Reliable Reception an answer is due, which the machines wait for.
+  EXPECT_EQ(taken > 100, GetParam() != RunLevel::ReliableReception) << taken;
+}
+
 // FC-VI 5.2.1, 5.8.7: of a message of 64 KiB the first and the last frame go singly, the 30 between them together.
 TEST_P(FrameRuns, message_of_64_KiB_goes_in_one_run) {
   RunNodes nodes({GetParam(), true});
@@ -283,6 +325,42 @@ TEST_P(FrameRuns, message_of_64_KiB_goes_in_one_run) {
   EXPECT_EQ(nodes.run_frames(), 30u);
   EXPECT_EQ(nodes.server->provider.counters().data_frames_received, 32u);
   EXPECT_EQ(std::memcmp(nodes.client->bytes(Host::data), nodes.server->bytes(Host::data), 65536), 0);
+}
+
+// FC-VI 7.7, NPort::pause_output: what may not be sent does not go in a run either, amid a message too.
+TEST_P(FrameRuns, run_waits_while_its_output_is_paused) {
+  RunNodes nodes({GetParam(), true});
+  nodes.post(0, true, 0, {140'000});
+  nodes.post(0, false, 0, {140'000});
+  nodes.bring_frames(10);
+  nodes.pause(true);
+  const std::uint64_t before = nodes.server->provider.counters().data_frames_received;
+  nodes.pass_time(runtime::second);
+  EXPECT_LT(before, 68u);
+  EXPECT_EQ(nodes.server->provider.counters().data_frames_received, before);
+  nodes.pause(false);
+  nodes.pass_time(runtime::second);
+  EXPECT_EQ(nodes.server->provider.counters().data_frames_received, 68u);
+}
+
+// VI-ARCH 3.2.1: each reference is judged, that of a frame in a run too. The memory of one end gets another protection
+// tag amid a message.
+TEST_P(FrameRuns, run_reads_and_writes_no_memory_that_was_taken_away) {
+  for (const bool of_server : {false, true}) {
+    RunNodes nodes({GetParam(), true});
+    nodes.post(0, true, 0, {140'000});
+    nodes.post(0, false, 0, {140'000});
+    nodes.bring_frames(10);
+    const std::uint64_t before = nodes.server->provider.counters().data_frames_received;
+    EXPECT_LT(before, 68u);
+    nodes.change_memory(of_server, true);
+    nodes.pass_time(60 * runtime::second);
+    EXPECT_EQ(nodes.server->provider.counters().data_frames_received, before) << of_server;
+    if (of_server)
+      EXPECT_FALSE(nodes.server->errors.empty()) << "its descriptor is gone, too (VI-DG 3.8.1)";
+    else
+      EXPECT_NE(nodes.status(0) & vi::status::error_mask, 0u);
+  }
 }
 
 // What others must see singly goes so: a tap, a fault, a second message in its turns.
@@ -328,6 +406,9 @@ class ForgedRuns : public FrameRuns {
     first.only_from = only_from;
     return nodes_.server->port.receive_run({first, frames, headers, data_.data(), data_bytes, data_bytes, nullptr});
   }
+  /// The rest of the sender's frames stays away.
+  void hold_sender() { nodes_.pause(true); }
+  [[nodiscard]] RunNodes& nodes() { return nodes_; }
   [[nodiscard]] std::uint64_t frames_received() const {
     return nodes_.server->provider.counters().data_frames_received;
   }
@@ -375,6 +456,30 @@ TEST_P(ForgedRuns, receiving_run_that_does_not_go_on_is_left_to_single_frames) {
   for (std::size_t at = 0; at < device_header.size(); ++at) refused([&] { device_header[at] ^= 1; });
   EXPECT_EQ(frames_received(), come);
   EXPECT_EQ(taken(3), 3u);
+}
+
+// The model may have stopped the VI before the machine hears of it: nothing is placed for a descriptor that was flushed
+// (VI-ARCH 5.4).
+TEST_P(ForgedRuns, receiving_run_of_a_stopped_vi_is_not_placed) {
+  nodes().server_vi().endpoint_event(machines::vi_endpoint::ConnectionLost{});
+  EXPECT_EQ(taken(3), 0u);
+  EXPECT_EQ(frames_received(), come);
+}
+
+// FC-VI 8.4.1: R_A_TOV begins anew with each frame, those of a run too.
+TEST_P(ForgedRuns, receiving_run_is_progress) {
+  hold_sender();
+  const runtime::TimeNs r_a_tov = nodes().server->port.r_a_tov();
+  nodes().pass_time(r_a_tov * 6 / 10);
+  EXPECT_EQ(taken(3), 3u);
+  nodes().pass_time(r_a_tov * 6 / 10);
+  header.seq_cnt.value += 3;
+  header.parameter += 3 * data_bytes;
+  EXPECT_EQ(taken(1), 1u) << "it is waited for";
+  nodes().pass_time(r_a_tov * 11 / 10);
+  ++header.seq_cnt.value;
+  header.parameter += data_bytes;
+  EXPECT_EQ(taken(1), 0u) << "that was too long";
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, ForgedRuns,

@@ -1,5 +1,8 @@
 // Posting in each state (VI-ARCH 5), bad descriptor addresses and overruns (VI-DG 3.8.1, 6.3.1), dequeueing.
+#include <random>
+
 #include "tests/vi/bench.hpp"
+#include "vi/posted_descriptor.hpp"
 
 namespace vi::testing {
 namespace {
@@ -161,6 +164,56 @@ TEST(Post, connected_post_segments_beyond_region) {
   posted.control().segment_count = 2;
   bench.vi->post_send(posted.address(), narrow);
   EXPECT_THAT(bench.signals(), ElementsAre("Post Descriptor Error", "send", "Connection Lost", "stopped"));
+}
+
+// The short way of a post finds what judge_post() finds, of every descriptor that it takes, and touches no other (VI-DG
+// 3.8.1, 5.2 to 5.5).
+TEST(Post, short_posts_are_judged_as_all_are) {
+  Bench bench;
+  Ptag tag;
+  bench.nic.memory().create_ptag(tag);
+  // Regions that end 48 and 40 bytes behind an address where a descriptor may stand.
+  const Piece own = bench.allocate(512, 64), end_48 = bench.allocate(512, 64), end_40 = bench.allocate(512, 64);
+  wire::MemHandle handle_48{}, handle_40{};
+  ASSERT_EQ(bench.nic.memory().register_region(end_48.address(), end_48.host, 304, {.ptag = tag}, handle_48),
+            Return::Success);
+  ASSERT_EQ(bench.nic.memory().register_region(end_40.address(), end_40.host, 296, {}, handle_40), Return::Success);
+  std::mt19937 random(3);
+  const auto seldom = [&random](std::uint32_t usual, std::uint32_t unusual) {
+    return random() % 8 == 0 ? unusual : usual;
+  };
+  int taken = 0;
+  for (int round = 0; round != 4000; ++round) {
+    const bool receive = random() % 2 == 0;
+    const std::uint32_t where = random() % 4;
+    const wire::MemHandle region = where == 0 ? handle_48 : where == 1 ? handle_40 : bench.arena_handle;
+    const Posted posted{(where == 0 ? end_48 : where == 1 ? end_40 : own).host + seldom(64, 256)};
+    const std::uint32_t bytes = seldom(8, seldom(0, seldom(17, 0x80000000u)));
+    const std::uint64_t data = posted.address() + seldom(48, seldom(0, 200));
+    posted.control() = {.segment_count = static_cast<std::uint16_t>(seldom(1, random() % 4)),
+                        .control = static_cast<std::uint16_t>(random() % 3 == 0 ? seldom(4, random() % 0x10000) : 0),
+                        .reserved = seldom(0, 1),
+                        .immediate_data = static_cast<std::uint32_t>(random()),
+                        .length_bytes = bytes + seldom(0, 1),
+                        .status = 0xFFFFFFFF};
+    posted.segment(0) = {data, region.value ^ seldom(0, 0x40000), bytes};
+    const wire::MemHandle handle{region.value ^ seldom(0, 1)};
+    const std::uint64_t address = posted.address() + seldom(0, 8);
+    const PostRules rules{bench.nic.memory(), seldom(0, 1) != 0 ? tag : Ptag{}, 3};
+    WorkQueue::Entry entry;
+    const bool is_short = judge_short_post(rules, receive, address, handle, entry);
+    ASSERT_EQ(posted.status(), is_short ? 0u : 0xFFFFFFFFu) << round;
+    const PostedDescriptor found = judge_post(rules, receive, address, handle, false);
+    ASSERT_EQ(is_short, bench.nic.memory().catches_accesses() && found.valid && found.entry.data_bytes != 0) << round;
+    if (!is_short) continue;
+    ++taken;
+    const auto all = [](const WorkQueue::Entry& of) {
+      return std::tuple(of.address, of.handle, of.status, of.host, of.host_bytes, of.generation, of.data,
+                        std::uint32_t{of.data_bytes}, std::uint32_t{of.has_immediate}, of.immediate_data);
+    };
+    ASSERT_EQ(all(entry), all(found.entry)) << round;
+  }
+  EXPECT_GT(taken, bench.nic.memory().catches_accesses() ? 500 : -1);
 }
 
 TEST(Post, connected_post_wrong_tag) {

@@ -1,11 +1,14 @@
 // FC-VI Tables 1 and 3 to 12: opcodes, Device_Header, flags, reason codes.
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "expect.hpp"
 #include "wire/fcvi/device_header.hpp"
 #include "wire/fcvi/flags.hpp"
 #include "wire/fcvi/message_status.hpp"
 #include "wire/fcvi/reason.hpp"
+#include "wire/fcvi/whole_send.hpp"
 #include "wire/header_fields.hpp"
 
 namespace wire::test {
@@ -198,6 +201,79 @@ TEST(ConnectionStatus, table_11) {
                status);
   EXPECT_EQ(status.to_parameter(), 0x00041234U);
   EXPECT_EQ(ConnectionStatus::from_parameter(0xFF041234), status);
+}
+
+// --- a Send of one frame (FC-VI 5.2.1, 5.8, 6.2; FC-FS) ----------------------------------------------------------
+
+WholeSend some_whole_send(std::mt19937& random, std::uint32_t length_bytes) {
+  const auto bits = [&random](unsigned count) { return static_cast<std::uint32_t>(random()) >> (32 - count); };
+  WholeSend send;
+  send.d_id = {bits(24)};
+  send.s_id = {bits(24)};
+  send.cs_ctl = static_cast<std::uint8_t>(bits(8));
+  send.seq_id = {static_cast<std::uint8_t>(bits(8))};
+  send.ox_id = {static_cast<std::uint16_t>(bits(16))};
+  send.handle = FcviHandle{bits(32)};
+  send.msg_id = MsgId{bits(32)};
+  send.has_immediate = bits(1) != 0;
+  send.immediate_data = send.has_immediate ? bits(32) : 0;
+  send.length_bytes = length_bytes;
+  return send;
+}
+
+std::vector<std::uint8_t> frame_of(const WholeSend& send) {
+  std::vector<std::uint8_t> frame(send.frame_bytes(), 0xEE);
+  send.write(frame);
+  return frame;
+}
+
+// What both headers say, read each by itself, is what it says, and the headers have nothing else (FC-FS, FC-VI Table
+// 3).
+TEST(WholeSend, headers_are_those_of_the_layouts) {
+  std::mt19937 random(7);
+  for (std::uint32_t length = 0; length != 100; ++length) {
+    const WholeSend send = some_whole_send(random, length);
+    const std::vector<std::uint8_t> frame = frame_of(send);
+    const auto fc = FcHeader::parse(frame);
+    const auto device = DeviceHeader::parse(fc->device_header_size(), Bytes(frame).subspan(24));
+    ASSERT_TRUE(fc && device);
+    EXPECT_EQ(fc->r_ctl, RCtl::solicited_data);
+    EXPECT_EQ(fc->type, Type::fc_vi);
+    EXPECT_EQ(fc->f_ctl & ~3u, 0x380008u);  // first and last of its Exchange, End_Sequence; relative offset
+    EXPECT_EQ(fc->fill_bytes(), fill_bytes_for(length));
+    EXPECT_EQ(std::tuple(fc->d_id, fc->s_id, fc->cs_ctl, fc->seq_id, fc->ox_id, fc->rx_id, fc->parameter),
+              std::tuple(send.d_id, send.s_id, send.cs_ctl, send.seq_id, send.ox_id, RxId::unassigned, 0u));
+    EXPECT_EQ(*device, send.request().to_device_header());
+    EXPECT_EQ(device->tot_len_or_connection_id, length);
+    EXPECT_EQ(frame.size(), 56 + length + fc->fill_bytes());
+    for (std::size_t at = 56 + length; at != frame.size(); ++at) EXPECT_EQ(frame[at], 0) << "fill byte";
+    EXPECT_EQ(WholeSend::read(frame), send);
+  }
+}
+
+// Each bit changes what is said, makes the frame something else, or is one that a receiver ignores (FC-VI 5.9.5): the
+// reserved bits of FCVI_FLAGS and the word behind it, FCVI_PARAMETER without Immediate Data, FCVI_RMT_VA, its handle,
+// and RX_ID
+// and the fill bytes, which the originator's frame leaves open.
+TEST(WholeSend, every_bit_counts_or_is_ignored_by_rule) {
+  std::mt19937 random(8);
+  for (const bool immediate : {false, true}) {
+    WholeSend send = some_whole_send(random, 9);
+    send.has_immediate = immediate;
+    send.immediate_data = immediate ? 5 : 0;
+    const std::vector<std::uint8_t> frame = frame_of(send);
+    for (std::size_t bit = 0; bit != 8 * frame.size(); ++bit) {
+      std::vector<std::uint8_t> changed = frame;
+      changed[bit / 8] ^= static_cast<std::uint8_t>(1u << bit % 8);
+      const std::size_t at = bit / 8;
+      const bool flags = at == 24 + 5 && bit % 8 != 0, parameter = at >= 24 + 12 && at < 24 + 16 && !immediate;
+      const bool ignored = at == 18 || at == 19 || flags || at == 24 + 6 || at == 24 + 7 || parameter ||
+                           (at >= 24 + 16 && at < 24 + 28) || at >= 56;
+      EXPECT_EQ(WholeSend::read(changed) == send, ignored) << at << " bit " << bit % 8;
+    }
+    for (std::size_t size = 0; size != frame.size(); ++size)
+      EXPECT_FALSE(WholeSend::read(Bytes(frame).first(size))) << size;
+  }
 }
 
 }  // namespace

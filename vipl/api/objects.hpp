@@ -44,7 +44,8 @@ class ViObject final : public Part, public Bell {
   [[nodiscard]] bool empty() const { return ports_[0].empty() && ports_[1].empty(); }
   /// Inside the engine, where nothing waits that was submitted before: posts a valid descriptor to the VI whose handle
   /// `owner` is. A receive only where nothing has to be done for it. False: it is to be submitted.
-  [[nodiscard]] bool post_at_once(void* owner, bool receive_queue, std::uint64_t address, wire::MemHandle region);
+  template <bool receive_queue>
+  [[nodiscard]] bool post_at_once(void* owner, std::uint64_t address, wire::MemHandle region);
 
   vi::Vi* model = nullptr;  // until closed
   /// Of its NIC. For threads in a MemoryGate::Reader that have checked there that the port is the right one.
@@ -61,6 +62,7 @@ class ViObject final : public Part, public Bell {
  private:
   std::size_t serve() override;
   std::size_t submit(bool receive_queue);
+  [[nodiscard]] bool post_judged(bool receive_queue, std::uint64_t address, wire::MemHandle region);
 
   std::array<WorkPort, 2> ports_;
 };

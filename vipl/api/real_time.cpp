@@ -177,6 +177,7 @@ void RealTime::set_alarm(TimeNs at, TimeNs now) {
   if (alarm_ <= now) alarm_ = runtime::never;  // it has fired, or would for what is done
   if (at >= alarm_) return;                    // it fires before, and the engine looks again
   alarm_ = at;
+  const Cancellation held(Cancellation::Held);
   timer_.expires_at(std::chrono::steady_clock::time_point(std::chrono::nanoseconds(at)));
   timer_.async_wait([this](const boost::system::error_code& error) {
     if (!error) engine_->serve();

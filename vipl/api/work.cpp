@@ -44,9 +44,10 @@ void ring_send(Engine& engine, ViObject& vi) { gathers(vi) ? engine.ring_soon(vi
 /// happened.
 template <bool receive_queue>
 bool post_at_once(Engine& engine, ViObject& vi, void* owner, std::uint64_t address, VIP_MEM_HANDLE memory) {
-  const auto post = [=, &vi] { return vi.post_at_once(owner, receive_queue, address, wire::MemHandle{memory}); };
+  const auto post = [=, &vi] { return vi.post_at_once<receive_queue>(owner, address, wire::MemHandle{memory}); };
   if (receive_queue) return vi.receives_wait.load(std::memory_order_relaxed) && engine.do_at_once(post);
   if (gathers(vi)) return false;
+  if (!engine.has_inputs()) return engine.do_at_once_and_settle(post);  // within the process nothing below is one
   const vipl::Cancellation held(vipl::Cancellation::Held);
   return engine.do_at_once_and_settle(post);
 }

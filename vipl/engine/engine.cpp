@@ -25,17 +25,8 @@ constexpr TimeNs interval_beside_memory = 50 * runtime::microsecond;
 
 }  // namespace
 
-bool Engine::try_begin() {
-  if (!lock_.try_lock()) return false;
-  MemoryFaults::enter();
-  return true;
-}
-
-// What this thread has rung before, and what it knows that others have, is on the list, or was taken off it.
-bool Engine::try_begin_in_turn() {
-  if (rung_.load() != nullptr || control_calls_.load() != 0 || !try_begin()) return false;
-  if (taken_ == nullptr) [[likely]]
-    return true;
+/// Always false.
+[[gnu::noinline, gnu::cold]] bool Engine::end_for_others() {
   end();
   serve_rung();
   return false;
@@ -44,11 +35,6 @@ bool Engine::try_begin_in_turn() {
 void Engine::begin() {
   lock_.lock();
   MemoryFaults::enter();
-}
-
-void Engine::free_lock() {
-  MemoryFaults::leave();
-  lock_.unlock();
 }
 
 void Engine::notify_after(std::shared_ptr<EventCount> point) {
@@ -72,8 +58,17 @@ bool Engine::rest(TimeNs now) {
   if (!scheduler_.is_at_rest(now) || !later_.empty() || rung_.load() != nullptr ||
       backlog_.load(std::memory_order_relaxed))
     return false;
-  scheduler_.run_until(now);
+  scheduler_.rest_until(now);
   runtime_.set_alarm(scheduler_.next_time(), now);
+  return true;
+}
+
+/// Always true.
+[[gnu::noinline]] bool Engine::settle_and_end(TimeNs now) {
+  const Cancellation held(Cancellation::Held);
+  const bool more = slice(runtime_.slice_events(), now);
+  end();
+  after_unlock(more);
   return true;
 }
 

@@ -10,6 +10,7 @@
 #include "runtime/core_guard.hpp"
 #include "runtime/scheduler.hpp"
 #include "vipl/engine/futex_lock.hpp"
+#include "vipl/engine/memory_faults.hpp"
 #include "vipl/engine/runtime.hpp"
 
 namespace vipl {
@@ -56,7 +57,7 @@ class Engine final : public runtime::CoreGuard {
   /// no cancellation point. False: nothing has happened.
   template <class Work>
   [[nodiscard]] bool do_at_once(Work work);
-  /// The same, followed by a slice. Pre: pthread_cancel() is held back.
+  /// The same, followed by a slice. Pre: pthread_cancel() is held back, or work() meets no cancellation point.
   template <class Work>
   [[nodiscard]] bool do_at_once_and_settle(Work work);
   /// Work was submitted to `bell`.
@@ -147,11 +148,13 @@ class Engine final : public runtime::CoreGuard {
   // The holder of the lock may access consumers' memory until it releases it.
   bool try_begin();
   bool try_begin_in_turn();
+  bool end_for_others();
   template <class Work>
   bool try_work(Work& work);
   void serve_rung();
   void tell_failure();
   [[nodiscard]] bool rest(TimeNs now);
+  bool settle_and_end(TimeNs now);
   void begin();
   void end() {
     if (!notified_.empty()) [[unlikely]]
@@ -210,6 +213,25 @@ class Engine final : public runtime::CoreGuard {
   alignas(64) std::atomic<TimeNs> inputs_due_{runtime::never};  // never: there are none
 };
 
+inline bool Engine::try_begin() {
+  if (!lock_.try_lock()) return false;
+  MemoryFaults::enter();
+  return true;
+}
+
+// What this thread has rung before, and what it knows that others have, is on the list, or was taken off it.
+[[gnu::always_inline]] inline bool Engine::try_begin_in_turn() {
+  if (rung_.load() != nullptr || control_calls_.load() != 0 || !try_begin()) return false;
+  if (taken_ == nullptr) [[likely]]
+    return true;
+  return end_for_others();
+}
+
+inline void Engine::free_lock() {
+  MemoryFaults::leave();
+  lock_.unlock();
+}
+
 template <class Work>
 bool Engine::try_work(Work& work) {
   try {
@@ -237,10 +259,11 @@ bool Engine::do_at_once_and_settle(Work work) {
   scheduler_.may_fire_at_once(scheduler_.is_at_rest(now));
   const bool done = try_work(work);
   scheduler_.may_fire_at_once(false);
-  const bool more = done && !rest(now) && slice(runtime_.slice_events(), now);
+  if (done && !rest(now)) [[unlikely]]
+    return settle_and_end(now);
   end();
-  if (more || rung_.load() != nullptr) [[unlikely]]
-    after_unlock(more);
+  if (rung_.load() != nullptr) [[unlikely]]
+    serve_rung();
   return done;
 }
 

@@ -45,8 +45,12 @@ class GrowingRing {
 
   /// Consumer. False: empty.
   [[nodiscard]] bool pop(T& item) {
-    Ring* ring = filled();
-    if (ring == nullptr) return false;
+    Ring* ring = read_;
+    // Mostly there is one there.
+    if (ring == nullptr || ring->head.load(std::memory_order_relaxed) == ring->tail.load()) [[unlikely]] {
+      ring = filled();
+      if (ring == nullptr) return false;
+    }
     const std::size_t head = ring->head.load(std::memory_order_relaxed);
     item = ring->items[head & (ring->capacity - 1)];
     ring->head.store(head + 1, std::memory_order_release);

@@ -61,28 +61,11 @@ WorkPort::Posted WorkPort::post(void* owner, const Submission& submission) {
   return outstanding < limit_ ? Posted::Success : Posted::Overrun;
 }
 
-Taken WorkPort::take(void* owner, Completion& completion) {
-  const Taken taken = waiting_count() == 0 ? Taken::NotDone : pop(owner, completion);
-  if (taken != Taken::NotDone) return taken;
+[[gnu::noinline]] Taken WorkPort::nothing_to_take(void* owner, Completion& completion) {
   completion.address = 0;
   const bool nothing_posted = empty();
   if (owner_.load() != owner) return Taken::Gone;
   return nothing_posted ? Taken::Empty : Taken::NotDone;
-}
-
-Taken WorkPort::pop(void* owner, Completion& completion) {
-  const std::lock_guard lock(take_lock_);
-  if (owner_.load() != owner) return Taken::Gone;
-  if (!completions_.pop(completion)) return Taken::NotDone;
-  dequeued_.store(dequeued_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
-  ++untold_;
-  if (waiting_count() == 0) {
-    engine_.taken(std::exchange(untold_, 0));  // whether there are any is all that it asks
-    // Then a look at who waits: a locked instruction (x86), or release and acquire that stay in order (AArch64),
-    // between. Threads that wait for more return: the queue is empty now.
-    if (arrivals_.has_waiters() && empty()) engine_.runtime().notify_all(arrivals_);
-  }
-  return completion.error ? Taken::Error : Taken::Success;
 }
 
 Taken WorkPort::wait(void* owner, TimeNs deadline, Completion& completion) {

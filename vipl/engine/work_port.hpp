@@ -2,6 +2,8 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <mutex>
+#include <utility>
 
 #include "vi/posted_descriptor.hpp"
 #include "vipl/engine/completion_port.hpp"
@@ -86,6 +88,8 @@ class WorkPort {
 
  private:
   Taken pop(void* owner, Completion& completion);
+  Taken nothing_to_take(void* owner, Completion& completion);
+  void told_of_last();
 
   // A program that posts faster than the engine takes gets VI Overrun long before.
   static constexpr std::uint64_t overrun_room = 4;
@@ -114,5 +118,33 @@ class WorkPort {
   std::uint64_t untold_ = 0;  // of them, to the engine, which hears of them when nothing is left
   GrowingRing<Completion> completions_;
 };
+
+inline Taken WorkPort::take(void* owner, Completion& completion) {
+  if (waiting_count() != 0) [[likely]] {
+    const Taken taken = pop(owner, completion);
+    if (taken != Taken::NotDone) [[likely]]
+      return taken;
+  }
+  return nothing_to_take(owner, completion);
+}
+
+inline Taken WorkPort::pop(void* owner, Completion& completion) {
+  const std::lock_guard lock(take_lock_);
+  if (owner_.load() != owner) return Taken::Gone;
+  if (!completions_.pop(completion)) return Taken::NotDone;
+  const std::uint64_t dequeued = dequeued_.load(std::memory_order_relaxed) + 1;
+  dequeued_.store(dequeued, std::memory_order_release);
+  ++untold_;
+  if (completed_.load() == dequeued) told_of_last();
+  return completion.error ? Taken::Error : Taken::Success;
+}
+
+// Whether there are any is all that the engine asks. Then a look at who waits: a locked instruction (x86), or release
+// and acquire that stay in order (AArch64), between. Threads that wait for more return: the queue is empty now.
+inline void WorkPort::told_of_last() {
+  engine_.taken(std::exchange(untold_, 0));
+  if (arrivals_.has_waiters() && empty()) [[unlikely]]
+    engine_.runtime().notify_all(arrivals_);
+}
 
 }  // namespace vipl

@@ -1,0 +1,84 @@
+// A Send of one frame, as most messages are: both of its headers at once.
+#pragma once
+#include <optional>
+
+#include "wire/fc_header.hpp"
+#include "wire/fcvi/message_request.hpp"
+
+namespace wire::fcvi {
+
+/// A FCVI_SEND_RQST whose one frame begins and ends its Exchange (FC-VI 5.2.1, 6.2): class 3, and nothing comes back.
+/// What its frame header (FC-FS) and its Device_Header (FC-VI 5.9.1) say beyond this is the same in all of them.
+struct WholeSend {
+  FcId d_id{}, s_id{};
+  std::uint8_t cs_ctl = 0;
+  SeqId seq_id{};
+  OxId ox_id{};
+  FcviHandle handle{};
+  MsgId msg_id{};
+  bool has_immediate = false;
+  std::uint32_t immediate_data = 0;  // 0 where has_immediate is false
+  std::uint32_t length_bytes = 0;    // of the message, which stands behind the headers
+
+  static constexpr std::size_t header_bytes = FcHeader::size() + DeviceHeader::layout.size();
+  static constexpr std::uint32_t f_ctl_bits =
+      f_ctl::first_sequence | f_ctl::last_sequence | f_ctl::end_sequence | f_ctl::relative_offset_present;
+
+  [[nodiscard]] std::size_t fill_bytes() const { return fill_bytes_for(length_bytes); }
+  /// Headers, data and fill bytes.
+  [[nodiscard]] std::size_t frame_bytes() const { return header_bytes + length_bytes + fill_bytes(); }
+
+  /// nullopt: it is something else, or its parts contradict one another. Bits and fields that a receiver is to ignore
+  /// (FC-VI 5.9.5) are ignored; one that only may be ignored makes it something else.
+  [[nodiscard]] static std::optional<WholeSend> read(Bytes frame) {
+    if (frame.size() < header_bytes) return std::nullopt;
+    const FcHeader fc = codec::read<FcHeader>(frame.data());
+    const DeviceHeader device = codec::read<DeviceHeader>(frame.data() + FcHeader::size());
+    const std::uint32_t other_bits = (fc.f_ctl & ~f_ctl::fill_bytes_mask) ^ f_ctl_bits;
+    const bool is_one = fc.r_ctl == RCtl::solicited_data && fc.type == Type::fc_vi && other_bits == 0 &&
+                        fc.df_ctl == df_ctl::device_header_32 && fc.seq_cnt.value == 0 && fc.parameter == 0 &&
+                        device.opcode == Opcode::send_rqst;
+    const std::size_t length = device.tot_len_or_connection_id;
+    if (!is_one || frame.size() != header_bytes + length + fc.fill_bytes()) return std::nullopt;
+    const bool immediate = device.has(message_request_flag::imm_data);
+    return WholeSend{fc.d_id,
+                     fc.s_id,
+                     fc.cs_ctl,
+                     fc.seq_id,
+                     fc.ox_id,
+                     device.handle,
+                     device.msg_id,
+                     immediate,
+                     immediate ? device.parameter : 0,
+                     device.tot_len_or_connection_id};
+  }
+  /// Pre: the data stand in `frame`, behind the headers; there is room for the fill bytes.
+  void write(MutableBytes frame) const {
+    assert(frame.size() >= frame_bytes());
+    fc_header().write(frame.first(FcHeader::size()));
+    request().write(frame.subspan(FcHeader::size(), DeviceHeader::layout.size()));
+    for (std::size_t at = header_bytes + length_bytes; at != frame_bytes(); ++at) frame[at] = 0;
+  }
+  [[nodiscard]] FcHeader fc_header() const {
+    return {.r_ctl = RCtl::solicited_data,
+            .d_id = d_id,
+            .cs_ctl = cs_ctl,
+            .s_id = s_id,
+            .type = Type::fc_vi,
+            .f_ctl = f_ctl_bits | static_cast<std::uint32_t>(fill_bytes()),
+            .seq_id = seq_id,
+            .df_ctl = df_ctl::device_header_32,
+            .ox_id = ox_id};
+  }
+  [[nodiscard]] MessageRequest request() const {
+    return {.opcode = Opcode::send_rqst,
+            .handle = handle,
+            .msg_id = msg_id,
+            .has_immediate = has_immediate,
+            .immediate_data = immediate_data,
+            .total_length = length_bytes};
+  }
+  friend bool operator==(const WholeSend&, const WholeSend&) = default;
+};
+
+}  // namespace wire::fcvi
