@@ -12,6 +12,10 @@ class Input {
   virtual bool read_now() = 0;
   /// Inside the core: nobody will call read_now() for a while. Who was about to sleep says so.
   virtual void wait_for_input() {}
+  /// Inside the core: what poll() tells as readable when read_now() would find something; -1: there is none.
+  [[nodiscard]] virtual int descriptor() const { return -1; }
+  /// Inside the core: a thread of the program sleeps at descriptor() from now on, and will read; or no longer.
+  virtual void set_watched(bool) {}
   /// Where to look: at what others told of, or at all, also at what one of them misled this process about.
   enum class Look : bool { Told, Everywhere };
   /// Inside the core, of memory: read_now() would find something.

@@ -70,21 +70,22 @@ void SetMember::release(std::uint32_t events) {
 // --- the set -------------------------------------------------------------------------------------------------------
 
 SocketSet::SocketSet(boost::asio::io_context& io, runtime::CoreGuard& guard)
-    : guard_(guard), epoll_(io, make_set()), known_(std::in_place, epoll_.native_handle()), timer_(io) {}
+    : guard_(guard), epoll_(make_set()), known_(std::in_place, epoll_.number()), watched_(io), timer_(io) {}
 
 void SocketSet::close() {
   if (members_ != 0) guard_.remove_input(*this);
   members_ = 0;
+  stop_watching();
   known_.reset();
-  boost::system::error_code ignored;
-  epoll_.close(ignored);
+  runtime::drivers::Descriptor closed;
+  std::swap(closed, epoll_);
   timer_.cancel();
 }
 
 bool SocketSet::add(SetMember& member, std::uint8_t waited) {
   if (!control(EPOLL_CTL_MOD, member, waited)) return false;
   if (members_++ == 0) guard_.add_input(*this);
-  watch();
+  if (!checks_ && !elsewhere_) watch();  // who polls, or is about to sleep, sees it
   return true;
 }
 
@@ -92,23 +93,23 @@ void SocketSet::remove(SetMember& member) {
   if (member.is_known_) control(EPOLL_CTL_DEL, member, 0);  // a child of fork() may have the socket open
   for (std::size_t i = next_; i < count_; ++i)
     if (events_[i].data.ptr == &member) events_[i].data.ptr = nullptr;
-  if (epoll_.is_open() && --members_ == 0) guard_.remove_input(*this);
+  if (epoll_ && --members_ == 0) guard_.remove_input(*this);
 }
 
 bool SocketSet::control(int operation, SetMember& member, std::uint8_t waited) {
-  if (!epoll_.is_open()) return true;
+  if (!epoll_) return true;
   epoll_event event{};
   event.events = events_of(waited);
   event.data.ptr = &member;
   if (operation == EPOLL_CTL_MOD && !std::exchange(member.is_known_, true)) operation = EPOLL_CTL_ADD;
   if (operation == EPOLL_CTL_DEL) member.is_known_ = false;
   member.waited_ = waited;
-  return ::epoll_ctl(epoll_.native_handle(), operation, member.socket_, &event) == 0;
+  return ::epoll_ctl(epoll_.number(), operation, member.socket_, &event) == 0;
 }
 
 bool SocketSet::look() {
   const auto self = shared_from_this();
-  const int count = ::epoll_wait(epoll_.native_handle(), events_.data(), static_cast<int>(events_.size()), 0);
+  const int count = ::epoll_wait(epoll_.number(), events_.data(), static_cast<int>(events_.size()), 0);
   count_ = static_cast<std::size_t>(std::max(count, 0));
   for (next_ = 0; next_ < count_;) {
     const epoll_event& event = events_[next_++];
@@ -125,29 +126,55 @@ bool SocketSet::read_now() {
 }
 
 void SocketSet::wait_for_input() {
+  if (elsewhere_) return;
   polled_ = false;
   watch();
 }
 
-void SocketSet::watch() {
-  if (std::exchange(watches_, true)) return;
-  epoll_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
-                    [self = shared_from_this()](const boost::system::error_code& error) {
-                      if (error) return;  // closed
-                      const runtime::CoreSection section(self->guard_);
-                      self->watched();
-                    });
+void SocketSet::set_watched(bool watched) {
+  elsewhere_ = watched;
+  if (watched) return stop_watching();
+  polled_ = true;
+  if (!checks_ && !watches_) check_later();
 }
 
-void SocketSet::watched() {
+// Where the system has no room to watch it, it is looked at as while somebody polls.
+void SocketSet::watch() {
+  if (std::exchange(watches_, true)) return;
+  boost::system::error_code error;
+  watched_.assign(epoll_.number(), error);
+  if (!error) return wait_for_events();
   watches_ = false;
-  if (!epoll_.is_open()) return;
+  polled_ = true;
+  check_later();
+}
+
+void SocketSet::wait_for_events() {
+  watched_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                      [self = shared_from_this(), watch = watch_](const boost::system::error_code& error) {
+                        if (error) return;  // somebody polls, or it is closed
+                        const runtime::CoreSection section(self->guard_);
+                        if (self->is_current(watch)) self->event_came();
+                      });
+}
+
+void SocketSet::event_came() {
+  const std::uint32_t watch = watch_;
   look();
-  if (!epoll_.is_open()) return;
-  std::exchange(polled_, false) ? check_later() : watch();
+  if (!is_current(watch)) return;
+  if (!std::exchange(polled_, false)) return wait_for_events();
+  stop_watching();
+  check_later();
+}
+
+void SocketSet::stop_watching() {
+  if (!std::exchange(watches_, false)) return;
+  static_cast<void>(watched_.release());
+  ++watch_;  // one that has waited for the core meanwhile comes too late
 }
 
 void SocketSet::check_later() {
+  checks_ = true;
   timer_.expires_after(tick);
   timer_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
     if (error) return;
@@ -157,7 +184,8 @@ void SocketSet::check_later() {
 }
 
 void SocketSet::check() {
-  if (!epoll_.is_open() || watches_) return;
+  checks_ = false;
+  if (watches_ || elsewhere_ || !epoll_) return;
   std::exchange(polled_, false) ? check_later() : watch();
 }
 

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "runtime/core_guard.hpp"
+#include "runtime/drivers/descriptor.hpp"
 #include "runtime/drivers/link_descriptor.hpp"
 
 namespace streams::drivers {
@@ -48,13 +49,14 @@ class SetMember {
 };
 
 /// An epoll set. The io_context's thread sleeps at it, or who polls looks at it in its own thread (runtime::Input);
-/// while somebody polls, that thread is not woken for each octet: it looks now and then whether they still do.
+/// while somebody polls, or sleeps at it himself, the set is out of that thread's own, which is not woken then: it
+/// looks now and then whether they still do.
 class SocketSet final : private runtime::Input, public std::enable_shared_from_this<SocketSet> {
  public:
   SocketSet(boost::asio::io_context& io, runtime::CoreGuard& guard);
   SocketSet(const SocketSet&) = delete;
   SocketSet& operator=(const SocketSet&) = delete;
-  ~SocketSet() = default;
+  ~SocketSet() { stop_watching(); }
   /// Nobody is told any more.
   void close();
 
@@ -67,18 +69,27 @@ class SocketSet final : private runtime::Input, public std::enable_shared_from_t
   // runtime::Input
   bool read_now() override;
   void wait_for_input() override;
+  [[nodiscard]] int descriptor() const override { return epoll_.number(); }
+  void set_watched(bool watched) override;
   bool look();
   void watch();
-  void watched();
+  void wait_for_events();
+  void event_came();
+  void stop_watching();
+  [[nodiscard]] bool is_current(std::uint32_t watch) const { return watches_ && watch == watch_; }
   void check_later();
   void check();
 
   runtime::CoreGuard& guard_;
-  boost::asio::posix::stream_descriptor epoll_;
+  runtime::drivers::Descriptor epoll_;
   std::optional<runtime::drivers::LinkDescriptor> known_;
+  boost::asio::posix::stream_descriptor watched_;  // epoll_, which it does not own, while watches_
   boost::asio::steady_timer timer_;
-  bool watches_ = false;  // the io_context's thread sleeps at it
-  bool polled_ = false;   // since that thread looked
+  bool watches_ = false;    // the io_context's thread sleeps at it
+  bool checks_ = false;     // it looks after a tick
+  bool elsewhere_ = false;  // another thread sleeps at it
+  std::uint32_t watch_ = 0;
+  bool polled_ = false;  // since that thread looked
   std::size_t members_ = 0;
   std::array<epoll_event, 64> events_{};
   std::size_t next_ = 0, count_ = 0;  // of them: those that are not told yet

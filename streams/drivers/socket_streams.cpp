@@ -373,8 +373,12 @@ std::unique_ptr<Stream> SocketStreams::adopt(runtime::drivers::Descriptor accept
   prepare_stream(accepted.number());
   ::fcntl(accepted.number(), F_SETFD, FD_CLOEXEC);
   ::fcntl(accepted.number(), F_SETFL, O_NONBLOCK);
+  return take(std::move(accepted), *remote);
+}
+
+std::unique_ptr<Stream> SocketStreams::take(runtime::drivers::Descriptor accepted, const Address& remote) {
   auto stream = std::make_unique<SocketStream>(set_, scheduler_);
-  stream->take(std::move(accepted), *remote);
+  stream->take(std::move(accepted), remote);
   return stream;
 }
 

@@ -29,6 +29,11 @@ class SocketStreams final : public Streams {
   boost::system::result<std::unique_ptr<Listener>, Reason> listen(const Address& at, ListenerUser& user) override;
   /// A TCP socket that somebody else accepted, as a stream as of a listener. Null: it is none.
   std::unique_ptr<Stream> adopt(runtime::drivers::Descriptor accepted);
+  /// The same of one that was accepted here, non-blocking and closed on exec, from a listening_socket().
+  std::unique_ptr<Stream> take(runtime::drivers::Descriptor accepted, const Address& remote);
+  /// For other sockets of the core that are to be waited for together with these.
+  [[nodiscard]] const std::shared_ptr<SocketSet>& sockets() const { return set_; }
+  [[nodiscard]] runtime::Scheduler& scheduler() const { return scheduler_; }
 
  private:
   std::shared_ptr<SocketSet> set_;

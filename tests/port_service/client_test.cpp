@@ -66,6 +66,73 @@ TEST_F(PortClientTest, nobody_waits_no_match) {
   EXPECT_EQ(again.read(1), "S");
 }
 
+// Who waits alone takes what comes itself: the service has no part in it.
+TEST_F(PortClientTest, the_only_one_that_waits_takes_streams_itself) {
+  Process process(options());
+  ASSERT_TRUE(process.joined());
+  const WaitId id = process.wait("a");
+  ASSERT_TRUE(waits(1));
+  std::size_t taken = 0;
+  for (int tries = 0; tries < 50 && taken == 0; ++tries) {
+    process.run_until([&] { return process.io.poll() == 0; });  // it has heard that it may
+    Caller caller(listen);
+    caller.request("a");
+    const WaitId waited = tries == 0 ? id : process.wait("a");
+    ASSERT_TRUE(process.run_until([&] { return !process.got.empty(); }));
+    EXPECT_EQ(process.got[0].id, waited);
+    EXPECT_EQ(process.read(*process.got[0].stream, octets_for("a").size()), octets_for("a"));
+    process.got.clear();
+    taken = static_cast<std::size_t>(tries) + 1 - static_cast<std::size_t>(counter("handed_over"));
+  }
+  EXPECT_EQ(taken, 1U) << "all went by the service";
+}
+
+// What it does not wait for goes to the service, which answers: with a request that comes late, too.
+TEST_F(PortClientTest, the_only_one_that_waits_gives_back_what_is_not_its_own) {
+  Server server(options(), "S", {"a"});
+  ASSERT_TRUE(waits(1));
+  for (int i = 0; i < 5; ++i) {
+    Caller other(listen), late(listen), own(listen);
+    other.request("b");
+    EXPECT_EQ(other.answer(), "ConnectNoMatch, end");
+    own.request("a");
+    EXPECT_EQ(own.read(1), "S");
+    std::this_thread::sleep_for(15ms);  // longer than a process looks at it
+    late.request("b");
+    EXPECT_EQ(late.answer(), "ConnectNoMatch, end");
+    ASSERT_TRUE(waits(1));
+  }
+}
+
+// A process that may take what comes, and does not run: the service does not rely on it.
+TEST_F(PortClientTest, one_that_is_stopped_keeps_nobody_waiting) {
+  Process stopped(options());
+  ASSERT_TRUE(stopped.joined());
+  static_cast<void>(stopped.wait("a"));
+  ASSERT_TRUE(waits(1));
+  for (int i = 0; i < 3; ++i) {
+    Caller caller(listen);  // nobody runs the process's sockets
+    caller.request("b");
+    EXPECT_EQ(caller.answer(), "ConnectNoMatch, end");
+  }
+}
+
+// A second one waits: each gets its own at once, whoever looked at the streams before.
+TEST_F(PortClientTest, another_one_that_begins_to_wait_gets_its_own) {
+  Server a(options(), "A", {"a"});
+  ASSERT_TRUE(waits(1));
+  Server b(options(), "B", {"b"});
+  ASSERT_TRUE(waits(2));
+  for (int i = 0; i < 20; ++i) {
+    Caller one(listen), other(listen);
+    other.request("b");
+    one.request("a");
+    EXPECT_EQ(one.read(1), "A");
+    EXPECT_EQ(other.read(1), "B");
+    ASSERT_TRUE(waits(2));
+  }
+}
+
 // Each would start a service: one is there, and has all of them.
 TEST_F(PortClientTest, many_start_at_once) {
   std::vector<std::unique_ptr<Server>> servers;

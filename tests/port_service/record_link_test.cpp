@@ -5,14 +5,23 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
-#include <boost/asio/posix/stream_descriptor.hpp>
-
 #include <filesystem>
 
 #include "runtime/drivers/real_time_core.hpp"
 
 namespace vitcp::drivers {
 namespace {
+
+/// Another one of the set that has the socket: it can be there once.
+class SameSocket final : public streams::drivers::SetMember {
+ public:
+  SameSocket(RecordLink::Sockets sockets, int socket) : SetMember(std::move(sockets)) {
+    EXPECT_TRUE(join(socket, For::reading));
+  }
+
+ private:
+  void ready(For) override {}
+};
 
 class RecordLinkTest : public testing::Test, public RecordLinkUser {
  public:
@@ -22,6 +31,10 @@ class RecordLinkTest : public testing::Test, public RecordLinkUser {
     near = Descriptor(pair[0]);
     far = Descriptor(pair[1]);
   }
+  ~RecordLinkTest() override {
+    link.reset();
+    sockets->close();
+  }
   void record_received(RecordKind, wire::Bytes, Descriptor attached) override {
     ++records;
     if (attached) ++files;
@@ -29,7 +42,7 @@ class RecordLinkTest : public testing::Test, public RecordLinkUser {
   void link_closed(const std::string& why) override { reason = why; }
   void make() {
     const runtime::CoreSection section(core);
-    link = RecordLink::make(io, core, std::move(near), *this);
+    link = RecordLink::make(sockets, core.scheduler(), std::move(near), *this);
   }
   void run() {
     io.restart();
@@ -58,6 +71,7 @@ class RecordLinkTest : public testing::Test, public RecordLinkUser {
 
   boost::asio::io_context io;
   runtime::drivers::RealTimeCore core{io};
+  RecordLink::Sockets sockets = std::make_shared<streams::drivers::SocketSet>(io, core);
   Descriptor near, far;
   std::shared_ptr<RecordLink> link;
   std::string reason;
@@ -77,10 +91,12 @@ TEST_F(RecordLinkTest, all_files_but_the_first_are_closed) {
 
 // As where the system has no room for another file to watch: told as a link that failed, and only later.
 TEST_F(RecordLinkTest, that_cannot_be_watched_is_told_as_closed) {
-  boost::asio::posix::stream_descriptor same(io, near.number());  // once at a time
-  make();
-  same.release();
-  EXPECT_EQ(reason, "");
+  {
+    const SameSocket same(sockets, near.number());
+    const runtime::CoreSection section(core);
+    link = RecordLink::make(sockets, core.scheduler(), std::move(near), *this);
+    EXPECT_EQ(reason, "") << "not from within";
+  }
   {
     const runtime::CoreSection section(core);
     link->send({1, 2});

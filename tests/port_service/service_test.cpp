@@ -163,7 +163,7 @@ TEST_F(PortdTest, hello_of_another_version_is_refused) {
   ASSERT_TRUE(start());
   const Descriptor other = link();
   send(other, Hello{.version = 99, .name = "x"}.write());
-  EXPECT_THAT(refusal(other), HasSubstr("speaks version 2 of its protocol, the program version 99; end the older one"));
+  EXPECT_THAT(refusal(other), HasSubstr("speaks version 3 of its protocol, the program version 99; end the older one"));
 }
 
 TEST_F(PortdTest, bad_records_end_their_link_alone) {
@@ -212,6 +212,7 @@ TEST_F(PortdTest, files_that_are_no_streams_are_closed) {
     send(odd, id_record(RecordKind::give_back, 7));
     send(odd, Wait{1, {named("a")}}.write());
     EXPECT_EQ(receive(odd).at(0), static_cast<std::uint8_t>(RecordKind::welcome));
+    EXPECT_EQ(receive(odd), take_record(true));  // it waits alone, but takes nothing
     Caller caller(listen);
     caller.request("a");
     EXPECT_EQ(receive(odd).at(0), static_cast<std::uint8_t>(RecordKind::hand_over));

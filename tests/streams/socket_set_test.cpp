@@ -2,6 +2,7 @@
 #include "streams/drivers/socket_set.hpp"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -220,6 +221,37 @@ TEST_F(SocketSetTest, whoPolled_leavesTheThreadToSleepAgain) {
   one.come();
   run();
   EXPECT_EQ(one.told(For::reading), 3) << "somebody said that nobody polls: the thread sleeps at the set again at once";
+}
+
+TEST_F(SocketSetTest, whileAThreadSleepsAtIt_theIoContextIsNotWoken) {
+  Member& one = member();
+  one.ask(For::reading);
+  runtime::Input& input = *core_.inputs.front();
+  input.set_watched(true);
+  one.come();
+  run();
+  EXPECT_TRUE(one.heard.empty()) << "the other thread reads it";
+  pollfd wanted{input.descriptor(), POLLIN, 0};
+  ASSERT_EQ(::poll(&wanted, 1, 1000), 1);
+  EXPECT_TRUE(poll());
+  EXPECT_EQ(one.told(For::reading), 1);
+  one.take();
+  input.set_watched(false);
+  one.ask(For::reading);
+  one.come();
+  ASSERT_TRUE(run_until([&] { return one.told(For::reading) == 2; })) << "nobody sleeps there any more";
+}
+
+TEST_F(SocketSetTest, whoJoinsWhileSomebodyPolls_isToldToo) {
+  Member& one = member();
+  one.ask(For::reading);
+  one.come();
+  poll();
+  run();  // it was polled: the thread looks by the clock
+  Member& other = member();
+  other.ask(For::reading);
+  other.come();
+  ASSERT_TRUE(run_until([&] { return other.told(For::reading) == 1; }));
 }
 
 }  // namespace

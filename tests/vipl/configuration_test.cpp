@@ -52,6 +52,7 @@ TEST(Configuration, nothing_at_all_is_the_built_in_one) {
     EXPECT_NE(configuration.find("nic0"), nullptr) << text;
     EXPECT_EQ(configuration.fabric_idle_time, 30 * runtime::second);
     EXPECT_EQ(configuration.wait_spin, 50 * runtime::microsecond);
+    EXPECT_EQ(configuration.connect_spin, 30 * runtime::microsecond);
     EXPECT_EQ(configuration.poll_spin, 50 * runtime::microsecond);
   }
 }
@@ -60,6 +61,7 @@ TEST(Configuration, everything) {
   const Configuration configuration = good(R"(
 fabric_idle_time: 2.5s
 wait_spin: 0
+connect_spin: 1ms
 poll_spin: 1ms
 hosts: all-hosts
 nics:
@@ -82,6 +84,7 @@ nics:
   EXPECT_EQ(configuration.source, "/etc/fcvi/nics.yaml");
   EXPECT_EQ(configuration.fabric_idle_time, 2500 * runtime::millisecond);
   EXPECT_EQ(configuration.wait_spin, 0);
+  EXPECT_EQ(configuration.connect_spin, runtime::millisecond);
   EXPECT_EQ(configuration.poll_spin, runtime::millisecond);
   ASSERT_EQ(configuration.nics.size(), 4u);
   const NicConfiguration& nic = configuration.nics[0];

@@ -17,7 +17,9 @@ using runtime::CoreSection;
 namespace {
 constexpr int accepted_at_once = 64;                                  // then what came has its turn
 constexpr runtime::TimeNs accept_pause = 100 * runtime::millisecond;  // when no descriptor is left
-constexpr runtime::TimeNs try_again = 250 * runtime::millisecond;     // somebody else has the port
+// For a process that takes streams itself: longer than it takes one that runs, too short to be noticed if it does not.
+constexpr runtime::TimeNs moment = 2 * runtime::millisecond;
+constexpr runtime::TimeNs try_again = 250 * runtime::millisecond;  // somebody else has the port
 // For the processes that kept the socket of an earlier service to bring it.
 constexpr runtime::TimeNs kept_is_brought = 500 * runtime::millisecond;
 // Who has the port is looked for less and less often, while the answer of bind() is the same.
@@ -97,8 +99,16 @@ void Listener::await() {
   socket_->async_wait(socket_->wait_read, [this](const boost::system::error_code& error) {
     if (error) return;
     const CoreSection section(core_);
-    if (!closed_) accept();
+    if (!closed_) came();
   });
+}
+
+void Listener::came() { user_.others_take() ? core_.scheduler().schedule_after(moment_, moment) : accept(); }
+
+void Listener::hurry() {
+  if (!moment_.pending()) return;
+  core_.scheduler().cancel(moment_);
+  accept();
 }
 
 void Listener::accept() {
@@ -121,6 +131,7 @@ void Listener::accept() {
 
 void Listener::close() {
   closed_ = true;
+  core_.scheduler().cancel(moment_);
   boost::system::error_code ignored;
   if (socket_) socket_->close(ignored);
 }

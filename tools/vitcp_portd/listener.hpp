@@ -21,6 +21,8 @@ class ListenerUser {
   virtual void listens() = 0;
   virtual void cannot_listen(const std::string& trouble) = 0;
   virtual void accepted(Descriptor stream, const wire::IpAddress& from) = 0;
+  /// A process with a copy of the socket takes what comes: what it has not after a moment is accepted here.
+  [[nodiscard]] virtual bool others_take() const = 0;
 
  protected:
   ~ListenerUser() = default;
@@ -39,6 +41,8 @@ class Listener {
   bool offer(Descriptor kept);
   /// -1: it does not listen.
   [[nodiscard]] int socket() { return socket_ ? socket_->native_handle() : -1; }
+  /// others_take() is no longer so.
+  void hurry();
   void close();
 
  private:
@@ -49,6 +53,7 @@ class Listener {
   /// Why it cannot be used; 0: it is.
   int use(Descriptor socket);
   void await();
+  void came();
   void accept();
   [[nodiscard]] std::optional<streams::Address> neighbour() const;
 
@@ -65,6 +70,7 @@ class Listener {
   bool closed_ = false;
   runtime::Timer<Listener, &Listener::attempt> again_{*this};
   runtime::Timer<Listener, &Listener::await> pause_{*this};
+  runtime::Timer<Listener, &Listener::accept> moment_{*this};
 };
 
 }  // namespace vitcp_portd

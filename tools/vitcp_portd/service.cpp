@@ -23,6 +23,7 @@ constexpr runtime::TimeNs admit_pause = 100 * runtime::millisecond;  // when no 
 
 Service::Service(boost::asio::io_context& io, services::Instance instance, const ServiceConfig& config)
     : io_(io), instance_(std::move(instance)), config_(config), core_(io), started_at_(core_.now()),
+      sockets_(std::make_shared<streams::drivers::SocketSet>(io, core_)),
       port_(core_.scheduler(), config.limits, *this),
       listener_(core_, config.listen, instance_.place().directory(), *this),
       session_listener_(io, instance_.listener()), signals_(io, SIGTERM, SIGINT) {
@@ -35,6 +36,7 @@ Service::Service(boost::asio::io_context& io, services::Instance instance, const
 
 Service::~Service() {
   sessions_.clear();
+  sockets_->close();
   for (auto& [id, stream] : streams_) stream->close();
 }
 
@@ -99,6 +101,18 @@ void Service::given_back(Descriptor stream) {
   added.look();
 }
 
+// Who waits alone takes what comes: the service would only be one step more on the way. Of several, which wait for
+// different requests, none may look at all streams. While nobody waits the last one may still: it will again.
+void Service::waits_changed() {
+  if (port_.waiters().size() == 0) return;
+  const ClientId taker = port_.waiters().only_client().value_or(0);
+  if (taker == taker_) return;
+  const ClientId before = std::exchange(taker_, taker);
+  if (const auto found = clients_.find(before); found != clients_.end()) found->second->let_take(false);
+  if (const auto found = clients_.find(taker); found != clients_.end()) found->second->let_take(true);
+  if (taker == 0) listener_.hurry();
+}
+
 IncomingStream& Service::add_stream(Descriptor stream, const wire::IpAddress& from) {
   auto added = std::make_shared<IncomingStream>(core_, port_, ++last_stream_, std::move(stream), from);
   return *(streams_[last_stream_] = std::move(added));
@@ -148,7 +162,7 @@ void Service::accept_sessions() {
     }
     const ClientId id = ++last_session_;
     if (runtime::drivers::is_own_user(link.number()) && sessions_.size() < config_.max_sessions)
-      sessions_[id] = std::make_unique<Session>(*this, core_, id, std::move(link));
+      sessions_[id] = std::make_unique<Session>(*this, core_, sockets_, id, std::move(link));
     else
       spdlog::warn("the link of a process was refused: of another user, or one too many");
   }
@@ -170,6 +184,9 @@ void Service::joined(Session& session, Descriptor kept) {
 void Service::end(Session& session) {
   clients_.erase(session.id());
   port_.client_gone(session.id());
+  if (taker_ == session.id()) taker_ = 0;
+  listener_.hurry();
+  waits_changed();
   ended_.push_back(session.id());
   core_.scheduler().schedule(burial_, core_.scheduler().now());
   client_count_changed();

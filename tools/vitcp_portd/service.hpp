@@ -43,6 +43,7 @@ class Service final : public vitcp::port_service::PortActions, public SessionHos
   void joined(Session& session, Descriptor kept) override;
   Port& port() override { return port_; }
   void given_back(Descriptor stream) override;
+  void waits_changed() override;
   [[nodiscard]] std::string status() override;
   void stop(const std::string& reason) override;
   void end(Session& session) override;
@@ -50,6 +51,7 @@ class Service final : public vitcp::port_service::PortActions, public SessionHos
   void listens() override;
   void cannot_listen(const std::string& trouble) override;
   void accepted(Descriptor stream, const wire::IpAddress& from) override;
+  [[nodiscard]] bool others_take() const override { return taker_ != 0 && port_.waiters().size() != 0; }
 
   IncomingStream& add_stream(Descriptor stream, const wire::IpAddress& from);
   void tell_all();
@@ -65,6 +67,7 @@ class Service final : public vitcp::port_service::PortActions, public SessionHos
   const ServiceConfig config_;
   runtime::drivers::RealTimeCore core_;
   const runtime::TimeNs started_at_;
+  const vitcp::drivers::RecordLink::Sockets sockets_;  // of the sessions
   Port port_;
   Listener listener_;
   boost::asio::posix::stream_descriptor session_listener_;
@@ -77,6 +80,7 @@ class Service final : public vitcp::port_service::PortActions, public SessionHos
   std::map<ClientId, std::unique_ptr<Session>> sessions_;
   std::map<ClientId, Session*> clients_;
   ClientId last_session_ = 0;
+  ClientId taker_ = 0;  // the process that may take streams itself; 0: none
   std::vector<ClientId> ended_;
   services::SeldomLog no_room_log_;
   runtime::Timer<Service, &Service::bury> burial_{*this};

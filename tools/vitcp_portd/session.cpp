@@ -17,9 +17,10 @@ std::uint32_t process_of(int socket) {
 }
 }  // namespace
 
-Session::Session(SessionHost& host, runtime::drivers::RealTimeCore& core, ClientId id, Descriptor socket)
+Session::Session(SessionHost& host, runtime::drivers::RealTimeCore& core, vitcp::drivers::RecordLink::Sockets sockets,
+                 ClientId id, Descriptor socket)
     : host_(host), core_(core), id_(id), process_id_(process_of(socket.number())),
-      link_(vitcp::drivers::RecordLink::make(core.io(), core, std::move(socket), *this)) {
+      link_(vitcp::drivers::RecordLink::make(std::move(sockets), core.scheduler(), std::move(socket), *this)) {
   core_.scheduler().schedule_after(timer_, patience);
 }
 
@@ -48,11 +49,16 @@ void Session::greet(wire::Bytes body, Descriptor attached) {
 bool Session::client_said(RecordKind kind, wire::Bytes body, Descriptor attached) {
   if (kind == RecordKind::wait) {
     const auto wait = Wait::parse(body);
-    return wait && host_.port().wait(id_, wait->id, wait->wanted);
+    if (!wait || !host_.port().wait(id_, wait->id, wait->wanted)) return false;
+    host_.waits_changed();
+    return true;
   }
   const auto id = parse_id(body);
   if (!id || (kind != RecordKind::cancel && kind != RecordKind::give_back)) return false;
-  if (kind == RecordKind::cancel) host_.port().cancel(id_, *id);
+  if (kind == RecordKind::cancel) {
+    host_.port().cancel(id_, *id);
+    host_.waits_changed();
+  }
   if (kind == RecordKind::give_back && attached) host_.given_back(std::move(attached));
   return true;
 }
@@ -73,6 +79,12 @@ void Session::tell(const PortState& state, int listener) {
   const bool first = !std::exchange(welcome_, true);
   Descriptor copy(listener < 0 ? -1 : ::fcntl(listener, F_DUPFD_CLOEXEC, 0));
   link_->send(state.write(first ? RecordKind::welcome : RecordKind::port_state), std::move(copy));
+  if (first && may_take_) let_take(true);
+}
+
+void Session::let_take(bool may_take) {
+  may_take_ = may_take;
+  if (welcome_ && link_->waiting() < most_waiting) link_->send(take_record(may_take));
 }
 
 bool Session::hand_over(WaitId wait, int stream) {

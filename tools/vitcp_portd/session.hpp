@@ -25,6 +25,8 @@ class SessionHost {
   virtual vitcp::port_service::Port& port() = 0;
   /// The stream is back.
   virtual void given_back(Descriptor stream) = 0;
+  /// A process waits, or no longer.
+  virtual void waits_changed() = 0;
   [[nodiscard]] virtual std::string status() = 0;
   /// After what was sent until now.
   virtual void stop(const std::string& reason) = 0;
@@ -41,7 +43,8 @@ class Session final : public vitcp::drivers::RecordLinkUser {
   /// More records than wait for a process that does not read: it has to come again.
   static constexpr std::size_t most_waiting = 64;
 
-  Session(SessionHost& host, runtime::drivers::RealTimeCore& core, ClientId id, Descriptor socket);
+  Session(SessionHost& host, runtime::drivers::RealTimeCore& core, vitcp::drivers::RecordLink::Sockets sockets,
+          ClientId id, Descriptor socket);
   ~Session() { link_->close(); }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -52,6 +55,8 @@ class Session final : public vitcp::drivers::RecordLinkUser {
   [[nodiscard]] const std::string& name() const { return name_; }
   /// Welcome, the first time, or PortState. `listener`: -1 or the socket, of which the process gets a copy.
   void tell(const PortState& state, int listener);
+  /// Whether it may take streams itself from now on.
+  void let_take(bool may_take);
   /// False: the process cannot be given it now.
   bool hand_over(WaitId wait, int stream);
 
@@ -71,7 +76,7 @@ class Session final : public vitcp::drivers::RecordLinkUser {
   const std::uint32_t process_id_;
   std::string name_;
   Role role_ = Role::unknown;
-  bool welcome_ = false;
+  bool welcome_ = false, may_take_ = false;
   std::shared_ptr<vitcp::drivers::RecordLink> link_;
   runtime::Timer<Session, &Session::out_of_patience> timer_{*this};
 };

@@ -85,7 +85,7 @@ class Call {
   template <class Operation>
   VIP_RETURN answer(Operation& operation) {
     const bool answered =
-        domain_->engine().wait_until(operation.point, runtime::never, [&] { return operation.result.has_value(); });
+        domain_->engine().spin_until(operation.point, runtime::never, [&] { return operation.result.has_value(); });
     return answered ? static_cast<VIP_RETURN>(*operation.result) : VIP_TIMEOUT;
   }
 

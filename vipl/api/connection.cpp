@@ -20,7 +20,7 @@ namespace {
 VIP_RETURN wait_for_request(NicObject& nic, Pending<vi::ConnectWaitOperation>& request) {
   vipl::Domain& domain = nic.domain();
   nic.add_waiter(request.point);
-  const bool ready = domain.engine().wait_until(request.point, runtime::never,
+  const bool ready = domain.engine().spin_until(request.point, runtime::never,
                                                 [&] { return request.result.has_value() || nic.closed(); });
   nic.remove_waiter(request.point);
   if (ready && !nic.closed()) return to_api(*request.result);

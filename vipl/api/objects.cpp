@@ -155,7 +155,7 @@ void NicObject::disconnect_all() {
     device_.transport().disconnect(*static_cast<ViObject&>(*part).model, *under_way.back());
   }
   for (const auto& operation : under_way)
-    domain_.engine().wait_until(operation->point, runtime::never, [&] { return operation->result.has_value(); });
+    domain_.engine().spin_until(operation->point, runtime::never, [&] { return operation->result.has_value(); });
 }
 
 void NicObject::release_all() {

@@ -58,7 +58,7 @@ VIP_RETURN wait(VIP_VI_HANDLE handle, VIP_VI_ATTRIBUTES* attributes) {
   if (const VIP_RETURN result = find_requesting(call, handle, attributes, vi); result != VIP_SUCCESS) return result;
   const auto operation = vi->peer_request;
   const auto nic = vi->nic->shared_from_this();
-  if (!call.domain().engine().wait_until(operation->point, runtime::never,
+  if (!call.domain().engine().spin_until(operation->point, runtime::never,
                                          [&] { return operation->result.has_value(); }))
     return VIP_TIMEOUT;
   return take_result(call.find<ViObject>(handle), operation, *nic, attributes);

@@ -1,6 +1,8 @@
 #include "vipl/api/real_time.hpp"
 
+#include <poll.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -8,11 +10,13 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <memory>
 #include <optional>
 #include <thread>
 
+#include "runtime/drivers/descriptor.hpp"
 #include "runtime/drivers/processor.hpp"
 #include "vipl/configuration/configuration.hpp"
 #include "vipl/engine/cancellation.hpp"
@@ -52,6 +56,13 @@ bool has_cores() {
 // Of each thread. Every poll that finds something reads it: without a call of the linker's.
 [[gnu::tls_model("initial-exec")]] constinit thread_local Patience own_patience;
 [[gnu::tls_model("initial-exec")]] constinit thread_local WaitSpin own_wait_spin;
+[[gnu::tls_model("initial-exec")]] constinit thread_local WaitSpin own_call_spin;
+
+// Before there is a NIC nothing waits.
+TimeNs connect_spin() {
+  const Configuration* const configuration = process_configuration();
+  return configuration == nullptr ? 0 : configuration->connect_spin;
+}
 
 class RealTime final : public Runtime {
  public:
@@ -62,6 +73,9 @@ class RealTime final : public Runtime {
   bool wait(EventCount& point, std::uint32_t key, TimeNs deadline) override {
     return engine_->has_memory_inputs() ? watch_->wait(point, key, deadline) : futex_wait(point.epoch(), key, deadline);
   }
+  bool wait_at(std::span<const int> descriptors, EventCount& point, std::uint32_t key, TimeNs deadline) override;
+  [[nodiscard]] bool can_wait_at() override { return static_cast<bool>(interrupt_); }
+  void interrupt_wait_at() override;
   void set_alarm(TimeNs at, TimeNs now) override;
   /// One message of 64 KiB, some ten microseconds: no call is delayed longer by other VIs' traffic.
   [[nodiscard]] std::size_t slice_events() const override { return 256; }
@@ -72,6 +86,10 @@ class RealTime final : public Runtime {
   WaitSpin* wait_spin() override {
     own_wait_spin.longest = wait_spin_.load(std::memory_order_relaxed);
     return own_wait_spin.longest != 0 && has_cores() ? &own_wait_spin : nullptr;
+  }
+  WaitSpin* call_spin() override {
+    own_call_spin.longest = connect_spin();
+    return own_call_spin.longest != 0 && has_cores() ? &own_call_spin : nullptr;
   }
   TimeNs poll_spin() override { return has_cores() ? poll_spin_.load(std::memory_order_relaxed) : 0; }
   [[nodiscard]] Place place(TimeNs now) override;
@@ -95,9 +113,13 @@ class RealTime final : public Runtime {
  private:
   void end_naps_later();
   void wake(EventCount& point, bool all) override {
+    if (waits_at_.load() == &point) interrupt_wait_at();
     all ? futex_wake_all(point.epoch()) : futex_wake_one(point.epoch());
   }
 
+  // wait_at(): for what the thread there waits, and what ends its sleep.
+  std::atomic<EventCount*> waits_at_{nullptr};
+  const runtime::drivers::Descriptor interrupt_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   boost::asio::io_context io_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> stay_{io_.get_executor()};
   boost::asio::steady_timer timer_{io_};  // with the engine's lock
@@ -125,6 +147,31 @@ runtime::drivers::Doorbell* RealTime::doorbell() {
   watch_.emplace(*engine_, *doorbell_);
   engine_->set_memory_handler([this] { start_thread([this] { watch_->run(); }); });
   return doorbell_.get();
+}
+
+// A notice after the look finds the point here.
+bool RealTime::wait_at(std::span<const int> descriptors, EventCount& point, std::uint32_t key, TimeNs deadline) {
+  std::array<pollfd, 8> wanted{};
+  std::size_t count = 0;
+  wanted[count++] = {interrupt_.number(), POLLIN, 0};
+  for (const int descriptor : descriptors.first(std::min(descriptors.size(), wanted.size() - 1)))
+    wanted[count++] = {descriptor, POLLIN, 0};
+  waits_at_.store(&point);
+  int events = 1;
+  if (!point.is_notified(key)) {
+    const TimeNs left = deadline == runtime::never ? 0 : std::max<TimeNs>(deadline - now(), 0);
+    const timespec limit{static_cast<time_t>(left / runtime::second), static_cast<long>(left % runtime::second)};
+    events = ::ppoll(wanted.data(), count, deadline == runtime::never ? nullptr : &limit, nullptr);
+  }
+  waits_at_.store(nullptr);
+  std::uint64_t times = 0;
+  if ((wanted[0].revents & POLLIN) != 0) static_cast<void>(::read(interrupt_.number(), &times, sizeof times));
+  return events != 0;
+}
+
+void RealTime::interrupt_wait_at() {
+  const std::uint64_t once = 1;
+  [[maybe_unused]] const auto written = ::write(interrupt_.number(), &once, sizeof once);
 }
 
 // Two that wait for one another in turn are no load that the system would spread over its cores: it leaves them where

@@ -282,12 +282,15 @@ class Loader {
   }
 
   Configuration load(const Tree& tree) {
-    const MapReader map(tree, "the configuration", {"nics", "hosts", "fabric_idle_time", "wait_spin", "poll_spin"});
+    const MapReader map(tree, "the configuration",
+                        {"nics", "hosts", "fabric_idle_time", "wait_spin", "poll_spin", "connect_spin"});
     if (const Tree* hosts = map.find("hosts")) hosts_file_ = read_path(*hosts, "hosts", folder_);
     map.optional("fabric_idle_time", configuration_.fabric_idle_time, settings::read_duration, runtime::second,
                  24 * hour);
     map.optional("wait_spin", configuration_.wait_spin, settings::read_duration, runtime::TimeNs{0}, longest_spin);
     map.optional("poll_spin", configuration_.poll_spin, settings::read_duration, runtime::TimeNs{0}, longest_spin);
+    map.optional("connect_spin", configuration_.connect_spin, settings::read_duration, runtime::TimeNs{0},
+                 longest_spin);
     if (const Tree* nics = map.find("nics"))
       read_nics(*nics);
     else

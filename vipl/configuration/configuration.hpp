@@ -126,6 +126,9 @@ struct Configuration {
   /// Between processes, where messages come by memory: how long a call that waits, and one that polls, spins at most
   /// before it sleeps. 0: not at all; a poller as it does for other input.
   runtime::TimeNs wait_spin = 50 * runtime::microsecond, poll_spin = 50 * runtime::microsecond;
+  /// How long a call that connects, accepts, waits for a connection or disconnects looks for the answer in its own
+  /// thread before it sleeps. 0: not at all.
+  runtime::TimeNs connect_spin = 30 * runtime::microsecond;
 
   /// The NIC with this name or alias, compared byte by byte; nullptr: there is none.
   [[nodiscard]] const NicConfiguration* find(std::string_view device_name) const;

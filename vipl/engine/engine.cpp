@@ -9,6 +9,7 @@
 
 #include "vipl/engine/cancellation.hpp"
 #include "vipl/engine/memory_faults.hpp"
+#include "vipl/engine/polling.hpp"
 
 namespace vipl {
 namespace {
@@ -231,11 +232,13 @@ bool Engine::read_inputs() {
 void Engine::add_input(runtime::Input& input) {
   inputs_.push_back(&input);
   inputs_due_.store(0);
+  if (watched_.load()) runtime_.interrupt_wait_at();
 }
 
 void Engine::remove_input(runtime::Input& input) {
   inputs_.erase(std::remove(inputs_.begin(), inputs_.end(), &input), inputs_.end());
   if (inputs_.empty()) inputs_due_.store(runtime::never);
+  if (watched_.load()) runtime_.interrupt_wait_at();
 }
 
 void Engine::add_memory_input(runtime::Input& input) {
@@ -309,6 +312,69 @@ void Engine::leave() {
   const bool more = more_;
   end();
   after_unlock(more);
+}
+
+// Where others take the core, whoever brings it may be one of them: the thread sleeps, and one wake-up is all it costs.
+bool Engine::look_for_input(const EventCount& point, std::uint32_t key, TimeNs deadline) {
+  WaitSpin* const spin = has_inputs() ? runtime_.call_spin() : nullptr;
+  if (spin == nullptr || !spin->may_begin(Place::Apart)) return false;
+  const TimeNs start = runtime_.now(), end = std::min(deadline, start + spin->longest);
+  for (TimeNs now = start, before = start; now < end && now - before <= Patience::others_ran;) {
+    poll(now);
+    if (point.is_notified(key)) {
+      spin->found();
+      return true;
+    }
+    before = std::exchange(now, runtime_.now());
+  }
+  spin->in_vain();
+  return false;
+}
+
+/// One thread at a time sleeps at the sockets, so that what comes for it costs one wake-up and no thread between.
+bool Engine::begin_watch(std::array<int, most_watched>& descriptors, std::size_t& count) {
+  if (has_memory_inputs() || !runtime_.can_wait_at() || watched_.exchange(true)) return false;
+  begin();
+  const bool fits = !inputs_.empty() && inputs_.size() <= descriptors.size() &&
+                    std::ranges::all_of(inputs_, [](const auto* input) { return input->descriptor() >= 0; });
+  for (runtime::Input* const input : inputs_) {
+    if (!fits) break;
+    descriptors[count++] = input->descriptor();
+    input->set_watched(true);
+  }
+  end();
+  after_unlock(false);
+  if (!fits) watched_.store(false);
+  return fits;
+}
+
+// Who has begun to sleep meanwhile sees that nobody watches, or is seen.
+void Engine::end_watch() {
+  enter();
+  try {
+    for (runtime::Input* const input : inputs_) input->set_watched(false);
+    static_cast<void>(read_inputs());
+    watched_.store(false);
+    if (sleepers_.load() != 0)
+      for (runtime::Input* const input : inputs_) input->wait_for_input();
+  } catch (const std::exception&) {
+    watched_.store(false);
+    if (failed_) failed_();
+  }
+  leave();
+}
+
+bool Engine::wait_at_inputs(EventCount& point, std::uint32_t key, TimeNs deadline) {
+  std::array<int, most_watched> descriptors{};
+  std::size_t count = 0;
+  if (begin_watch(descriptors, count)) {
+    const bool woken = runtime_.wait_at(std::span(descriptors).first(count), point, key, deadline);
+    end_watch();
+    return woken;
+  }
+  const Sleeper sleeper(*this);
+  if (!watched_.load()) wait_for_input();
+  return runtime_.wait(point, key, deadline);
 }
 
 void Engine::serve() {

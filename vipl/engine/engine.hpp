@@ -1,10 +1,12 @@
 // The lock of the single-threaded protocol core, and the rules by which threads share it.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <exception>
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "runtime/core_guard.hpp"
@@ -142,9 +144,39 @@ class Engine final : public runtime::CoreGuard {
   /// Settles, leaves and waits until `ready()`, which is called inside. False: the deadline came first, or no event can
   /// come any more.
   template <class Ready>
-  bool wait_until(EventCount& point, TimeNs deadline, Ready ready);
+  bool wait_until(EventCount& point, TimeNs deadline, Ready ready) {
+    return wait_until(point, deadline, ready, [&](std::uint32_t key) { return runtime_.wait(point, key, deadline); });
+  }
+  /// The same for what other processes bring, mostly at once: reads the sockets in the caller's thread for a while
+  /// before it sleeps (Runtime::call_spin).
+  template <class Ready>
+  bool spin_until(EventCount& point, TimeNs deadline, Ready ready) {
+    bool first = true;
+    return wait_until(point, deadline, ready, [&](std::uint32_t key) {
+      if (std::exchange(first, false) && look_for_input(point, key, deadline)) return true;
+      return wait_at_inputs(point, key, deadline);
+    });
+  }
+  /// A thread that sleeps until others complete something: they see to it that the sockets are watched.
+  class Sleeper {
+   public:
+    explicit Sleeper(Engine& engine) : engine_(engine) { engine_.sleepers_.fetch_add(1); }
+    ~Sleeper() { engine_.sleepers_.fetch_sub(1); }
+    Sleeper(const Sleeper&) = delete;
+    Sleeper& operator=(const Sleeper&) = delete;
+
+   private:
+    Engine& engine_;
+  };
 
  private:
+  static constexpr std::size_t most_watched = 4;
+  template <class Ready, class Wait>
+  bool wait_until(EventCount& point, TimeNs deadline, Ready ready, Wait wait);
+  bool wait_at_inputs(EventCount& point, std::uint32_t key, TimeNs deadline);
+  bool begin_watch(std::array<int, most_watched>& descriptors, std::size_t& count);
+  void end_watch();
+  bool look_for_input(const EventCount& point, std::uint32_t key, TimeNs deadline);
   // The holder of the lock may access consumers' memory until it releases it.
   bool try_begin();
   bool try_begin_in_turn();
@@ -209,6 +241,9 @@ class Engine final : public runtime::CoreGuard {
   std::atomic<std::uint64_t> takeable_{0};
   alignas(64) std::atomic<std::uint64_t> taken_count_{0};
   std::atomic<bool> has_memory_inputs_{false};
+  // A call sleeps at the inputs; the others, which it makes way for when it leaves.
+  std::atomic<bool> watched_{false};
+  std::atomic<std::uint32_t> sleepers_{0};
   alignas(64) std::atomic<TimeNs> looked_{0};
   alignas(64) std::atomic<TimeNs> inputs_due_{runtime::never};  // never: there are none
 };
@@ -267,8 +302,8 @@ bool Engine::do_at_once_and_settle(Work work) {
   return done;
 }
 
-template <class Ready>
-bool Engine::wait_until(EventCount& point, TimeNs deadline, Ready ready) {
+template <class Ready, class Wait>
+bool Engine::wait_until(EventCount& point, TimeNs deadline, Ready ready, Wait wait) {
   for (;;) {
     settle();
     if (has_input(runtime::Input::Look::Told)) read_memory_inside(runtime_.now());  // the wait below would end at once
@@ -276,7 +311,7 @@ bool Engine::wait_until(EventCount& point, TimeNs deadline, Ready ready) {
     if (runtime_.now() >= deadline) return false;
     const std::uint32_t key = point.prepare();
     leave();
-    const bool woken = runtime_.wait(point, key, deadline);
+    const bool woken = wait(key);
     point.finish();
     enter();
     if (!woken) {

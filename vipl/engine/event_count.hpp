@@ -29,6 +29,9 @@ class EventCount {
   }
   void finish() { waiters_.fetch_sub(1); }
 
+  /// What was prepared with that key is notified.
+  [[nodiscard]] bool is_notified(std::uint32_t key) const { return epoch_.load() != key; }
+
   [[nodiscard]] bool has_waiters() const { return waiters_.load() != 0; }
   /// The runtime's side: ends all waits that were prepared before.
   void advance() { epoch_.fetch_add(1); }

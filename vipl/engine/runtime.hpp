@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 
 #include "runtime/scheduler.hpp"
 #include "vipl/engine/event_count.hpp"
@@ -39,6 +40,14 @@ class Runtime {
   void notify_one(EventCount& point) { notify(point, false); }
   void notify_all(EventCount& point) { notify(point, true); }
 
+  /// As wait(), but also until one of the descriptors is readable; of one thread at a time. Only if can_wait_at().
+  virtual bool wait_at(std::span<const int> /*descriptors*/, EventCount& point, std::uint32_t key, TimeNs deadline) {
+    return wait(point, key, deadline);
+  }
+  [[nodiscard]] virtual bool can_wait_at() { return false; }
+  /// Ends a wait_at(), if there is one.
+  virtual void interrupt_wait_at() {}
+
   /// With the engine's lock: events due at `now` have run; Engine::serve() is to be called at `at`.
   virtual void set_alarm(TimeNs at, TimeNs now) = 0;
   /// Events that one caller runs before it leaves the rest to Engine::serve().
@@ -50,6 +59,8 @@ class Runtime {
   virtual Patience* patience() { return nullptr; }
   /// How the calling thread spins before it sleeps; nullptr: it has one core alone, or shares none (in a simulation).
   virtual WaitSpin* wait_spin() { return nullptr; }
+  /// The same of a call that waits for what other processes answer by sockets.
+  virtual WaitSpin* call_spin() { return nullptr; }
   /// How long a thread that polls memory spins from its first empty poll on; 0: as it does for other input.
   virtual TimeNs poll_spin() { return 0; }
   /// Where the calling thread begins a wait, at `now`. May move it to another core on which it may run.

@@ -47,6 +47,7 @@ Taken wait_while_not_done(Engine& engine, EventCount& arrivals, TimeNs deadline,
       taken = spin_before_sleep(engine, deadline, take);
       if (taken != Taken::NotDone) return taken;
     }
+    const Engine::Sleeper sleeper(engine);
     engine.wait_for_input();
     const std::uint32_t key = arrivals.prepare();
     taken = take();
@@ -75,6 +76,7 @@ Taken rest_after_empty_poll(Engine& engine, Patience& patience, TimeNs now, bool
     const Taken taken = hand_over_core(engine, patience, now, take);
     if (taken != Taken::NotDone) return taken;
   }
+  const Engine::Sleeper sleeper(engine);
   engine.wait_for_input();
   EventCount& completions = engine.completions();
   const std::uint32_t key = completions.prepare();

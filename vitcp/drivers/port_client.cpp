@@ -7,11 +7,16 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
+#include <list>
 
+#include "streams/drivers/listening_socket.hpp"
+#include "streams/drivers/socket_set.hpp"
 #include "vitcp/drivers/place.hpp"
 #include "vitcp/drivers/record_link.hpp"
+#include "vitcp/port_service/first_segment.hpp"
 
 namespace vitcp::drivers {
 using namespace port_service;  // records
@@ -37,6 +42,38 @@ class KeptListener {
   LinkDescriptor known_;
 };
 }  // namespace
+
+constexpr int most_taken_at_once = 16;      // then others have their turn
+constexpr std::size_t most_looked_at = 16;  // streams that were taken and are not known yet
+constexpr runtime::TimeNs known_by_then = 10 * runtime::millisecond;
+constexpr runtime::TimeNs spare_time = 5 * runtime::millisecond;
+
+/// A socket that tells its owner when it can be read.
+template <class Owner>
+class Watched final : private streams::drivers::SetMember {
+ public:
+  using Told = void (Owner::*)(Watched&);
+  Watched(const std::shared_ptr<streams::drivers::SocketSet>& sockets, Descriptor socket, Owner& owner, Told told)
+      : SetMember(sockets), socket_(std::move(socket)), known_(socket_.number()), owner_(owner), told_(told),
+        joined_(join(socket_.number(), For::reading)) {}
+  ~Watched() override { leave(); }
+  [[nodiscard]] bool joined() const { return joined_; }
+  void ask() { SetMember::ask(For::reading); }
+  [[nodiscard]] int number() const { return socket_.number(); }
+  /// It is watched no longer.
+  [[nodiscard]] Descriptor release() {
+    leave();
+    return std::move(socket_);
+  }
+
+ private:
+  void ready(For) override { (owner_.*told_)(*this); }
+  Descriptor socket_;
+  LinkDescriptor known_;
+  Owner& owner_;
+  const Told told_;
+  const bool joined_;
+};
 
 // Lives as long as its handlers. `user_` and `streams_` are looked at while not closed only.
 class PortClient::Core final : public RecordLinkUser, public std::enable_shared_from_this<Core> {
@@ -69,6 +106,16 @@ class PortClient::Core final : public RecordLinkUser, public std::enable_shared_
   void drop_link(const std::string& reason);
   void welcome(wire::Bytes body, Descriptor attached);
   void hand_over(wire::Bytes body, Descriptor attached);
+  // What the process accepts itself.
+  using Socket = Watched<Core>;
+  void let_take(bool may_take);
+  void take_streams(Socket& listener);
+  void look_again(Socket& stream);
+  void look_at(Descriptor stream);
+  void found(Descriptor stream, const wire::vitcp::CeHeader& request);
+  void give_back(Descriptor stream);
+  void give_all_back();
+  void cancel_spares();
   void set_state(PortState state);
 
   boost::asio::io_context& io_;
@@ -81,6 +128,12 @@ class PortClient::Core final : public RecordLinkUser, public std::enable_shared_
   std::map<WaitId, Wanted> waits_;
   WaitId last_id_ = 0;
   std::optional<KeptListener> listener_;
+  bool may_take_ = false;
+  std::unique_ptr<Socket> taking_;             // another copy of that socket, while it may
+  std::list<std::unique_ptr<Socket>> looked_;  // streams that were taken, and whose request has not come yet
+  runtime::Timer<Core, &Core::give_all_back> patience_{*this};
+  std::map<WaitId, Wanted> spares_;  // waits that are over, which the service does not know: most programs wait anew
+  runtime::Timer<Core, &Core::cancel_spares> spares_over_{*this};
   std::shared_ptr<RecordLink> link_;
   boost::asio::steady_timer timer_;  // next attempt, or the end of our patience with a service that does not answer
   Clock::duration delay_ = first_retry;
@@ -150,7 +203,7 @@ void PortClient::Core::retry_after(Clock::duration delay) {
 
 // What is waited for goes out with the Hello: a service that was started anew has it before it takes a stream.
 void PortClient::Core::adopt(Descriptor socket) {
-  link_ = RecordLink::make(io_, guard_, std::move(socket), *this);
+  link_ = RecordLink::make(streams_.sockets(), streams_.scheduler(), std::move(socket), *this);
   link_->send(Hello{.name = options_.process_name}.write(), listener_ ? listener_->copy() : Descriptor());
   for (const auto& [id, wanted] : waits_) link_->send(Wait{id, wanted}.write());
   timer_.expires_after(welcome_limit);
@@ -173,6 +226,8 @@ void PortClient::Core::record_received(RecordKind kind, wire::Bytes body, Descri
   const auto self = shared_from_this();  // the user may let go
   if (kind == RecordKind::welcome) return welcome(body, std::move(attached));
   if (kind == RecordKind::hand_over && welcome_) return hand_over(body, std::move(attached));
+  const auto may_take = kind == RecordKind::take && welcome_ ? parse_take(body) : std::nullopt;
+  if (may_take) return let_take(*may_take);
   const auto state = kind == RecordKind::port_state && welcome_ ? PortState::parse(body) : std::nullopt;
   if (state) {
     if (attached) listener_.emplace(std::move(attached));
@@ -209,6 +264,82 @@ void PortClient::Core::hand_over(wire::Bytes body, Descriptor attached) {
   user_.handed_over(*id, std::move(stream));
 }
 
+// --- streams that the process takes itself -------------------------------------------------------------------------
+
+void PortClient::Core::let_take(bool may_take) {
+  may_take_ = may_take && listener_.has_value();
+  taking_.reset();
+  if (!may_take_) return give_all_back();
+  auto copy = listener_->copy();
+  if (!copy) return;
+  taking_ = std::make_unique<Socket>(streams_.sockets(), std::move(copy), *this, &Core::take_streams);
+  if (!taking_->joined()) return taking_.reset();
+  if (!waits_.empty()) taking_->ask();
+}
+
+// Who waits for nothing takes nothing.
+void PortClient::Core::take_streams(Socket& listener) {
+  const auto self = shared_from_this();  // the user may let go
+  for (int taken = 0; taken < most_taken_at_once && !waits_.empty() && &listener == taking_.get(); ++taken) {
+    Descriptor stream(::accept4(listener.number(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (!stream) break;
+    look_at(std::move(stream));
+  }
+  if (taking_ != nullptr && !waits_.empty()) taking_->ask();
+}
+
+/// Its octets stay where they are.
+void PortClient::Core::look_at(Descriptor stream) {
+  std::array<std::uint8_t, wire::vitcp::max_segment_bytes> octets;
+  const ssize_t got = ::recv(stream.number(), octets.data(), octets.size(), MSG_PEEK | MSG_DONTWAIT);
+  const FirstSegment first = examine(wire::Bytes(octets).first(static_cast<std::size_t>(std::max<ssize_t>(got, 0))));
+  if (got != 0 && first.finding == Finding::connect_request) return found(std::move(stream), first.request.ce);
+  const bool may_come = (got > 0 || errno == EAGAIN) && first.finding == Finding::incomplete && got != 0;
+  if (!may_come || looked_.size() >= most_looked_at) return give_back(std::move(stream));
+  auto socket = std::make_unique<Socket>(streams_.sockets(), std::move(stream), *this, &Core::look_again);
+  if (!socket->joined()) return give_back(socket->release());
+  looked_.push_back(std::move(socket));
+  looked_.back()->ask();
+  if (!patience_.pending()) streams_.scheduler().schedule_after(patience_, known_by_then);
+}
+
+void PortClient::Core::look_again(Socket& stream) {
+  const auto self = shared_from_this();  // the user may let go
+  const auto place = std::ranges::find_if(looked_, [&](const auto& one) { return one.get() == &stream; });
+  const std::unique_ptr<Socket> socket = std::move(*place);
+  looked_.erase(place);
+  look_at(socket->release());
+}
+
+void PortClient::Core::found(Descriptor stream, const wire::vitcp::CeHeader& request) {
+  const auto from = streams::drivers::remote_address_of(stream.number());
+  const auto at = streams::drivers::local_address_of(stream.number());
+  const auto wait = std::ranges::find_if(waits_, [&](const auto& one) {
+    return from && at && one.second.meets(request, {from->ip, at->ip});
+  });
+  if (wait == waits_.end()) return give_back(std::move(stream));
+  const WaitId id = wait->first;
+  spares_.insert(waits_.extract(wait));
+  if (!spares_over_.pending()) streams_.scheduler().schedule_after(spares_over_, spare_time);
+  user_.handed_over(id, streams_.take(std::move(stream), *from));
+}
+
+// What the service hands over for one of them meanwhile comes too late, and goes back.
+void PortClient::Core::cancel_spares() {
+  for (const auto& [id, wanted] : std::exchange(spares_, {}))
+    if (link_ != nullptr) link_->send(id_record(RecordKind::cancel, id));
+}
+
+// The service answers it, or gives it to who waits.
+void PortClient::Core::give_back(Descriptor stream) {
+  if (link_ != nullptr) link_->send(id_record(RecordKind::give_back, 0), std::move(stream));
+}
+
+void PortClient::Core::give_all_back() {
+  streams_.scheduler().cancel(patience_);
+  for (const auto& socket : std::exchange(looked_, {})) give_back(socket->release());
+}
+
 void PortClient::Core::drop_link(const std::string& reason) {
   std::exchange(link_, nullptr)->close();
   link_closed(reason);
@@ -218,6 +349,8 @@ void PortClient::Core::drop_link(const std::string& reason) {
 void PortClient::Core::link_closed(const std::string& reason) {
   const auto self = shared_from_this();  // the user may let go
   link_ = nullptr;
+  spares_.clear();
+  let_take(false);
   timer_.cancel();
   if (std::exchange(welcome_, false)) {
     without_since_ = Clock::now();
@@ -228,6 +361,9 @@ void PortClient::Core::link_closed(const std::string& reason) {
 }
 
 WaitId PortClient::Core::wait(const Wanted& wanted) {
+  if (taking_ != nullptr) taking_->ask();
+  const auto spare = std::ranges::find_if(spares_, [&](const auto& one) { return one.second == wanted; });
+  if (spare != spares_.end()) return waits_.insert(spares_.extract(spare)).position->first;
   const WaitId id = ++last_id_;
   waits_.emplace(id, wanted);
   if (link_ != nullptr) link_->send(Wait{id, wanted}.write());
@@ -245,6 +381,9 @@ void PortClient::Core::cancel(WaitId id) {
 void PortClient::Core::close() {
   closed_ = true;
   timer_.cancel();
+  taking_.reset();
+  give_all_back();
+  streams_.scheduler().cancel(spares_over_);
   listener_.reset();
   if (link_ != nullptr) std::exchange(link_, nullptr)->close();
 }

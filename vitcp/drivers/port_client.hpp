@@ -52,7 +52,8 @@ class PortClient {
   PortClient(const PortClient&) = delete;
   PortClient& operator=(const PortClient&) = delete;
 
-  /// Of several that wait for the same, the one that came first is first. Its number is never used again.
+  /// Of several that wait for the same, the one that came first is first. Its number is that of no other as long as it
+  /// waits.
   [[nodiscard]] WaitId wait(const Wanted& wanted);
   /// What was on its way goes to the next that waits. No effect where the wait is over.
   void cancel(WaitId id);

@@ -2,8 +2,6 @@
 
 #include <sys/socket.h>
 
-#include <boost/asio/post.hpp>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -67,26 +65,29 @@ ssize_t receive_packet(int socket, wire::MutableBytes room, Descriptor& attached
 }
 }  // namespace
 
-std::shared_ptr<RecordLink> RecordLink::make(boost::asio::io_context& io, runtime::CoreGuard& guard, Descriptor socket,
+std::shared_ptr<RecordLink> RecordLink::make(Sockets sockets, runtime::Scheduler& scheduler, Descriptor socket,
                                              RecordLinkUser& user) {
-  std::shared_ptr<RecordLink> link(new RecordLink(io, guard, user));
+  std::shared_ptr<RecordLink> link(new RecordLink(std::move(sockets), scheduler, user));
   link->begin(std::move(socket));
   return link;
 }
 
 void RecordLink::begin(Descriptor socket) {
-  boost::system::error_code error;
-  socket_.assign(socket.number(), error);
-  if (error) return fail_later(error.message());
-  known_.emplace(socket.release());
-  await_input();
+  socket_ = std::move(socket);
+  known_.emplace(socket_.number());
+  if (join(socket_.number(), For::reading)) return ask(For::reading);
+  failure_ = std::strerror(errno);
+  scheduler_.schedule(failure_event_, scheduler_.now());
 }
 
-void RecordLink::fail_later(const std::string& reason) {
-  boost::asio::post(socket_.get_executor(), [self = shared_from_this(), reason] {
-    const runtime::CoreSection section(self->guard_);
-    if (self->user_ != nullptr) self->fail(reason);
-  });
+void RecordLink::tell_failure() {
+  const auto self = shared_from_this();  // the user may let go
+  if (user_ != nullptr) fail(failure_);
+}
+
+void RecordLink::ready(For what) {
+  const auto self = shared_from_this();
+  what == For::reading ? read() : flush();
 }
 
 // --- out -----------------------------------------------------------------------------------------------------------
@@ -98,7 +99,7 @@ void RecordLink::send(Record record, Descriptor attached) {
 }
 
 bool RecordLink::send_now(const Record& record, int attached) {
-  return user_ != nullptr && out_.empty() && send_packet(socket_.native_handle(), record, attached) >= 0;
+  return user_ != nullptr && out_.empty() && send_packet(socket_.number(), record, attached) >= 0;
 }
 
 bool RecordLink::unsend(const Record& record) {
@@ -109,60 +110,35 @@ bool RecordLink::unsend(const Record& record) {
   return true;
 }
 
-// A file that the system does not carry is left out. Where nobody hears any more, what the other end had sent is still
-// to be read.
+// A file that the system does not carry is left out.
 void RecordLink::flush() {
   while (!out_.empty()) {
     Out& next = out_.front();
-    if (send_packet(socket_.native_handle(), next.record, next.attached.number()) >= 0)
+    if (send_packet(socket_.number(), next.record, next.attached.number()) >= 0)
       out_.pop_front();
     else if (errno == EAGAIN)
-      return await_room();
+      return ask(For::writing);
     else if (next.attached)
       next.attached = {};
     else
       out_.clear();
   }
-  if (user_ == nullptr) close();
-}
-
-void RecordLink::await_room() {
-  if (std::exchange(waits_for_room_, true)) return;
-  socket_.async_wait(socket_.wait_write, [self = shared_from_this()](const boost::system::error_code& error) {
-    if (error) return;  // closed
-    const runtime::CoreSection section(self->guard_);
-    self->waits_for_room_ = false;
-    if (self->socket_.is_open()) self->flush();
-  });
-}
-
-void RecordLink::finish() {
-  user_ = nullptr;
-  flush();
 }
 
 // --- in ------------------------------------------------------------------------------------------------------------
-
-void RecordLink::await_input() {
-  socket_.async_wait(socket_.wait_read, [self = shared_from_this()](const boost::system::error_code& error) {
-    if (error) return;  // closed
-    const runtime::CoreSection section(self->guard_);
-    self->read();
-  });
-}
 
 void RecordLink::read() {
   const auto self = shared_from_this();  // the user may let go
   for (int i = 0; i < read_at_once && user_ != nullptr; ++i)
     if (!read_one()) break;
-  if (user_ != nullptr) await_input();
+  if (user_ != nullptr) ask(For::reading);
 }
 
 // ECONNRESET says that the other end closed with something unread; what it had sent comes behind that.
 bool RecordLink::read_one() {
   std::array<std::uint8_t, port_service::max_record_bytes> room;
   Descriptor attached;
-  const ssize_t got = receive_packet(socket_.native_handle(), room, attached);
+  const ssize_t got = receive_packet(socket_.number(), room, attached);
   if (got > 0) {
     const auto record = wire::Bytes(room).first(static_cast<std::size_t>(got));
     user_->record_received(static_cast<RecordKind>(record[0]), record.subspan(1), std::move(attached));
@@ -183,9 +159,11 @@ void RecordLink::fail(const std::string& reason) {
 void RecordLink::close() {
   user_ = nullptr;
   out_.clear();
+  scheduler_.cancel(failure_event_);
+  leave();
   known_.reset();
-  boost::system::error_code ignored;
-  socket_.close(ignored);
+  Descriptor closed;
+  std::swap(closed, socket_);
 }
 
 }  // namespace vitcp::drivers

@@ -1,13 +1,12 @@
 // One end of a Unix socket that carries records, each in a packet, some with an open file.
 #pragma once
-#include <boost/asio/posix/stream_descriptor.hpp>
-
 #include <deque>
 #include <memory>
 
-#include "runtime/core_guard.hpp"
 #include "runtime/drivers/descriptor.hpp"
 #include "runtime/drivers/link_descriptor.hpp"
+#include "runtime/scheduler.hpp"
+#include "streams/drivers/socket_set.hpp"
 #include "vitcp/port_service/records.hpp"
 
 namespace vitcp::drivers {
@@ -27,13 +26,15 @@ class RecordLinkUser {
   ~RecordLinkUser() = default;
 };
 
-/// Used inside the core; never blocks. Lives as long as its handlers. Where the system cannot watch the socket the user
-/// hears, later, that the link closed.
-class RecordLink : public std::enable_shared_from_this<RecordLink> {
+/// Used inside the core; never blocks. Its socket is waited for with the others of the set: who polls reads it in its
+/// own thread. Where the system cannot watch it the user hears, later, that the link closed.
+class RecordLink final : public std::enable_shared_from_this<RecordLink>, private streams::drivers::SetMember {
  public:
-  static std::shared_ptr<RecordLink> make(boost::asio::io_context& io, runtime::CoreGuard& guard, Descriptor socket,
+  using Sockets = std::shared_ptr<streams::drivers::SocketSet>;
+  /// The scheduler and the user outlive it.
+  static std::shared_ptr<RecordLink> make(Sockets sockets, runtime::Scheduler& scheduler, Descriptor socket,
                                           RecordLinkUser& user);
-  ~RecordLink() { close(); }
+  ~RecordLink() override { close(); }
 
   /// Another hears from now on.
   void set_user(RecordLinkUser& user) { user_ = &user; }
@@ -45,8 +46,6 @@ class RecordLink : public std::enable_shared_from_this<RecordLink> {
   [[nodiscard]] std::size_t waiting() const { return out_.size(); }
   /// Takes back a record that waits.
   bool unsend(const Record& record);
-  /// Closes when all is sent; the user hears nothing more.
-  void finish();
   void close();
 
  private:
@@ -54,23 +53,23 @@ class RecordLink : public std::enable_shared_from_this<RecordLink> {
     Record record;
     Descriptor attached;
   };
-  RecordLink(boost::asio::io_context& io, runtime::CoreGuard& guard, RecordLinkUser& user)
-      : guard_(guard), user_(&user), socket_(io) {}
+  RecordLink(Sockets sockets, runtime::Scheduler& scheduler, RecordLinkUser& user)
+      : SetMember(std::move(sockets)), scheduler_(scheduler), user_(&user) {}
   void begin(Descriptor socket);
-  void fail_later(const std::string& reason);
-  void await_input();
-  void await_room();
+  void ready(For what) override;
   void read();
   bool read_one();
   void flush();
   void fail(const std::string& reason);
+  void tell_failure();
 
-  runtime::CoreGuard& guard_;
-  RecordLinkUser* user_;  // none: closed, or finishing
+  runtime::Scheduler& scheduler_;
+  RecordLinkUser* user_;  // none: closed
+  Descriptor socket_;
   std::optional<runtime::drivers::LinkDescriptor> known_;
-  boost::asio::posix::stream_descriptor socket_;
   std::deque<Out> out_;
-  bool waits_for_room_ = false;
+  std::string failure_;
+  runtime::Timer<RecordLink, &RecordLink::tell_failure> failure_event_{*this};
 };
 
 }  // namespace vitcp::drivers

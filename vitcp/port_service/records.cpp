@@ -60,6 +60,7 @@ std::string_view to_string(RecordKind kind) {
     case RecordKind::request: return "Request";
     case RecordKind::reply: return "Reply";
     case RecordKind::done: return "Done";
+    case RecordKind::take: return "Take";
   }
   return wire::text::unknown;
 }
@@ -129,6 +130,16 @@ Record id_record(RecordKind kind, WaitId id) {
 
 std::optional<WaitId> parse_id(wire::Bytes body) {
   return body.size() == id_bytes ? std::optional(wire::load_big<4>(body, 0)) : std::nullopt;
+}
+
+Record take_record(bool may_take) {
+  Record record = begin(RecordKind::take, 1);
+  record[1] = may_take ? 1 : 0;
+  return record;
+}
+
+std::optional<bool> parse_take(wire::Bytes body) {
+  return body.size() == 1 && body[0] <= 1 ? std::optional(body[0] == 1) : std::nullopt;
 }
 
 Record text_record(RecordKind kind, std::string_view text) {

@@ -21,10 +21,12 @@ enum class RecordKind : std::uint8_t {
   request = 9,     // of a control link: a word
   reply = 10,      // a part of the answer, in order
   done = 11,       // the answer is complete
+  take = 12,       // the process is the only one that waits: it may accept streams itself, and give back those that it
+                   // does not wait for; or no longer
 };
 [[nodiscard]] std::string_view to_string(RecordKind kind);
 
-inline constexpr std::uint16_t protocol_version = 2;
+inline constexpr std::uint16_t protocol_version = 3;
 inline constexpr std::size_t max_record_bytes = 4096, max_text_bytes = 2048;
 using Record = std::vector<std::uint8_t>;
 
@@ -60,6 +62,10 @@ struct Wait {
 /// Cancel, HandOver and GiveBack. Body: id (4).
 [[nodiscard]] Record id_record(RecordKind kind, WaitId id);
 [[nodiscard]] std::optional<WaitId> parse_id(wire::Bytes body);
+
+/// Take. Body: 1 or 0 (1).
+[[nodiscard]] Record take_record(bool may_take);
+[[nodiscard]] std::optional<bool> parse_take(wire::Bytes body);
 
 /// A body that is text, cut to max_text_bytes.
 [[nodiscard]] Record text_record(RecordKind kind, std::string_view text);

@@ -63,6 +63,10 @@ class Waiters {
   [[nodiscard]] std::optional<Waiter> first(const wire::vitcp::CeHeader& request, const Ends& ends,
                                             const std::set<ClientId>& except = {}) const;
   [[nodiscard]] std::size_t size() const { return count_; }
+  /// Whom all waits are of; nothing: there are none, or of several.
+  [[nodiscard]] std::optional<ClientId> only_client() const {
+    return by_client_.size() == 1 ? std::optional(by_client_.begin()->first) : std::nullopt;
+  }
   [[nodiscard]] std::size_t count_of(ClientId client) const;
   /// In the order of their discriminators, each in that of their coming.
   [[nodiscard]] std::vector<Waiter> all() const;

@@ -27,7 +27,8 @@ class ListenerTest : public testing::Test, public ListenerUser {
     ++told;
     trouble = why;
   }
-  void accepted(Descriptor, const wire::IpAddress&) override {}
+  void accepted(Descriptor, const wire::IpAddress&) override { ++streams; }
+  [[nodiscard]] bool others_take() const override { return others; }
 
   /// Where another service of this user would be.
   [[nodiscard]] static Descriptor service_at(const std::string& path) {
@@ -44,8 +45,46 @@ class ListenerTest : public testing::Test, public ListenerUser {
   boost::asio::io_context io;
   runtime::drivers::RealTimeCore core{io};
   std::string folder, trouble;
-  int told = 0;
+  int told = 0, streams = 0;
+  bool others = false;
 };
+
+// What comes while a process takes streams itself is left to it for a moment; and no longer when it ends to do so.
+TEST_F(ListenerTest, what_others_take_is_left_to_them_for_a_moment) {
+  std::string error;
+  const auto directory = *runtime::drivers::RuntimeDirectory::open(folder, error);
+  const auto socket = streams::drivers::listening_socket({wire::IpAddress::v4(127, 0, 0, 1), 0});
+  ASSERT_TRUE(socket);
+  const auto at = *streams::drivers::local_address_of(socket->number());
+  std::optional<Listener> listener;
+  {
+    const runtime::CoreSection section(core);
+    listener.emplace(core, at, directory, *this);
+    ASSERT_TRUE(listener->offer(socket->duplicate()));
+  }
+  const auto connect = [&] {
+    Descriptor stream(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const auto to = streams::drivers::endpoint_of(at);
+    EXPECT_EQ(::connect(stream.number(), to.data(), static_cast<socklen_t>(to.size())), 0);
+    return stream;
+  };
+  others = true;
+  const Descriptor one = connect();
+  io.poll();
+  EXPECT_EQ(streams, 0);
+  io.run_for(std::chrono::milliseconds(200));
+  EXPECT_EQ(streams, 1) << "nobody took it";
+  const Descriptor other = connect();
+  io.poll();
+  EXPECT_EQ(streams, 1);
+  others = false;
+  {
+    const runtime::CoreSection section(core);
+    listener->hurry();
+  }
+  EXPECT_EQ(streams, 2);
+  listener->close();
+}
 
 // Once for an answer that stays the same, and seldom after that: each look connects to the services of the user.
 TEST_F(ListenerTest, who_has_the_port_is_looked_for_seldom) {

@@ -13,7 +13,7 @@ wire::Bytes body_of(const Record& record) { return wire::Bytes(record).subspan(1
 
 TEST(RecordsTest, hello_known_octets) {
   const Record record = Hello{.role = Hello::Role::control, .name = "ab"}.write();
-  EXPECT_EQ(record, (Record{1, 'V', 'I', 'T', 'C', 0, 2, 2, 0, 'a', 'b'}));
+  EXPECT_EQ(record, (Record{1, 'V', 'I', 'T', 'C', 0, 3, 2, 0, 'a', 'b'}));
   const auto hello = Hello::parse(body_of(record));
   ASSERT_TRUE(hello);
   EXPECT_EQ(hello->role, Hello::Role::control);
@@ -73,6 +73,8 @@ TEST(RecordsTest, ids_and_texts) {
   EXPECT_EQ(parse_id(body_of(id_record(RecordKind::hand_over, 7))), 7U);
   EXPECT_FALSE(parse_id(Record{1, 2, 3}));
   EXPECT_FALSE(parse_id(Record{1, 2, 3, 4, 5}));
+  for (const bool may_take : {false, true}) EXPECT_EQ(parse_take(body_of(take_record(may_take))), may_take);
+  EXPECT_EQ(parse_take(Record{2}), std::nullopt);
   const Record text = text_record(RecordKind::reply, std::string(5000, 't'));
   EXPECT_EQ(text_of(body_of(text)), std::string(max_text_bytes, 't'));
   EXPECT_LE(text.size(), max_record_bytes);
