@@ -87,7 +87,7 @@ TEST_F(SharedPortTest, stream_that_is_decided_takes_its_wait_along) {
   const auto before = std::chrono::steady_clock::now();
   call();
   if (std::chrono::steady_clock::now() - before < 90ms) {  // or another may have been asked for
-    EXPECT_TRUE(waits(1));  // a little later
+    EXPECT_TRUE(waits(1));                                 // a little later
   }
   want(1);
   EXPECT_TRUE(waits(1));

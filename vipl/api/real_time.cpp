@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "runtime/drivers/descriptor.hpp"
+#include "runtime/drivers/link_descriptor.hpp"
 #include "runtime/drivers/processor.hpp"
 #include "vipl/configuration/configuration.hpp"
 #include "vipl/engine/cancellation.hpp"
@@ -120,6 +121,7 @@ class RealTime final : public Runtime {
   // wait_at(): for what the thread there waits, and what ends its sleep.
   std::atomic<EventCount*> waits_at_{nullptr};
   const runtime::drivers::Descriptor interrupt_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  const runtime::drivers::LinkDescriptor known_interrupt_{interrupt_.number()};
   boost::asio::io_context io_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> stay_{io_.get_executor()};
   boost::asio::steady_timer timer_{io_};  // with the engine's lock

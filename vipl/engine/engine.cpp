@@ -372,6 +372,11 @@ bool Engine::wait_at_inputs(EventCount& point, std::uint32_t key, TimeNs deadlin
     end_watch();
     return woken;
   }
+  return wait_beside(point, key, deadline);
+}
+
+/// Until others tell: the library's thread, which watches the sockets, or the call that sleeps there.
+bool Engine::wait_beside(EventCount& point, std::uint32_t key, TimeNs deadline) {
   const Sleeper sleeper(*this);
   if (!watched_.load()) wait_for_input();
   return runtime_.wait(point, key, deadline);

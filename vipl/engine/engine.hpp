@@ -151,10 +151,10 @@ class Engine final : public runtime::CoreGuard {
   /// before it sleeps (Runtime::call_spin).
   template <class Ready>
   bool spin_until(EventCount& point, TimeNs deadline, Ready ready) {
-    bool first = true;
+    int waits = 0;
     return wait_until(point, deadline, ready, [&](std::uint32_t key) {
-      if (std::exchange(first, false) && look_for_input(point, key, deadline)) return true;
-      return wait_at_inputs(point, key, deadline);
+      if (waits++ == 0 && look_for_input(point, key, deadline)) return true;
+      return waits <= most_waits_at_inputs ? wait_at_inputs(point, key, deadline) : wait_beside(point, key, deadline);
     });
   }
   /// A thread that sleeps until others complete something: they see to it that the sockets are watched.
@@ -171,9 +171,13 @@ class Engine final : public runtime::CoreGuard {
 
  private:
   static constexpr std::size_t most_watched = 4;
+  // A set-up takes a few. Who is woken more often is woken for others: a thread that waits for connections for long is
+  // not to be woken for each message of those that poll.
+  static constexpr int most_waits_at_inputs = 8;
   template <class Ready, class Wait>
   bool wait_until(EventCount& point, TimeNs deadline, Ready ready, Wait wait);
   bool wait_at_inputs(EventCount& point, std::uint32_t key, TimeNs deadline);
+  bool wait_beside(EventCount& point, std::uint32_t key, TimeNs deadline);
   bool begin_watch(std::array<int, most_watched>& descriptors, std::size_t& count);
   void end_watch();
   bool look_for_input(const EventCount& point, std::uint32_t key, TimeNs deadline);
