@@ -65,7 +65,7 @@ TEST_F(VitcpBadSetup, request_withAWrongField_isRejected) {
   EXPECT_EQ(hosts.server->provider.streams_without_vi(), 0u);
 }
 
-// VI-TCP 4.3, ruling V-16: what is no ConnectRequest is closed without a word.
+// VI-TCP 4.3, rulings V-16, V-29, V-39: what is no ConnectRequest, or was damaged, is closed without a word.
 TEST_F(VitcpBadSetup, request_thatIsNone_isClosed) {
   std::vector<std::vector<std::uint8_t>> all;
   for (const SegmentType type :
@@ -81,6 +81,9 @@ TEST_F(VitcpBadSetup, request_thatIsNone_isClosed) {
   auto damaged = peer.octets_of(RawPeer::request(delivery, true));
   damaged[30] ^= 1;
   all.push_back(damaged);
+  auto without_its_option = peer.octets_of(RawPeer::request(delivery, true));
+  without_its_option[24 + 140] ^= 0xFF;
+  all.push_back(without_its_option);
   for (const auto& octets : all) {
     peer.connect();
     peer.send(octets);

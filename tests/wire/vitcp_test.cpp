@@ -391,9 +391,9 @@ TEST(Vitcp, unknown_options_are_skipped) {
 TEST(Vitcp, list_ends_with_the_segment_or_by_its_own_end) {
   EXPECT_FALSE(options_of("0002 0004").end);
   EXPECT_TRUE(options_of("0002 0004 0000").end);
-  const auto behind = options_of("0000 0002 0004");
+  const auto behind = options_of("0000 0002 0004 00000000");
   EXPECT_FALSE(behind.urgent_marker);
-  EXPECT_EQ(behind.padding_bytes, 4);
+  EXPECT_EQ(behind.padding_bytes, 8);
 }
 
 // VI-TCP 3.3: "End Of Option List" is there with the CRC option, padding or not.
@@ -402,6 +402,17 @@ TEST(Vitcp, crc_option_needs_the_end_of_the_list) {
   expect_refused(connect_request("0001 0004 0000 5FC534"), ParseCode::truncated, "crc");
   EXPECT_TRUE(Segment::parse(with_crc(connect_request("0001 0004 0000")), false)->ce.options.crc);
   EXPECT_EQ(Segment::parse(with_crc(connect_request("0001 0004 0000 0000")), false)->ce.options.padding_bytes, 2);
+}
+
+// VI-TCP 3.5, 3.6, ruling V-39: a CRC without its option, which was damaged: unknown, another one, or the list's end.
+TEST(Vitcp, trailer_without_its_option_is_refused) {
+  for (const std::string_view type : {"00FE", "FE01", "0002", "0000"})
+    expect_refused(connect_request(std::string(type) + "0004 0000 5FC534A8"), ParseCode::bad_crc, "crc");
+  expect_refused(connect_request("0000 5FC534A8"), ParseCode::bad_crc, "crc");
+  expect_refused(connect_request("0000 00000001"), ParseCode::bad_crc, "crc");
+  // Zeros pad, and what is shorter is no CRC.
+  EXPECT_EQ(options_of("0002 0004 0000 0000 0000").padding_bytes, 4);
+  EXPECT_EQ(options_of("0000 FFFFFF").padding_bytes, 3);
 }
 
 // VI-TCP 3.3, ruling V-23: an option that is cut, too short, or longer than it may be.

@@ -8,12 +8,19 @@ bool ends_in_trailer(const Segment& segment) {
   return rule == TrailerRule::by_option ? segment.ce.options.crc : segment.trailer;
 }
 
+/// What ends it is nothing that a segment without the CRC option has: a trailer, whose option was damaged (V-39).
+bool has_lost_its_option(const Options& options, Bytes behind) {
+  return !options.crc && options.padding_bytes >= trailer_bytes &&
+         load_big<trailer_bytes>(behind, behind.size() - trailer_bytes) != 0;
+}
+
 std::optional<ParseError> read_ce(Segment& segment, Bytes behind) {
   auto ce = CeHeader::parse(behind);
   if (!ce) return ce.error();
   segment.ce = std::move(*ce);
   Options& options = segment.ce.options;
   segment.trailer = options.crc;
+  if (has_lost_its_option(options, behind)) return ParseError{ParseCode::bad_crc, "crc"};
   if (!options.crc) return std::nullopt;
   if (options.padding_bytes < trailer_bytes) return ParseError{ParseCode::truncated, "crc"};
   options.padding_bytes = static_cast<std::uint16_t>(options.padding_bytes - trailer_bytes);
