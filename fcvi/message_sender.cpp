@@ -161,9 +161,11 @@ inline bool MessageSender::send_short(fc2::Frame& frame, vi::Vi& vi) {
   if (vi.send_queue_empty()) return false;
   fc2::RemotePort* const remote = services().port.find_remote_port(endpoint_.peer_port);
   if (remote == nullptr) return false;
-  const std::size_t room = remote->send_data_field_bytes() - device_header_bytes;
-  const auto send = vi.read_short_send(frame.data_field().subspan(device_header_bytes, room));
-  if (!send) return false;
+  const auto send = vi.read_short_send(frame.data_field().subspan<device_header_bytes>());
+  constexpr std::size_t every_port_takes = fc2::min_data_field_bytes - device_header_bytes;
+  if (!send || (send->length_bytes > every_port_takes &&
+                send->length_bytes > remote->send_data_field_bytes() - device_header_bytes))
+    return false;
   const auto exchange = services().port.begin_one_frame_exchange(*remote);
   if (!exchange) return false;
   const wire::fcvi::WholeSend whole{.d_id = exchange->d_id(),
@@ -183,7 +185,7 @@ inline bool MessageSender::send_short(fc2::Frame& frame, vi::Vi& vi) {
   count_whole(send->length_bytes);
   ++services().counters.short_cuts;
   vi.complete_short_send(*send);
-  settle();
+  if (pipeline_ != nullptr || endpoint_.is_ending) settle();  // else there is nothing to settle
   return true;
 }
 

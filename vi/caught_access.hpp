@@ -32,13 +32,13 @@ template <class T>
 #if CAUGHT_ACCESSES
   // In the group of the function around it ("?"): what the linker drops takes its entries along.
   asm volatile goto(
-      "1: mov (%1), %0\n"
+      "1: mov %1, %0\n"
       ".pushsection vi_caught_accesses, \"a?\", @progbits\n"
       ".balign 4\n"
       ".long 1b - ., %l[gone] - .\n"
       ".popsection\n"
       : "=r"(value)
-      : "r"(from)
+      : "m"(*reinterpret_cast<const T*>(from))
       : "memory"
       : gone);
   return true;
@@ -55,13 +55,13 @@ template <class T>
 [[nodiscard, gnu::always_inline]] inline bool store(std::byte* to, T value) {
 #if CAUGHT_ACCESSES
   asm volatile goto(
-      "1: mov %1, (%0)\n"
+      "1: mov %0, %1\n"
       ".pushsection vi_caught_accesses, \"a?\", @progbits\n"
       ".balign 4\n"
       ".long 1b - ., %l[gone] - .\n"
       ".popsection\n"
       :
-      : "r"(to), "r"(value)
+      : "r"(value), "m"(*reinterpret_cast<T*>(to))
       : "memory"
       : gone);
   return true;

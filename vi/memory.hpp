@@ -80,8 +80,7 @@ class MemoryTable {
   [[nodiscard]] bool access(const std::byte* host, std::size_t length_bytes, Body body) const {
     if (catches_) [[likely]]
       return body();
-    bool all = true;
-    return touch(host, length_bytes, [&] { all = body(); }) && all;
+    return access_guarded(host, length_bytes, body);
   }
   /// The same for what body(host) reads; Value() where it was left.
   template <class Value, class Body>
@@ -133,6 +132,13 @@ class MemoryTable {
     return true;
   }
 
+  /// By value: what the usual way has stays in registers.
+  template <class Body>
+  [[nodiscard, gnu::noinline, gnu::cold]] bool access_guarded(const std::byte* host, std::size_t length_bytes,
+                                                              Body body) const {
+    bool all = true;
+    return touch(host, length_bytes, [&] { all = body(); }) && all;
+  }
   template <class Value, class Body>
   [[nodiscard, gnu::noinline, gnu::cold]] Value touch_value(std::byte* host, std::size_t length_bytes,
                                                             Body body) const {

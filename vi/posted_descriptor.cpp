@@ -109,35 +109,47 @@ PostedDescriptor judge_post(const PostRules& rules, bool receive_queue, std::uin
   return found;
 }
 
+/// What was granted to the post before from its address on is granted to those behind it, until the generation is over.
+inline MemoryTable::Grant grant_to_descriptor(const PostRules& rules, std::uint64_t address, wire::MemHandle handle,
+                                              const WorkQueue::Entry& before) {
+  constexpr std::uint32_t or_more = 0xFFFFFFFF;
+  const std::uint64_t offset = address - before.address;
+  const bool same = before.generation == rules.memory.generation() && before.handle == handle &&
+                    offset <= before.host_bytes && before.host_bytes != or_more;
+  if (same) [[likely]]
+    return {before.host + offset, before.host_bytes - offset};
+  return rules.memory.grant(handle, address, rules.tag, Access::LocalWrite);
+}
+
 bool judge_short_post(const PostRules& rules, bool receive_queue, std::uint64_t address, wire::MemHandle handle,
-                      WorkQueue::Entry& entry) {
+                      const WorkQueue::Entry& before, WorkQueue::Entry& entry) {
   if (!rules.memory.catches_accesses() || address % descriptor_alignment_bytes != 0) return false;
-  const MemoryTable::Grant granted = rules.memory.grant(handle, address, rules.tag, Access::LocalWrite);
+  const MemoryTable::Grant granted = grant_to_descriptor(rules, address, handle, before);
   std::byte* const host = granted.host;
   if (granted.length_bytes < sizeof(ControlSegment) + sizeof(Segment) || !consumer_memory::is_aligned(host))
     return false;
   std::uint16_t segment_count = 0, control = 0;  // as g++ 12 likes it: not as members
+  if (!consumer_memory::load_shape(host, segment_count, control) || segment_count != 1 || (control & unusual) != 0)
+    return false;
+  entry.has_immediate = (control & control::immediate) != 0;
   std::uint32_t reserved = 0, immediate_data = 0, length_bytes = 0, data_handle = 0, data_bytes = 0;
+  if (!consumer_memory::load_rest(host, reserved, immediate_data, length_bytes) || reserved != 0) return false;
+  entry.immediate_data = immediate_data;
   std::uint64_t data_address = 0;
-  const bool there =
-      consumer_memory::load_shape(host, segment_count, control) &&
-      consumer_memory::load_rest(host, reserved, immediate_data, length_bytes) &&
-      consumer_memory::load_segment(host + sizeof(ControlSegment), data_address, data_handle, data_bytes);
-  if (!there || segment_count != 1 || (control & unusual) != 0 || reserved != 0) return false;
+  if (!consumer_memory::load_segment(host + sizeof(ControlSegment), data_address, data_handle, data_bytes))
+    return false;
   if (data_bytes - 1 >= most_bytes || (!receive_queue && length_bytes != data_bytes)) return false;
+  entry.data_bytes = data_bytes & most_bytes;
   const Segment segment{data_address, data_handle, data_bytes};
   std::byte* const data = data_of(rules, segment, receive_queue, {address, handle, granted});
   if (data == nullptr || !consumer_memory::store_status(host, 0)) return false;
+  entry.data = data;
   entry.address = address;
   entry.handle = handle;
   entry.status = receive_queue ? status::op_receive : status::op_send;
   entry.host = host;
   entry.host_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(granted.length_bytes, 0xFFFFFFFF));
   entry.generation = rules.memory.generation();
-  entry.data = data;
-  entry.data_bytes = data_bytes & most_bytes;
-  entry.has_immediate = (control & control::immediate) != 0;
-  entry.immediate_data = immediate_data;
   return true;
 }
 

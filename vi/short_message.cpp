@@ -27,8 +27,8 @@ void Vi::complete_short_send(const ShortSend& send) {
   WorkQueue::Entry& entry = send_.entry(send_.next_index());
   std::byte* const host = entry.host;
   constexpr std::uint32_t whole = status::op_send | status::done;
-  const bool written = nic_.memory().access(host, sizeof(ControlSegment), [&] {
-    return consumer_memory::store_length(host, send.length_bytes) && consumer_memory::store_status(host, whole);
+  const bool written = nic_.memory().access(host, sizeof(ControlSegment), [host, bytes = send.length_bytes] {
+    return consumer_memory::store_length(host, bytes) && consumer_memory::store_status(host, whole);
   });
   if (written) [[likely]]
     return complete_next(send_, whole);
@@ -44,10 +44,12 @@ bool Vi::receive_short(std::span<const std::uint8_t> data, std::optional<std::ui
   if (!nic_.memory().write(entry->data, data)) return false;
   std::byte* const host = entry->host;
   const std::uint32_t whole = status::op_receive | status::done | (immediate ? status::immediate : 0);
-  const bool written = nic_.memory().access(host, sizeof(ControlSegment), [&] {
-    return (!immediate || consumer_memory::store_immediate_data(host, *immediate)) &&
-           consumer_memory::store_length(host, static_cast<std::uint32_t>(data.size())) &&
-           consumer_memory::store_status(host, whole);
+  const auto bytes = static_cast<std::uint32_t>(data.size());
+  const bool has_immediate = immediate.has_value();
+  const std::uint32_t immediate_data = immediate.value_or(0);
+  const bool written = nic_.memory().access(host, sizeof(ControlSegment), [=] {
+    return (!has_immediate || consumer_memory::store_immediate_data(host, immediate_data)) &&
+           consumer_memory::store_length(host, bytes) && consumer_memory::store_status(host, whole);
   });
   if (!written) return false;
   complete_next(receive_, whole);

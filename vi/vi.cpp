@@ -91,7 +91,9 @@ void Vi::post_valid(bool receive_queue, const WorkQueue::Entry& entry) {
 
 bool Vi::place_short(bool receive_queue, std::uint64_t address, wire::MemHandle handle) {
   const PostRules rules{nic_.memory(), attributes_.ptag, nic_.limits().max_segments_per_descriptor};
-  return judge_short_post(rules, receive_queue, address, handle, (receive_queue ? receive_ : send_).place());
+  WorkQueue& queue = receive_queue ? receive_ : send_;
+  WorkQueue::Entry& place = queue.place();
+  return judge_short_post(rules, receive_queue, address, handle, queue.before_place(), place);
 }
 
 void Vi::post_placed(bool receive_queue) {

@@ -50,6 +50,8 @@ class WorkQueue {
     return entry(tail_);
   }
   void push_placed() { ++tail_; }
+  /// What stands before place(), of before it or nothing. Pre: place() was called since the last post.
+  [[nodiscard]] const Entry& before_place() const { return entry(tail_ - 1); }
   [[nodiscard]] bool has_room(std::uint64_t taken) const { return size() + taken < limit_; }
 
   [[nodiscard]] bool empty() const { return head_ == tail_; }  // nothing posted and not dequeued

@@ -47,8 +47,7 @@ bool post_at_once(Engine& engine, ViObject& vi, void* owner, std::uint64_t addre
   const auto post = [=, &vi] { return vi.post_at_once<receive_queue>(owner, address, wire::MemHandle{memory}); };
   if (receive_queue) return vi.receives_wait.load(std::memory_order_relaxed) && engine.do_at_once(post);
   if (gathers(vi)) return false;
-  if (!engine.has_inputs()) return engine.do_at_once_and_settle(post);  // within the process nothing below is one
-  const vipl::Cancellation held(vipl::Cancellation::Held);
+  const vipl::CancellationIf held(engine.has_inputs());  // within the process nothing below is a cancellation point
   return engine.do_at_once_and_settle(post);
 }
 

@@ -60,7 +60,7 @@ bool Engine::rest(TimeNs now) {
       backlog_.load(std::memory_order_relaxed))
     return false;
   scheduler_.rest_until(now);
-  runtime_.set_alarm(scheduler_.next_time(), now);
+  tell_alarm(now);
   return true;
 }
 
@@ -414,7 +414,7 @@ bool Engine::slice(std::size_t events, TimeNs looked_at, Bell* own) {
       more = false;
       break;
     }
-    if (!more) runtime_.set_alarm(scheduler_.next_time(), now);
+    if (!more) tell_alarm(now);
   } catch (const std::exception&) {
     if (own != nullptr && own->rung_.exchange(Bell::Rung::Now) == Bell::Rung::No) link(*own);  // not served yet
     if (failed_) failed_();

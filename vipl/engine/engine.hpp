@@ -191,6 +191,14 @@ class Engine final : public runtime::CoreGuard {
   void tell_failure();
   [[nodiscard]] bool rest(TimeNs now);
   bool settle_and_end(TimeNs now);
+  /// Most slices leave the next event as it was: the alarm for it is set.
+  void tell_alarm(TimeNs now) {
+    const TimeNs next = scheduler_.next_time();
+    if (next == alarm_told_ && now < next) [[likely]]
+      return;
+    alarm_told_ = next;
+    runtime_.set_alarm(next, now);
+  }
   void begin();
   void end() {
     if (!notified_.empty()) [[unlikely]]
@@ -226,6 +234,7 @@ class Engine final : public runtime::CoreGuard {
   std::vector<std::function<void()>> later_;
   std::vector<std::shared_ptr<EventCount>> notified_;  // by end()
   Bell* taken_ = nullptr;                              // off the list and not yet served, oldest first
+  TimeNs alarm_told_ = 0;                              // the runtime knows
   bool more_ = false;                                  // the last slice ended before its work did
   std::vector<runtime::Input*> inputs_;
   std::size_t next_input_ = 0;
@@ -282,7 +291,7 @@ bool Engine::try_work(Work& work) {
 }
 
 template <class Work>
-bool Engine::do_at_once(Work work) {
+[[gnu::always_inline]] inline bool Engine::do_at_once(Work work) {
   if (!try_begin_in_turn()) return false;
   const bool done = try_work(work);
   end();
@@ -292,7 +301,7 @@ bool Engine::do_at_once(Work work) {
 }
 
 template <class Work>
-bool Engine::do_at_once_and_settle(Work work) {
+[[gnu::always_inline]] inline bool Engine::do_at_once_and_settle(Work work) {
   if (!try_begin_in_turn()) return false;
   const TimeNs now = not_before_the_core(runtime_.now());
   scheduler_.may_fire_at_once(scheduler_.is_at_rest(now));

@@ -44,7 +44,7 @@ class GrowingRing {
   }
 
   /// Consumer. False: empty.
-  [[nodiscard]] bool pop(T& item) {
+  [[nodiscard, gnu::always_inline]] bool pop(T& item) {
     Ring* ring = read_;
     // Mostly there is one there.
     if (ring == nullptr || ring->head.load(std::memory_order_relaxed) == ring->tail.load()) [[unlikely]] {

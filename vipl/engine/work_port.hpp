@@ -119,7 +119,7 @@ class WorkPort {
   GrowingRing<Completion> completions_;
 };
 
-inline Taken WorkPort::take(void* owner, Completion& completion) {
+[[gnu::always_inline]] inline Taken WorkPort::take(void* owner, Completion& completion) {
   if (waiting_count() != 0) [[likely]] {
     const Taken taken = pop(owner, completion);
     if (taken != Taken::NotDone) [[likely]]
@@ -128,7 +128,7 @@ inline Taken WorkPort::take(void* owner, Completion& completion) {
   return nothing_to_take(owner, completion);
 }
 
-inline Taken WorkPort::pop(void* owner, Completion& completion) {
+[[gnu::always_inline]] inline Taken WorkPort::pop(void* owner, Completion& completion) {
   const std::lock_guard lock(take_lock_);
   if (owner_.load() != owner) return Taken::Gone;
   if (!completions_.pop(completion)) return Taken::NotDone;

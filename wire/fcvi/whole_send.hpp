@@ -55,9 +55,10 @@ struct WholeSend {
   /// Pre: the data stand in `frame`, behind the headers; there is room for the fill bytes.
   void write(MutableBytes frame) const {
     assert(frame.size() >= frame_bytes());
-    fc_header().write(frame.first(FcHeader::size()));
-    request().write(frame.subspan(FcHeader::size(), DeviceHeader::layout.size()));
-    for (std::size_t at = header_bytes + length_bytes; at != frame_bytes(); ++at) frame[at] = 0;
+    FcHeader::layout.store(fc_header(), frame.data());
+    DeviceHeader::layout.store(request().to_device_header(), frame.data() + FcHeader::size());
+    std::uint8_t* const behind = frame.data() + header_bytes + length_bytes;
+    for (std::size_t left = fill_bytes(); left != 0; --left) behind[left - 1] = 0;
   }
   [[nodiscard]] FcHeader fc_header() const {
     return {.r_ctl = RCtl::solicited_data,
