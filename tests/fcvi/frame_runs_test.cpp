@@ -482,6 +482,78 @@ TEST_P(ForgedRuns, receiving_run_is_progress) {
   EXPECT_EQ(taken(1), 0u) << "that was too long";
 }
 
+/// A Send of one frame has come; the next is made by hand, and offered whole (FC-VI 5.2.1, 6.2).
+class ForgedWhole : public FrameRuns {
+ public:
+  ForgedWhole() {
+    nodes.watch(true);
+    nodes.post(0, true, 0, {64});
+    nodes.post(0, true, 0, {64});
+    nodes.post(0, false, 0, {12});
+    nodes.pass_time(runtime::millisecond);
+    const support::LoggedFrame* last = nullptr;
+    for (const support::LoggedFrame& logged : nodes.log.frames())
+      if (logged.outbound && logged.data.size() == 32 + 12) last = &logged;
+    bytes.resize(fc2::frame_header_bytes + last->data.size());
+    last->header.write(bytes);
+    std::copy(last->data.begin(), last->data.end(), bytes.begin() + fc2::frame_header_bytes);
+    ++bytes[24 + 11];  // FCVI_MSG_ID
+    ++bytes[17];       // OX_ID
+    ++bytes[12];       // SEQ_ID
+  }
+  [[nodiscard]] std::size_t taken() const {
+    fc2::Frame frame;
+    std::copy(bytes.begin(), bytes.end(), frame.own.begin());
+    frame.size_bytes = static_cast<std::uint16_t>(bytes.size());
+    frame.sof = wire::Sof::i3;
+    frame.eof = eof;
+    frame.crc_error = crc_error;
+    frame.only_from = only_from;
+    return nodes.server->port.receive_run(fc2::FrameRun::of_whole(frame));
+  }
+  [[nodiscard]] std::uint64_t messages() const { return nodes.server->provider.counters().messages_received; }
+  RunNodes nodes{{GetParam(), true}};
+  std::vector<std::uint8_t> bytes;
+  wire::Eof eof = wire::Eof::t;
+  bool crc_error = false;
+  wire::FcId only_from{};
+};
+
+// At Reliable Reception an answer is due, which the machines give.
+TEST_P(ForgedWhole, receiving_the_next_send_is_taken_once) {
+  const std::size_t expected = GetParam() == RunLevel::ReliableReception ? 0 : 1;
+  only_from = nodes.client->port.n_port_id();
+  EXPECT_EQ(taken(), expected);
+  EXPECT_EQ(messages(), 1 + expected);
+  EXPECT_EQ(nodes.status(1) & (vi::status::done | vi::status::error_mask), expected);
+  EXPECT_EQ(taken(), 0u) << "it came";
+}
+
+// Whatever somebody looks at in a frame, and is not as it should be: nothing has happened.
+TEST_P(ForgedWhole, receiving_another_frame_is_left_to_the_usual_way) {
+  const auto refused = [&](auto change) {
+    const auto before = std::tuple(bytes, eof, crc_error, only_from);
+    change();
+    EXPECT_EQ(taken(), 0u);
+    std::tie(bytes, eof, crc_error, only_from) = before;
+  };
+  refused([&] { eof = wire::Eof::n; });
+  refused([&] { crc_error = true; });
+  refused([&] { only_from = {nodes.client->port.n_port_id().value ^ 1}; });
+  // R_CTL, D_ID, S_ID, TYPE, F_CTL, DF_CTL, SEQ_CNT, Parameter; FCVI_HANDLE, opcode, FCVI_MSG_ID, FCVI_TOT_LEN
+  for (const std::size_t at : {0, 1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 13, 14, 15, 20, 21, 22, 23})
+    refused([&] { bytes[at] ^= 1; });
+  for (const std::size_t at : {0, 1, 2, 3, 4, 8, 9, 10, 11, 28, 29, 30, 31}) refused([&] { bytes[24 + at] ^= 1; });
+  refused([&] { bytes.pop_back(); });
+  refused([&] { bytes.resize(20); });
+  nodes.server_vi().endpoint_event(machines::vi_endpoint::ConnectionLost{});
+  refused([] {});
+  EXPECT_EQ(messages(), 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Levels, ForgedWhole,
+                         ::testing::Values(RunLevel::UnreliableDelivery, RunLevel::ReliableDelivery,
+                                           RunLevel::ReliableReception));
 INSTANTIATE_TEST_SUITE_P(Levels, ForgedRuns,
                          ::testing::Values(RunLevel::UnreliableDelivery, RunLevel::ReliableDelivery,
                                            RunLevel::ReliableReception));
