@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "wire/vector_registers.hpp"
+
 namespace wire::iwarp {
 
 // ISA-L takes and gives the register as it is, complemented neither at the beginning nor at the end, writes to no octet
@@ -17,6 +19,7 @@ std::uint32_t crc32c(Bytes octets, std::uint32_t before) noexcept {
     state = crc32_iscsi(const_cast<std::uint8_t*>(now.data()), static_cast<int>(now.size()), state);
     octets = octets.subspan(now.size());
   }
+  clear_upper_halves();
   return ~state;
 }
 
