@@ -55,6 +55,24 @@ TEST(Layout, several_segments_lie_in_reverse_and_apart) {
   EXPECT_EQ(pieces[0].length_bytes % 2, 1u);
 }
 
+TEST(Layout, messages_share_places_in_turn) {
+  // Four places for eleven messages: the fifth lies where the first lay, and none of four overlaps another.
+  const Layout few(1050, 100, 3, 4), all(1050, 100, 3);
+  EXPECT_EQ(few.message_count(), 11u);
+  EXPECT_EQ(few.size_bytes() * 11, all.size_bytes() * 4);
+  std::vector<Piece> pieces, before;
+  for (std::uint64_t message = 0; message < 11; ++message) {
+    few.pieces(message, pieces);
+    all.pieces(message % 4, before);
+    for (std::size_t i = 0; i < 3; ++i)
+      EXPECT_EQ(pieces[i].address, message < 10 ? before[i].address : pieces[i].address);
+    EXPECT_LE(pieces[0].address + pieces[0].length_bytes, few.size_bytes());
+    EXPECT_EQ(few.message_start(message), message * 100);
+  }
+  EXPECT_EQ(few.message_start(11), 1050u);
+  EXPECT_EQ(Layout(300, 100, 1, 4).size_bytes(), 300u);  // no more places than messages
+}
+
 TEST(Random, same_seed_same_draws_another_seed_or_subsystem_others) {
   // The numbers themselves are part of "same seed, same bytes", on every machine.
   EXPECT_EQ(Random(1, "ports").next(), Random(1, "ports").next());

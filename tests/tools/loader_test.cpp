@@ -356,6 +356,20 @@ TEST(Loader, immediate_data_with_an_rdma_read_is_refused) {
             "--set workloads.0.transfers.0.immediate=1: immediate: expected none with rdma_read, got \"1\"");
 }
 
+TEST(Loader, buffers_are_of_sends_as_fast_as_they_go) {
+  const std::string buffers = "workloads.0.transfers.0.buffers=";
+  EXPECT_EQ(error_of(minimal, {buffers + "1"}),
+            "--set " + buffers + "1: buffers: expected a whole number, 2 to 1024, got \"1\"");
+  EXPECT_EQ(error_of(minimal, {"workloads.0.queue_depth=8", buffers + "9"}),
+            "--set " + buffers + "9: buffers: expected at most queue_depth, 8, got \"9\"");
+  for (const char* other : {"operation=rdma_write", "rate=1MB/s", "reply=10", "think_time=1us"})
+    EXPECT_EQ(error_of(minimal, {std::string("workloads.0.transfers.0.") + other, buffers + "4"}),
+              "--set " + buffers + "4: buffers: expected operation send, without a pace and reply, got \"4\"");
+  const auto scenario = read(minimal, {buffers + "4"});
+  ASSERT_TRUE(scenario) << scenario.error().message;
+  EXPECT_EQ(scenario->workloads[0].transfers[0].window(64), 4u);
+}
+
 TEST(Loader, message_above_the_transfer_size_is_refused) {
   EXPECT_EQ(error_of(minimal, {"workloads.w.max_transfer_size=1KiB", "workloads.w.transfers.0.message_bytes=2KiB"}),
             "--set workloads.w.transfers.0.message_bytes=2KiB: message_bytes: expected a number of bytes such as "

@@ -119,7 +119,7 @@ TEST(LostMessages, who_waits_is_told_of_the_key) {
 TEST(LostMessages, where_losses_cannot_be_told_apart_they_are_refused) {
   const std::string why =
       "s.yaml:9: lost: expected only with unreliable_delivery, and one transfer: a send of messages of 64 bytes at "
-      "least, without repeat, segments, immediate and reply";
+      "least, without repeat, segments, buffers, immediate and reply";
   for (const char* transfer :
        {"data: {random: 1KiB}, message_bytes: 32", "data: {random: 1KiB}, repeat: 2",
         "data: {random: 1KiB}, segments: 2", "data: {random: 1KiB}, immediate: 1", "data: {random: 1KiB}, reply: 64"})

@@ -5,6 +5,7 @@
 #include "tools/fcvi_sim/host/endpoint.hpp"
 #include "tools/fcvi_sim/run/expectations.hpp"
 #include "tools/fcvi_sim/run/simulation.hpp"
+#include "tools/fcvi_sim/scenario/loader.hpp"
 #include "wire/line_rate.hpp"
 
 namespace sim {
@@ -182,6 +183,53 @@ TEST(Workload, more_messages_than_the_window_need_credit) {
     scenario.workloads = {spec};
     EXPECT_EQ(failures_of(scenario), Lines{});
   }
+}
+
+TEST(Workload, few_buffers_serve_all_messages) {
+  // Each is filled anew and compared before the next one comes in its place.
+  Scenario scenario = two_ports();
+  for (const Level level : {Level::UnreliableDelivery, Level::ReliableDelivery, Level::ReliableReception})
+    for (const std::uint32_t buffers : {2u, 3u, 8u}) {
+      WorkloadSpec spec = workload(level);
+      spec.queue_depth = 8;
+      spec.transfers = {transfer_of(Kind::Send, 10'001), transfer_of(Kind::Send, 5'000), transfer_of(Kind::Send, 1)};
+      spec.transfers[1].initiator = Side::Server;
+      for (TransferSpec& transfer : spec.transfers) {
+        transfer.message_bytes = 100;
+        transfer.repeat = 2;
+        transfer.buffers = buffers;
+      }
+      spec.transfers[0].immediate = 7;
+      scenario.workloads = {spec};
+      RunResult result;
+      EXPECT_EQ(failures_of(scenario, &result), Lines{}) << buffers;
+      EXPECT_EQ(result.workloads[0].transfers[0].messages, 202u);
+    }
+}
+
+TEST(Workload, a_damaged_message_is_noticed_in_any_buffer) {
+  // A bit of one is inverted, with a good CRC, so that nobody but the receiving program can see it; 21 messages, six
+  // buffers, compared by threes and at the end.
+  for (const char* buffers : {"", ", buffers: 6"})
+    for (const int message : {1, 3, 4, 6, 7, 12, 20, 21}) {
+      const std::string text =
+          R"(name: x
+ports: [{name: a}, {name: b}]
+workloads:
+  - name: w
+    client: a
+    server: b
+    transfers: [{operation: send, data: {random: 5200}, message_bytes: 256)" +
+          std::string(buffers) +
+          "}]\nfaults: [{action: corrupt, port: a, message: FCVI_SEND_RQST, bit: 800, crc: good, nth: " +
+          std::to_string(message) + "}]\n";
+      const auto scenario = read_scenario(text, "s.yaml", "", {});
+      ASSERT_TRUE(scenario) << scenario.error().message;
+      EXPECT_EQ(
+          failures_of(*scenario),
+          Lines{"workload w, transfer 0 (Send): SHA-256 and length: expected equal at both sides, got 2 different"})
+          << buffers << message;
+    }
 }
 
 TEST(Workload, many_connections_at_once_in_both_directions) {

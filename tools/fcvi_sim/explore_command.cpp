@@ -136,8 +136,9 @@ int lead(const CommandOptions& options, std::unique_ptr<share::Company> company)
   for (const auto& [name, path] : {std::pair("--ladder", options.ladder), std::pair("--capture", options.capture)})
     if (!path.empty() && options.faults.empty() && options.most_faults != 0)
       return refuse(std::string(name) + ": expected with --fault");
-  warn_of_ignored(options.scenario, explored.tree, "explore",
-                  {"expectations", "expect", "expect_group", "except", "faults", "background", "time_limit"});
+  warn_of_ignored(
+      options.scenario, explored.tree, "explore",
+      {"expectations", "expect", "expect_group", "except", "faults", "background", "time_limit", "buffers"});
   if (!faults.empty() || options.most_faults == 0) return replay(*explored.scenario, options, faults);
   const Options exploration = options_of(options);
   const auto begin = std::chrono::steady_clock::now();

@@ -35,12 +35,14 @@ class Arrivals {
  public:
   Arrivals(const WorkloadSpec& workload, Side side);
   [[nodiscard]] const std::vector<Run>& runs() const { return runs_; }
+  /// The next one, which next() takes.
+  [[nodiscard]] std::optional<Arrival> peek() const;
   std::optional<Arrival> next();
 
  private:
   [[nodiscard]] std::uint64_t count_of_run() const;
   [[nodiscard]] Arrival arrival() const;
-  std::uint32_t window_;
+  std::uint32_t queue_depth_;
   Side side_;
   std::vector<Run> runs_;
   std::size_t run_ = 0;
@@ -49,7 +51,7 @@ class Arrivals {
 
 /// Every message takes a receive descriptor of the target.
 [[nodiscard]] bool takes_receives(const TransferSpec& transfer);
-/// Credits of one run where the target keeps `window` receives posted.
-[[nodiscard]] std::uint64_t credit_count(const TransferSpec& transfer, std::uint32_t window);
+/// Credits of one run where the target keeps `queue_depth` receives posted.
+[[nodiscard]] std::uint64_t credit_count(const TransferSpec& transfer, std::uint32_t queue_depth);
 
 }  // namespace sim

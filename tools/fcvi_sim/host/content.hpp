@@ -47,8 +47,16 @@ class ContentStore {
   mutable std::size_t kept_bytes_ = 0;
 };
 
+/// Messages from `first` on, before `end`.
+struct Messages {
+  std::uint64_t first, end;
+  explicit Messages(const Layout& all) : first(0), end(all.message_count()) {}
+  Messages(std::uint64_t from, std::uint64_t before) : first(from), end(before) {}
+};
 /// Content into the pieces of a layout.
-void fill(const Region& region, const Layout& layout, const Content& content);
+void fill(const Region& region, const Layout& layout, const Content& content, Messages which);
+/// It lies there. Pre: each of them has a place of its own.
+[[nodiscard]] bool lies_in(const Region& region, const Layout& layout, const Content& content, Messages which);
 /// The digest of what lies there; where that is `expected`, it is known without hashing.
 [[nodiscard]] Sha256 digest_of(const Region& region, const Layout& layout, const Content& expected);
 

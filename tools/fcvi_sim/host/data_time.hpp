@@ -18,7 +18,8 @@ struct Clocks {
   }
 };
 
-/// On making, laying out and hashing content, and on the memory for it; by this thread.
+/// On making, laying out, comparing and hashing content, on the memory for it, and on reading the clocks for that; by
+/// this thread.
 [[nodiscard]] Clocks time_spent_on_data();
 
 /// From here to the end of the block; one at a time. Of less than `least_bytes` of data it takes no note: to read the

@@ -96,10 +96,11 @@ std::uint32_t Layout::message_length(std::uint64_t message) const {
 void Layout::pieces(std::uint64_t message, std::vector<Piece>& out) const {
   out.clear();
   const std::uint64_t length = message_length(message);
-  std::uint64_t end = message * stride() + stride();  // pieces are placed downwards from here
+  const std::uint64_t place = message < slots_ ? message : message % slots_;
+  std::uint64_t end = place * stride() + stride();  // pieces are placed downwards from here
   std::uint64_t start = 0;
   if (segments_ == 1) {
-    out.push_back({message * stride(), static_cast<std::uint32_t>(length)});
+    out.push_back({place * stride(), static_cast<std::uint32_t>(length)});
     return;
   }
   for (std::uint32_t i = 0; i < segments_; ++i) {

@@ -1,6 +1,7 @@
 // Registered memory of simulated programs. Addresses are the simulator's own, so that captures repeat byte
 // for byte: RDMA addresses travel on the wire (FCVI_RMT_VA).
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -85,20 +86,26 @@ struct Piece {
   std::uint32_t length_bytes = 0;
 };
 
-/// Where the messages of a transfer lie. Each is cut into pieces at odd places; the pieces lie in reverse
+/// Where the messages of a transfer lie: each in a place of its own, or `slots` of them, one in the place of the other
+/// (0: of its own). Each is cut into pieces at odd places; the pieces lie in reverse
 /// order with a byte between them, so that a transport that takes memory for contiguous or aligned does not
 /// get away with it.
 class Layout {
  public:
-  Layout(std::uint64_t total_bytes, std::uint64_t message_bytes, std::uint32_t segments)
-      : total_bytes_(total_bytes), message_bytes_(message_bytes), segments_(segments) {}
+  Layout(std::uint64_t total_bytes, std::uint64_t message_bytes, std::uint32_t segments, std::uint64_t slots = 0)
+      : total_bytes_(total_bytes), message_bytes_(message_bytes), segments_(segments),
+        slots_(slots == 0 ? message_count() : std::min(slots, message_count())) {}
 
-  /// Of the memory that all messages need.
-  [[nodiscard]] std::uint64_t size_bytes() const { return message_count() * stride(); }
+  /// Of the memory that all places need.
+  [[nodiscard]] std::uint64_t size_bytes() const { return slots_ * stride(); }
   [[nodiscard]] std::uint64_t message_count() const {
     return total_bytes_ == 0 ? 1 : (total_bytes_ + message_bytes_ - 1) / message_bytes_;
   }
   [[nodiscard]] std::uint32_t message_length(std::uint64_t message) const;
+  /// Where it begins in the data; of one behind the last: where they end.
+  [[nodiscard]] std::uint64_t message_start(std::uint64_t message) const {
+    return std::min(message * message_bytes_, total_bytes_);
+  }
   /// `segments` pieces of message `message`, in the order of its bytes, as offsets from the region's address.
   /// Some may be empty.
   void pieces(std::uint64_t message, std::vector<Piece>& out) const;
@@ -107,6 +114,7 @@ class Layout {
   [[nodiscard]] std::uint64_t stride() const { return message_bytes_ + (segments_ > 1 ? segments_ : 0); }
   std::uint64_t total_bytes_, message_bytes_;
   std::uint32_t segments_;
+  std::uint64_t slots_;
 };
 
 }  // namespace sim

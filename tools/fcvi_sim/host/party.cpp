@@ -66,16 +66,17 @@ Task<> Party::initiate(std::size_t run) {
 Task<Party::Attempt> Party::begin(std::size_t run) {
   const TransferSpec& transfer = transfer_of(run);
   ++result_of(run).begun;
-  Attempt attempt{co_await receive_control<Offer>(run), layout_of(transfer, false), {}, {}, 0};
+  const auto offer = co_await receive_control<Offer>(run);
+  Attempt attempt{offer, layout_of(transfer, false), {}, content_of(run), {}, 0};
   attempt.region = endpoint_.allocate(attempt.layout.size_bytes());
-  const auto content = content_of(run);
-  if (transfer.operation != Operation::RdmaRead) fill(attempt.region, attempt.layout, *content);
+  if (transfer.operation != Operation::RdmaRead && !transfer.buffers)
+    fill(attempt.region, attempt.layout, *attempt.content, Messages(attempt.layout));
   result_of(run).due.clear();
   if (result_.far != nullptr) result_.far->transfer_began(arrivals_.runs()[run].index);
   result_of(run).run_started = now();
   attempt.before = result_.traffic;
   attempt.began = now();
-  co_await post_messages(run, attempt.offer, attempt.layout, attempt.region);
+  co_await post_messages(run, attempt);
   co_return attempt;
 }
 
@@ -106,20 +107,29 @@ Task<> Party::both_ways(std::size_t run) {
   buffers_.erase(theirs);
 }
 
-Task<> Party::post_messages(std::size_t run, const Offer& offer, const Layout& layout, const Region& region) {
+Task<> Party::post_messages(std::size_t run, const Attempt& attempt) {
   const TransferSpec& transfer = transfer_of(run);
-  if (transfer.is_paced()) co_return co_await post_at_pace(run, offer, layout, region);
+  const Offer& offer = attempt.offer;
+  if (transfer.is_paced()) co_return co_await post_at_pace(run, offer, attempt.layout, attempt.region);
   std::uint64_t allowed = takes_receives(transfer) ? offer.window : transfer.message_count();
   for (std::uint64_t message = 0; message < transfer.message_count(); ++message) {
     if (message == allowed) {
       const Credit credit = co_await receive_control<Credit>(run);
       allowed += credit.messages;
     }
+    if (transfer.buffers && message % (*transfer.buffers / 2) == 0) co_await refill(run, message, attempt);
     if (endpoint_.sends_posted() == workload_.queue_depth) co_await reap();
     if (first_error_ != 0) break;
     if (notes_times_) note_due(run, now());
-    post_message(transfer, message, offer, layout, region);
+    post_message(transfer, message, offer, attempt.layout, attempt.region);
   }
+}
+
+Task<> Party::refill(std::size_t run, std::uint64_t message, const Attempt& attempt) {
+  const std::uint32_t all = *transfer_of(run).buffers, half = all / 2;
+  while (endpoint_.sends_posted() > all - half) co_await reap();
+  const std::uint64_t end = std::min(message + half, attempt.layout.message_count());
+  fill(attempt.region, attempt.layout, *attempt.content, {message, end});
 }
 
 void Party::post_message(const TransferSpec& transfer, std::uint64_t message, const Offer& offer, const Layout& layout,
@@ -141,7 +151,7 @@ Task<> Party::conclude(std::size_t run, const Offer& offer, const Layout& layout
   if (first_error_ != 0 && (takes_receives(transfer) || endpoint_.vi().state() != vi::State::Connected))
     throw Broken{"a descriptor failed with status " + status_text(first_error_)};
   Done done{.run = static_cast<std::uint32_t>(run), .length_bytes = transfer.data.size_bytes, .failed = first_error_};
-  done.digest = digest_of(region, layout, *content_of(run));
+  done.digest = transfer.buffers ? content_of(run)->digest : digest_of(region, layout, *content_of(run));
   if (transfer.operation == Operation::RdmaRead) {
     note_run_finished(run);
     if (first_error_ == 0 && done.digest != offer.digest) ++result.different;
@@ -169,7 +179,7 @@ Task<> Party::offer(std::size_t run) {
   const Buffer& buffer = buffer_of(run);
   Offer offer{.run = static_cast<std::uint32_t>(run),
               .length_bytes = transfer.data.size_bytes,
-              .window = workload_.queue_depth};
+              .window = transfer.window(workload_.queue_depth)};
   if (transfer.operation != Operation::Send) {
     offer.address = buffer.region.address();
     offer.handle = buffer.region.handle().value;
@@ -181,18 +191,28 @@ Task<> Party::offer(std::size_t run) {
 Task<> Party::receive_messages(std::size_t run) {
   const TransferSpec& transfer = transfer_of(run);
   std::uint64_t credits = credit_count(transfer, workload_.queue_depth);
-  const std::uint32_t half = workload_.queue_depth / 2;
+  const std::uint32_t half = transfer.window(workload_.queue_depth) / 2;
   if (bears_losses_) sent_content_ = content_of(run);
   for (std::uint64_t message = 0; message < transfer.message_count(); ++message) {
     const Received received = co_await receive();
     if (bears_losses_ && is_over(run, message, received)) break;
     take_message(run, message, received);
     if (transfer.reply_bytes) co_await reply(run);
-    if ((message + 1) % half != 0 || credits == 0) continue;
+    const bool is_half = (message + 1) % half == 0;
+    if (transfer.buffers && (is_half || message + 1 == transfer.message_count())) compare(run, message + 1);
+    if (!is_half || credits == 0) continue;
     --credits;
     co_await send_control(Credit{.run = static_cast<std::uint32_t>(run), .messages = half});
   }
   note_run_finished(run);
+}
+
+void Party::compare(std::size_t run, std::uint64_t end) {
+  Buffer& buffer = buffer_of(run);
+  if (buffer.expected == nullptr) buffer.expected = content_of(run);
+  if (!lies_in(buffer.region, buffer.layout, *buffer.expected, {buffer.compared, end})) buffer.different = true;
+  buffer.compared = end;
+  post_receives();
 }
 
 void Party::take_message(std::size_t run, std::uint64_t place, const Received& received) {
@@ -247,7 +267,10 @@ Task<> Party::judge(std::size_t run) {
   Verdict verdict{.run = static_cast<std::uint32_t>(run)};
   const auto content = content_of(run);
   const bool read = transfer.operation == Operation::RdmaRead;
-  verdict.digest = read ? done.digest : digest_of(buffer.region, buffer.layout, *content);
+  if (transfer.buffers)
+    verdict.digest = buffer.different ? Sha256{} : content->digest;  // what was is gone
+  else
+    verdict.digest = read ? done.digest : digest_of(buffer.region, buffer.layout, *content);
   if (bears_losses_) result_of(run).lost = transfer.message_count() - came_;
   if (result_of(run).lost != 0) verdict.digest = content->digest;  // each that came was compared
   // The simulator knows both ends: a program that lied to its peer would show here.
@@ -284,7 +307,7 @@ Party::Buffer& Party::buffer_of(std::size_t run) {
 Layout Party::layout_of(const TransferSpec& transfer, bool target) const {
   std::uint32_t segments = transfer.segments;
   if (target) segments = transfer.operation != Operation::Send || segments == 1 ? 1 : segments + 1;  // cut elsewhere
-  return {transfer.data.size_bytes, transfer.message_bytes, segments};
+  return {transfer.data.size_bytes, transfer.message_bytes, segments, transfer.buffers.value_or(0)};
 }
 
 std::shared_ptr<const Content> Party::content_of(std::size_t run) const {
@@ -299,10 +322,17 @@ std::string Party::name_of(std::size_t run) const {
 
 void Party::post_receives() {
   while (endpoint_.receives_posted() < workload_.queue_depth + spare_receives) {
-    const auto arrival = arrivals_.next();
-    if (!arrival) return;
+    const auto arrival = arrivals_.peek();
+    if (!arrival || !has_place(*arrival)) return;
+    arrivals_.next();
     post_arrival(*arrival);
   }
+}
+
+bool Party::has_place(const Arrival& arrival) {
+  const std::optional<std::uint32_t>& buffers = transfer_of(arrival.run).buffers;
+  return !buffers || arrival.kind != Arrival::Kind::Data ||
+         arrival.message < buffer_of(arrival.run).compared + *buffers;
 }
 
 void Party::post_arrival(const Arrival& arrival) {

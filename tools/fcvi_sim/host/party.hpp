@@ -35,6 +35,10 @@ class Party {
     Region region;
     std::shared_ptr<const Content> content;  // RDMA Read: what it holds
     Region reply;                            // what is sent for each message, where the transfer has replies
+    // Where messages come one in the place of the other:
+    std::shared_ptr<const Content> expected = nullptr;
+    std::uint64_t compared = 0;  // how many of them were: their places are free
+    bool different = false;      // one of those was
   };
   struct Received {
     Arrival arrival;
@@ -47,6 +51,7 @@ class Party {
     Offer offer;
     Layout layout;
     Region region;
+    std::shared_ptr<const Content> content;
     Traffic before;
     runtime::TimeNs began;
   };
@@ -55,8 +60,11 @@ class Party {
   Task<> finish(std::size_t run, const Attempt& attempt);
   Task<> offer(std::size_t run);
   Task<> both_ways(std::size_t run);
-  Task<> post_messages(std::size_t run, const Offer& offer, const Layout& layout, const Region& region);
+  Task<> post_messages(std::size_t run, const Attempt& attempt);
   Task<> post_at_pace(std::size_t run, const Offer& offer, const Layout& layout, const Region& region);
+  /// Where messages are sent from places that others had: of the half that begins with `message` the places are free,
+  /// and they hold what is to be sent.
+  Task<> refill(std::size_t run, std::uint64_t message, const Attempt& attempt);
   Task<> wait_for_room(std::size_t run, std::uint64_t message, const Offer& offer);
   Task<> answers(std::size_t run);
   Task<> take_reply(std::size_t run);
@@ -81,6 +89,8 @@ class Party {
   [[nodiscard]] std::optional<std::uint64_t> find_message(std::uint64_t place, const Received& received);
   /// Done has come in the place of a message: no other message comes.
   [[nodiscard]] bool is_over(std::size_t run, std::uint64_t place, const Received& received);
+  /// Where messages come one in the place of the other: those before `end` that were not, their places are free then.
+  void compare(std::size_t run, std::uint64_t end);
   Task<> judge(std::size_t run);
   void note_run_finished(std::size_t run);
   void post_message(const TransferSpec& transfer, std::uint64_t message, const Offer& offer, const Layout& layout,
@@ -95,6 +105,8 @@ class Party {
   Task<> reap();
   Task<> reap_all();
   void post_receives();
+  /// Its place is free.
+  [[nodiscard]] bool has_place(const Arrival& arrival);
   void post_arrival(const Arrival& arrival);
   Buffer& buffer_of(std::size_t run);
   [[nodiscard]] std::shared_ptr<const Content> content_of(std::size_t run) const;

@@ -21,7 +21,7 @@ constexpr std::uint64_t max_scenario_bytes = 4u << 20;
 constexpr std::uint32_t min_transfer_size = 128;               // what the programs tell each other must fit
 constexpr std::size_t most_discriminator_bytes_over_tcp = 64;  // ruling V-14
 constexpr Range transfer_sizes{min_transfer_size, 0xFFFFFFFF}, queue_depths{2, 1024}, segment_counts{1, max_segments},
-    immediates{0, 0xFFFFFFFF}, repeats{1, 1'000'000}, replies{1, max_reply_bytes};
+    buffer_counts{2, queue_depths.max}, immediates{0, 0xFFFFFFFF}, repeats{1, 1'000'000}, replies{1, max_reply_bytes};
 constexpr Choice<Operation> operations[] = {
     {"send", Operation::Send}, {"rdma_write", Operation::RdmaWrite}, {"rdma_read", Operation::RdmaRead}};
 constexpr Choice<Side> directions[] = {{"client_to_server", Side::Client}, {"server_to_client", Side::Server}};
@@ -55,6 +55,7 @@ const KeyTable& transfer_keys() {
       {"data", Form::Text, "a file's path, or {random: SIZE}; without it the scenario's file", false, InList::No, one<data_keys>},
       {"message_bytes", Form::Bytes, "of each message; the last may be shorter"},
       within({"segments", Form::Number, "data segments of each descriptor, 1 to 250"}, segment_counts),
+      within({"buffers", Form::Number, "messages that each end has memory for, at least 2 and at most queue_depth; without it, all"}, buffer_counts),
       within({"immediate", Form::Number, "Immediate Data of the first message, counted up; not with rdma_read"}, immediates),
       {"direction", Form::Choice, "whose descriptors move the data", false, InList::No, nullptr, {"direction_of_transfer", names_in<directions>}},
       within({"repeat", Form::Number, "how often the whole transfer is done, one after the other"}, repeats),
@@ -259,12 +260,12 @@ void refuse_unknown_losses(const Tree& tree, const WorkloadSpec& workload) {
   const bool unreliable = workload.attributes.reliability == vi::ReliabilityLevel::UnreliableDelivery;
   const auto is_plain = [](const TransferSpec& one) {
     return one.operation == Operation::Send && one.repeat == 1 && one.segments == 1 && !one.reply_bytes &&
-           !one.immediate && one.message_bytes >= least_lost_bytes;
+           !one.immediate && !one.buffers && one.message_bytes >= least_lost_bytes;
   };
   if (!unreliable || workload.transfers.size() != 1 || !is_plain(workload.transfers.front()))
-    throw BadInput{tree.where +
-                   ": lost: expected only with unreliable_delivery, and one transfer: a send of messages of " +
-                   std::to_string(least_lost_bytes) + " bytes at least, without repeat, segments, immediate and reply"};
+    throw BadInput{
+        tree.where + ": lost: expected only with unreliable_delivery, and one transfer: a send of messages of " +
+        std::to_string(least_lost_bytes) + " bytes at least, without repeat, segments, buffers, immediate and reply"};
 }
 
 void Loader::load_group(const MapReader& map, const std::string& what, const Group& group) {
@@ -349,6 +350,15 @@ void check_concurrent(const Tree& tree, const TransferSpec& transfer, const Work
     fail_expected(tree, "concurrent", "RDMA without immediate, once, the other way than the transfer before it");
 }
 
+/// The target compares a message before another comes in its place: its program must notice each, and keep up.
+void load_buffers(const MapReader& map, std::uint32_t queue_depth, TransferSpec& transfer) {
+  map.optional("buffers", transfer.buffers, read_number, buffer_counts);
+  if (transfer.buffers.value_or(0) > queue_depth)
+    fail_expected(*map.find("buffers"), "buffers", "at most queue_depth, " + std::to_string(queue_depth));
+  if (transfer.buffers && (transfer.operation != Operation::Send || transfer.is_paced()))
+    fail_expected(*map.find("buffers"), "buffers", "operation send, without a pace and reply");
+}
+
 TransferSpec Loader::load_transfer(const Tree& tree, const std::string& what, const WorkloadSpec& workload) {
   const MapReader map(tree, what, transfer_keys().names());
   TransferSpec transfer{.operation = read_choice(map.require("operation"), "operation", operations)};
@@ -369,6 +379,7 @@ TransferSpec Loader::load_transfer(const Tree& tree, const std::string& what, co
   if (const Tree* status = map.find("status")) transfer.expected_status = read_choice(*status, "status", statuses);
   load_pace(map, transfer.message_bytes, transfer.pace);
   load_answer(map, longest, transfer);
+  load_buffers(map, workload.queue_depth, transfer);
   return transfer;
 }
 

@@ -54,6 +54,11 @@ struct TransferSpec {
   std::uint32_t expected_status = 0;  // error bits of vi::status::
   PaceSpec pace = {};
   std::optional<std::uint32_t> reply_bytes = {};  // the target answers each message with so many
+  /// Messages that each end has memory for, at most as many as its queues have descriptors: filled and compared by
+  /// halves. None: for all of them.
+  std::optional<std::uint32_t> buffers = {};
+  /// Messages that may be under way where each end keeps so many descriptors posted.
+  [[nodiscard]] std::uint32_t window(std::uint32_t queue_depth) const { return buffers.value_or(queue_depth); }
   /// Its messages are posted at times of their own, or after the answers to others.
   [[nodiscard]] bool is_paced() const { return pace.loop != PaceSpec::Loop::None || reply_bytes.has_value(); }
   [[nodiscard]] std::uint64_t message_count() const {
