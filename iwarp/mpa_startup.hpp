@@ -11,6 +11,9 @@ namespace iwarp {
 struct MpaOptions {
   bool wants_markers = false;  // in what it receives (ruling M-1)
   bool crc = true;             // one end is enough (ruling M-2)
+  /// At the end that is asked without an RTR indication: false breaks RFC 5044 7.1.2 rule 4, for who never sends first
+  /// (ruling M-28).
+  bool awaits_first_fpdu = true;
 };
 
 /// The terms that follow from both frames: each end gets markers if it requires them, CRCs if either wants them.

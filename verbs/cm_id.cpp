@@ -308,7 +308,7 @@ int CmId::connect_inside(const rdma_conn_param* parameters) {
                         .options = {.wants_markers = terms.markers, .crc = terms.crc},
                         .revision = terms.revision,
                         .peer_to_peer = terms.peer_to_peer},
-                       terms.first_fpdu_delay);
+                       {terms.first_fpdu_delay, terms.refused_retry});
   return 0;
 }
 
@@ -332,7 +332,9 @@ int CmId::accept_inside(const rdma_conn_param* parameters) {
   state_ = State::connecting;
   iwarp::MpaResponder& responder = *std::exchange(responder_, nullptr);
   listener_->prepare_accept(responder, *device_);
-  connection_->accept(responder, private_data_of(parameters));
+  const Terms& terms = process_.configuration().terms_for({}, local_.port);
+  connection_->accept(responder, private_data_of(parameters),
+                      {.first_fpdu_delay = terms.await_first_fpdu ? 0 : terms.first_fpdu_delay});
   return 0;
 }
 

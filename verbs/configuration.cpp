@@ -14,7 +14,8 @@ using settings::Tree;
 
 constexpr std::uint64_t max_file_bytes = 1U << 20;
 constexpr runtime::TimeNs longest = 3600 * runtime::second;
-const std::vector<std::string_view> terms_keys{"crc", "markers", "revision", "peer_to_peer", "first_fpdu_delay"};
+const std::vector<std::string_view> terms_keys{"crc", "markers", "revision", "peer_to_peer", "first_fpdu_delay",
+                                               "await_first_fpdu", "refused_retry"};
 
 void read_terms(const MapReader& map, Terms& terms) {
   map.optional("crc", terms.crc, settings::read_bool);
@@ -23,6 +24,8 @@ void read_terms(const MapReader& map, Terms& terms) {
   map.optional("peer_to_peer", terms.peer_to_peer, settings::read_bool);
   map.optional("first_fpdu_delay", terms.first_fpdu_delay, settings::read_duration, runtime::TimeNs{0},
                runtime::second);
+  map.optional("await_first_fpdu", terms.await_first_fpdu, settings::read_bool);
+  map.optional("refused_retry", terms.refused_retry, settings::read_duration, runtime::TimeNs{0}, longest);
 }
 
 Rule read_rule(const Tree& tree, std::size_t position, const Terms& terms) {

@@ -15,7 +15,10 @@ struct Terms {
   bool markers = false;                  // in what this end receives (ruling M-1)
   std::uint8_t revision = 2;             // of MPA, in requests of this end: 1 or 2
   bool peer_to_peer = true;              // requests offer an RTR indication, a zero-length RDMA Write (ruling M-4)
-  runtime::TimeNs first_fpdu_delay = 0;  // of the program's first one, at the end that asks: siw may miss it (M-5)
+  runtime::TimeNs first_fpdu_delay = 0;  // of the program's first one, at the end that asks: siw may miss it (M-5);
+                                         // and at the other end, if it does not wait: siw refuses it (M-28)
+  bool await_first_fpdu = true;          // at the end that is asked without RTR; siw asks so, and waits, too (M-28)
+  runtime::TimeNs refused_retry = 0;     // a connection that is refused is tried again for so long
 };
 
 /// Terms of some connections: of those to a peer, or at a local port.

@@ -3,6 +3,10 @@
 #include "verbs/queue_pair.hpp"
 
 namespace verbs {
+using machines::iwarp::Failure;
+namespace {
+constexpr runtime::TimeNs retry_interval = 50 * runtime::millisecond;
+}
 
 Connection::Connection(Device& device, ConnectionUser& user, QueuePair& queue_pair, const Depths& depths)
     : device_(device), user_(&user), queue_pair_(&queue_pair),
@@ -12,14 +16,36 @@ Connection::Connection(Device& device, ConnectionUser& user, QueuePair& queue_pa
 
 Connection::~Connection() = default;
 
-void Connection::connect(const iwarp::MpaRequest& request, runtime::TimeNs pause) {
-  pause_ = pause;
+void Connection::connect(const iwarp::MpaRequest& request, const Patience& patience) {
+  request_ = request;
+  patience_ = patience;
+  retry_until_ = device_.services().scheduler.now() + patience.refused_retry;
+  attempt();
+}
+
+/// A peer that only closes may be one that listens anew, or one that does not know revision 2 (RFC 6581 10): asked by
+/// the last attempt.
+void Connection::attempt() {
+  request_.may_fall_back = device_.services().scheduler.now() >= retry_until_;
   iwarp::StartupListener& own = *this;
-  initiator_.emplace(device_.services(), own, stream_, request);
+  initiator_.emplace(device_.services(), own, stream_, request_);
   initiator_->start();
 }
 
-void Connection::accept(iwarp::MpaResponder& responder, std::vector<std::uint8_t> private_data) {
+bool Connection::tries_again(Failure failure) {
+  if (!initiator_ || request_.may_fall_back || !stream_.is_idle()) return false;
+  if (failure == Failure::Invalid) retry_until_ = 0;  // perhaps a reply of revision 1
+  const streams::Reason reason = initiator_->stream_failure().value_or(streams::Reason::refused);
+  const bool refused = reason == streams::Reason::refused || reason == streams::Reason::reset;
+  if (failure != Failure::Invalid && failure != Failure::PeerClosed && !(failure == Failure::NotReachable && refused))
+    return false;
+  device_.services().scheduler.schedule_after(attempt_, retry_interval);
+  return true;
+}
+
+void Connection::accept(iwarp::MpaResponder& responder, std::vector<std::uint8_t> private_data,
+                        const Patience& patience) {
+  patience_ = patience;
   responder_ = &responder;
   responder.accept(stream_, *this, std::move(private_data));
   if (queue_pair_ != nullptr && state_ != State::closing) queue_pair_->established();
@@ -42,6 +68,10 @@ void Connection::abort() {
 
 void Connection::withdraw() {
   if (responder_ != nullptr) return responder_->withdraw();
+  if (attempt_.pending()) {
+    device_.services().scheduler.cancel(attempt_);
+    return startup_failed(Failure::Withdrawn, {});
+  }
   if (initiator_) initiator_->withdraw();
 }
 
@@ -97,8 +127,8 @@ void Connection::connected(const iwarp::PeerOffer& peer) {
   responder_ = nullptr;
   state_ = State::established;
   peer_ = peer;
-  if (pause_ == 0) return tell_established();
-  device_.services().scheduler.schedule_after(established_, pause_);
+  if (patience_.first_fpdu_delay == 0) return tell_established();
+  device_.services().scheduler.schedule_after(established_, patience_.first_fpdu_delay);
 }
 
 void Connection::tell_established() {
@@ -108,7 +138,8 @@ void Connection::tell_established() {
 }
 
 /// Of a stream that was there already closed() follows.
-void Connection::startup_failed(machines::iwarp::Failure failure, const iwarp::PeerOffer& peer) {
+void Connection::startup_failed(Failure failure, const iwarp::PeerOffer& peer) {
+  if (tries_again(failure)) return;
   responder_ = nullptr;
   state_ = State::closing;
   told_end_ = true;

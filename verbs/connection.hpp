@@ -29,16 +29,21 @@ struct Depths {
   std::size_t ird = 0, ord = 0;
 };
 
+/// With programs and peers that are not ready at once.
+struct Patience {
+  runtime::TimeNs first_fpdu_delay = 0;  // the user is told so long after the start-up is over
+  runtime::TimeNs refused_retry = 0;     // who refuses the connection, or closes it without a Reply, is asked again; of the end that asks
+};
+
 /// Inside. Process has it, and destroys it when it is over.
 class Connection final : private iwarp::StreamListener, private iwarp::StartupListener {
  public:
   Connection(Device& device, ConnectionUser& user, QueuePair& queue_pair, const Depths& depths);
   ~Connection();
 
-  /// The user is told `pause` after the start-up is over.
-  void connect(const iwarp::MpaRequest& request, runtime::TimeNs pause);
+  void connect(const iwarp::MpaRequest& request, const Patience& patience);
   /// The queue pair may be used when this returns.
-  void accept(iwarp::MpaResponder& responder, std::vector<std::uint8_t> private_data);
+  void accept(iwarp::MpaResponder& responder, std::vector<std::uint8_t> private_data, const Patience& patience);
   /// What was posted goes out, then the end.
   void disconnect();
   void abort();
@@ -52,6 +57,8 @@ class Connection final : private iwarp::StreamListener, private iwarp::StartupLi
   enum class State : std::uint8_t { starting, established, closing };
   /// No one hears any more.
   void withdraw();
+  void attempt();
+  [[nodiscard]] bool tries_again(machines::iwarp::Failure failure);
   void over() { device_.process().let_go(this); }
   void close();
   void tell_disconnected();
@@ -76,11 +83,14 @@ class Connection final : private iwarp::StreamListener, private iwarp::StartupLi
   iwarp::MpaResponder* responder_ = nullptr;  // until it has told the outcome
   State state_ = State::starting;
   bool told_end_ = false;
-  runtime::TimeNs pause_ = 0;
+  iwarp::MpaRequest request_{};
+  Patience patience_{};
+  runtime::TimeNs retry_until_ = 0;
   iwarp::PeerOffer peer_{};
   runtime::Timer<Connection, &Connection::over> over_{*this};
   runtime::Timer<Connection, &Connection::close> close_{*this};
   runtime::Timer<Connection, &Connection::tell_established> established_{*this};
+  runtime::Timer<Connection, &Connection::attempt> attempt_{*this};
 };
 
 }  // namespace verbs

@@ -39,11 +39,12 @@ class Siw(unittest.TestCase):
                        f"for i in $(seq 40); do netstat -ltn | grep -q :{self.port} && break; sleep 0.2; done; sleep 0.5")
         run = programs.Run(IWARP_RUN, *client, config=self.config(text))
         status = run.wait()
-        there = self.guest.run("sleep 1; cat /tmp/server; killall rping ib_send_bw ib_write_bw ib_read_bw 2>/dev/null")[1]
+        there = self.guest.run(f"sleep 1; cat /tmp/server; killall {server.split()[0]} 2>/dev/null")[1]
         self.assertEqual(status == 0, wanted == 0, f"{run.text()}\n--- guest\n{there}")
         return run.text()
 
-    def ours_answers(self, server, client, port, text="{}\n"):
+    def ours_answers(self, server, client, port, text="{}\n", excuse=None):
+        """The guest's text; `excuse`: with that in it, its program may fail."""
         run = programs.Run(IWARP_RUN, *server, config=self.config(text))
         self.addCleanup(run.end)
         for _ in range(500):
@@ -51,7 +52,8 @@ class Siw(unittest.TestCase):
                 break
             programs.time.sleep(0.02)
         status, there = self.guest.run(f"timeout 60 {client}")
-        self.assertEqual(status, 0, f"{there}\n--- ours\n{run.text()}")
+        if excuse is None or excuse not in there:
+            self.assertEqual(status, 0, f"{there}\n--- ours\n{run.text()}")
         self.assertEqual(run.wait(), 0, run.text())
         return there
 
@@ -99,27 +101,68 @@ class Rping(Siw):
         self.assertIn("RDMA_CM_EVENT_REJECTED", shown)
 
 
+class Ids(Siw):
+    def test_ucmatose_asks(self):
+        shown = self.ours_asks(["ucmatose", "-s", "127.0.0.1", "-p", self.port, "-c", 4],
+                               f"ucmatose -b 10.0.2.15 -p {self.port} -c 4", PATIENT)
+        self.assertIn("return status 0", shown)
+
+    def test_ucmatose_answers(self):
+        port = programs.free_port()
+        shown = self.ours_answers(["ucmatose", "-b", "127.0.0.1", "-p", port, "-c", 4], f"ucmatose -s 10.0.2.2 -p {port} -c 4", port,
+                                  PATIENT)
+        self.assertIn("return status 0", shown)
+
+    def rdma_client(self, text):
+        shown = self.ours_asks(["rdma_client", "-s", "127.0.0.1", "-p", self.port], f"rdma_server -p {self.port}", text)
+        self.assertIn("rdma_client: end 0", shown)
+
+    def test_rdma_client_asks(self):
+        self.rdma_client(PATIENT)
+
+    def test_rdma_client_asks_with_revision_1(self):
+        self.rdma_client(PATIENT + "revision: 1\n")
+
+    def test_rdma_server_answers(self):
+        port = programs.free_port()
+        shown = self.ours_answers(["rdma_server", "-p", port], f"rdma_client -s 10.0.2.2 -p {port}", port)
+        self.assertIn("rdma_client: end 0", shown)
+
+    def test_devices_of_both_ends_are_of_one_kind(self):
+        ours = programs.Run(IWARP_RUN, "ibv_devinfo", "-d", "iw_lo")
+        self.assertEqual(ours.wait(), 0, ours.text())
+        status, theirs = self.guest.run("ibv_devinfo -d siw0")
+        self.assertEqual(status, 0, theirs)
+        for text in (ours.text(), theirs):
+            self.assertIn("iWARP (1)", text)
+            self.assertIn("PORT_ACTIVE (4)", text)
+
+
 class Measurement(Siw):
     def measure_asks(self, program, *options):
         tail = " ".join(map(str, options))
         shown = self.ours_asks([program, "-R", "-F", "-p", self.port, *options, "127.0.0.1"],
-                               f"{program} -R -F -p {self.port} {tail}", "first_fpdu_delay: 50ms\n")
-        self.assertIn("#bytes", shown)
+                               f"{program} -R -F -p {self.port} {tail}", PATIENT)
+        self.assertRegex(shown, RESULTS)
 
     def measure_answers(self, program, *options):
         port, tail = programs.free_port(), " ".join(map(str, options))
-        shown = self.ours_answers([program, "-R", "-F", "-p", port, *options], f"{program} -R -F -p {port} {tail} 10.0.2.2", port)
-        self.assertIn("#bytes", shown)
+        # Its last message is complete, siw says, in error (2), when our program ends at once: ours has that message, and has answered it.
+        shown = self.ours_answers([program, "-R", "-F", "-p", port, *options], f"{program} -R -F -p {port} {tail} 10.0.2.2", port, PATIENT,
+                                  excuse="Bad wc status 2")
+        self.assertRegex(shown, RESULTS)
 
 
-# Those that were seen to pass. The others that ask were not, on a busy machine; nor was ib_write_lat that answers (docs/verbs.md).
-MEASURED = {"ib_send_bw": ["answers"], "ib_write_bw": ["answers"], "ib_read_bw": ["asks", "answers"],
-            "ib_send_lat": ["answers"], "ib_read_lat": ["answers"]}
+# siw that is asked misses a message that comes at once (ruling M-5), siw that asks waits where its program does (M-28), and perftest's
+# server listens anew for its second connection.
+PATIENT = "first_fpdu_delay: 50ms\nawait_first_fpdu: false\nrefused_retry: 20s\n"
+RESULTS = r"#bytes.*\n *4096 +50 "  # and figures behind
+MEASURED = ("ib_send_bw", "ib_write_bw", "ib_read_bw", "ib_send_lat", "ib_write_lat", "ib_read_lat")
 
 
 def add_measurements():
-    for program, names in MEASURED.items():
-        for name in names:
+    for program in MEASURED:
+        for name in ("asks", "answers"):
             def case(self, program=program, name=name):
                 getattr(self, f"measure_{name}")(program, "-s", 4096, "-n", 50)
             setattr(Measurement, f"test_{program}_{name}", case)

@@ -135,6 +135,26 @@ TEST(StartupTest, client_server_waits) {
   EXPECT_EQ(ends.server->completed_ids(), std::vector<std::uint64_t>{2});
 }
 
+// Ruling M-28, against RFC 5044 7.1.2 rule 4 by the user's choice: the server sends behind its Reply, with RTR only then.
+TEST(StartupTest, server_that_does_not_wait) {
+  for (const bool peer_to_peer : {false, true}) {
+    Settings settings;
+    settings.request.peer_to_peer = peer_to_peer;
+    settings.answer.awaits_first_fpdu = false;
+    TwoEnds ends(settings);
+    ends.connect();
+    std::vector<std::uint8_t> octets(10);
+    const STag to = ends.client->add(octets), from = ends.server->add(octets);
+    EXPECT_EQ(ends.client->receive(1, to, 10), RdmapStream::Posted::taken);
+    EXPECT_EQ(ends.server->send(2, from, 10), RdmapStream::Posted::taken);
+    ends.run(runtime::second);
+    EXPECT_EQ(ends.client->completed_ids(), std::vector<std::uint64_t>{1}) << peer_to_peer;
+    EXPECT_EQ(ends.client->post({.id = 3, .operation = Operation::rdma_write}), RdmapStream::Posted::taken);
+    ends.run(runtime::second);
+    EXPECT_TRUE(ends.client->stream->is_operational() && ends.server->stream->is_operational());
+  }
+}
+
 // Revision 1 is asked for: no enhanced data either way. RFC 5044 3; RFC 6581 6; RFC 6581 10.
 TEST(StartupTest, revision_1) {
   Settings settings;

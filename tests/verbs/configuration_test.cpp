@@ -18,6 +18,9 @@ TEST(Configuration, of_the_example_is_the_default) {
   EXPECT_EQ(read->terms.markers, defaults.terms.markers);
   EXPECT_EQ(read->terms.revision, defaults.terms.revision);
   EXPECT_EQ(read->terms.peer_to_peer, defaults.terms.peer_to_peer);
+  EXPECT_EQ(read->terms.first_fpdu_delay, defaults.terms.first_fpdu_delay);
+  EXPECT_EQ(read->terms.await_first_fpdu, defaults.terms.await_first_fpdu);
+  EXPECT_EQ(read->terms.refused_retry, defaults.terms.refused_retry);
   EXPECT_EQ(read->startup.startup_timeout, defaults.startup.startup_timeout);
   EXPECT_EQ(read->startup.close_timeout, defaults.startup.close_timeout);
   EXPECT_EQ(read->startup.half_open, defaults.startup.half_open);

@@ -65,6 +65,18 @@ class Rping(Programs):
     def test_ping_of_revision_1(self):
         self.rping(client_config=config("revision: 1\n"))
 
+    def test_a_server_that_comes_late(self):
+        self.need("rping")
+        port = programs.free_port()
+        common = ["-a", HOST, "-p", port, "-C", 1, "-v"]
+        client = programs.Run(IWARP_RUN, "rping", "-c", *common, config=config("refused_retry: 60s\n"))
+        self.addCleanup(client.end)
+        programs.time.sleep(0.3)
+        server = programs.Run(IWARP_RUN, "rping", "-s", *common)
+        self.addCleanup(server.end)
+        self.assertEqual(client.wait(), 0, client.text())
+        self.assertIn("ping data: rdma-ping-0", client.text())
+
 
 class Ids(Programs):
     def test_ucmatose_connects_and_disconnects(self):
