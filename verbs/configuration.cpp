@@ -14,8 +14,8 @@ using settings::Tree;
 
 constexpr std::uint64_t max_file_bytes = 1U << 20;
 constexpr runtime::TimeNs longest = 3600 * runtime::second;
-const std::vector<std::string_view> terms_keys{"crc", "markers", "revision", "peer_to_peer", "first_fpdu_delay",
-                                               "await_first_fpdu", "refused_retry"};
+const std::vector<std::string_view> terms_keys{
+    "crc", "markers", "revision", "peer_to_peer", "first_fpdu_delay", "await_first_fpdu", "refused_retry"};
 
 void read_terms(const MapReader& map, Terms& terms) {
   map.optional("crc", terms.crc, settings::read_bool);

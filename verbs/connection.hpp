@@ -32,7 +32,8 @@ struct Depths {
 /// With programs and peers that are not ready at once.
 struct Patience {
   runtime::TimeNs first_fpdu_delay = 0;  // the user is told so long after the start-up is over
-  runtime::TimeNs refused_retry = 0;     // who refuses the connection, or closes it without a Reply, is asked again; of the end that asks
+  runtime::TimeNs refused_retry =
+      0;  // who refuses the connection, or closes it without a Reply, is asked again; of the end that asks
 };
 
 /// Inside. Process has it, and destroys it when it is over.

@@ -26,7 +26,8 @@ int errno_of(streams::Reason reason) {
 PortListener::PortListener(Process& process, PortUser& user, const Terms& terms, std::size_t backlog)
     : process_(process), user_(&user), config_(process.configuration().startup),
       services_(process.host().services(config_)),
-      listener_(services_, *this, {.wants_markers = terms.markers, .crc = terms.crc, .awaits_first_fpdu = terms.await_first_fpdu},
+      listener_(services_, *this,
+                {.wants_markers = terms.markers, .crc = terms.crc, .awaits_first_fpdu = terms.await_first_fpdu},
                 backlog) {}
 
 int PortListener::listen(const streams::Address& at) {

@@ -135,7 +135,7 @@ TEST(StartupTest, client_server_waits) {
   EXPECT_EQ(ends.server->completed_ids(), std::vector<std::uint64_t>{2});
 }
 
-// Ruling M-28, against RFC 5044 7.1.2 rule 4 by the user's choice: the server sends behind its Reply, with RTR only then.
+// Ruling M-28, against RFC 5044 7.1.2 rule 4 by the user's choice: the server sends behind its Reply.
 TEST(StartupTest, server_that_does_not_wait) {
   for (const bool peer_to_peer : {false, true}) {
     Settings settings;
