@@ -19,6 +19,10 @@ IWARP_RUN, GUEST_FOLDER = sys.argv[1:3]
 SKIPPED = 77
 
 
+# siw that is asked misses a message that comes at once (ruling M-5): on a busy machine, in a guest under emulation, also after 50 ms.
+DELAYED = "first_fpdu_delay: 300ms\n"
+
+
 class Siw(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -57,7 +61,8 @@ class Siw(unittest.TestCase):
         self.assertEqual(run.wait(), 0, run.text())
         return there
 
-    def rping_asks(self, text="{}\n", options=()):
+    def rping_asks(self, text="", options=()):
+        text += DELAYED
         words = ["rping", "-c", "-a", "127.0.0.1", "-p", self.port, "-C", 3, "-v", *options]
         shown = self.ours_asks(words, f"rping -s -a 10.0.2.15 -p {self.port} -C 3 {' '.join(map(str, options))}", text)
         self.assertEqual(shown.count("ping data: rdma-ping-"), 3, shown)
@@ -153,9 +158,8 @@ class Measurement(Siw):
         self.assertRegex(shown, RESULTS)
 
 
-# siw that is asked misses a message that comes at once (ruling M-5), siw that asks waits where its program does (M-28), and perftest's
-# server listens anew for its second connection.
-PATIENT = "first_fpdu_delay: 50ms\nawait_first_fpdu: false\nrefused_retry: 20s\n"
+# siw that asks waits where its program does (ruling M-28), and perftest's server listens anew for its second connection.
+PATIENT = DELAYED + "await_first_fpdu: false\nrefused_retry: 20s\n"
 RESULTS = r"#bytes.*\n *4096 +50 "  # and figures behind
 MEASURED = ("ib_send_bw", "ib_write_bw", "ib_read_bw", "ib_send_lat", "ib_write_lat", "ib_read_lat")
 

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""What verbs programs send, as Wireshark's MPA, DDP and RDMAP dissectors read it: well formed, each CRC right, as many FPDUs as
+the program makes.
+
+usage: capture_test.py IWARP_RUN [CASE...]        exit status 77: skipped, the reason is printed
+"""
+
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import programs
+
+IWARP_RUN = Path(sys.argv.pop(1))
+HOST, SKIPPED = "127.0.0.1", 77
+WRONG = "_ws.malformed || iwarp_mpa.bad_length || iwarp_ddp.rsvd != 0"
+
+
+class Capture:
+    """The TCP segments of a port of the loopback interface."""
+
+    def __init__(self, port):
+        self.folder = tempfile.TemporaryDirectory(prefix="iwarp-capture-")
+        self.file = Path(self.folder.name, "tcp.pcap")
+        self.process = subprocess.Popen(["tcpdump", "-i", "lo", "-U", "-B", "65536", "-w", self.file, "tcp", "port", str(port)],
+                                        stderr=subprocess.PIPE, text=True)
+        self.begun = any("listening on" in line for line in self.process.stderr)  # it says no more, or ends
+
+    def end(self):
+        programs.time.sleep(0.5)  # the last segments are on their way to tcpdump
+        self.process.terminate()
+        self.process.communicate()
+
+    def read(self, *options):
+        # The octets of a Send are its program's; tshark takes some for RPC.
+        words = ["tshark", "--disable-protocol", "rpcordma", "-r", self.file, *options]
+        return subprocess.run(words, capture_output=True, text=True, check=True, timeout=programs.PATIENCE_S).stdout
+
+
+def capture_or_skip(port):
+    capture = Capture(port)
+    if capture.begun:
+        return capture
+    raise unittest.SkipTest("tcpdump may not capture on lo (root, or CAP_NET_RAW)")
+
+
+class Captures(unittest.TestCase):
+    def captured(self, server, client, port):
+        capture = capture_or_skip(port)
+        try:
+            (server_status, server_text), (client_status, client_text) = programs.pair(IWARP_RUN, port, server, client)
+        finally:
+            capture.end()
+        self.addCleanup(capture.folder.cleanup)
+        self.assertEqual((server_status, client_status), (0, 0), f"{server_text}\n{client_text}")
+        self.assertEqual(capture.read("-Y", WRONG), "")
+        self.assertNotIn("Bad CRC32", capture.read("-V"))
+        lengths = capture.read("-T", "fields", "-e", "iwarp_mpa.ulpdulength").replace(",", "\n").split()
+        return len(lengths)
+
+    def test_rping(self):
+        port, pings = programs.free_port(), 20
+        common = ["-a", HOST, "-p", port, "-C", pings]
+        # The RTR indication; then for each ping three Sends of the advertisements and "go", RDMA Read Request and Response,
+        # RDMA Write, and the Send behind it.
+        self.assertEqual(self.captured(["rping", "-s", *common], ["rping", "-c", *common], port), 1 + 7 * pings)
+
+    def test_latency_of_sends(self):
+        port, sends = programs.free_port(), 100
+        common = ["-R", "-F", "-p", port, "-s", 64, "-n", sends]
+        counted = self.captured(["ib_send_lat", *common], ["ib_send_lat", *common, HOST], port)
+        self.assertGreaterEqual(counted, 2 * sends + 2)  # and what perftest tells itself
+
+
+if __name__ == "__main__":
+    missing = programs.missing("rping", "ib_send_lat", "tcpdump", "tshark")
+    if missing:
+        print(f"skipped: there is no {missing[0]} on this machine (tools/setup --test installs it)")
+        sys.exit(SKIPPED)
+    unittest.main(verbosity=2)
