@@ -138,6 +138,7 @@ struct Record {
       0;  // what comes later is given up: R_A_TOV, where a port uses class 2 E_D_TOV (FC-VI B.2.6.1 rule 8e)
   FaultList faults;
   std::size_t faults_applied = 0;
+  runtime::TimeNs stalled_until = 0;  // a stream stood still for good, until the faults healed; 0: none did
   bool port_befallen = false;  // what the scenario's own faults did to ports, links or switches, is not in that list
   std::uint64_t digest = 0;    // of the course: frames in their order, results
 };

@@ -233,6 +233,7 @@ void World::begin_faults() {
 void World::end_faults() {
   if (own_faults_) {
     own_faults_->heal();
+    if (held_back_ == runtime::never) record_.stalled_until = scheduler_.now();
     network_->release_segments();
     background_->stop();
     record_.port_befallen = credit_lost_ || befell_port();

@@ -94,6 +94,7 @@ class Draw {
   std::string backgrounds();
   std::string fault();
   std::string frame_fault();
+  std::string overtaken_data();
   std::string login_fault();
   std::string port_fault();
   std::string port_fault_at_login();
@@ -105,7 +106,7 @@ class Draw {
   Random random_, later_, hosts_;
   Kind kind_ = Kind::Fabric;
   std::size_t ports_ = 2, switches_ = 1, isls_ = 0, workloads_ = 1;
-  bool loop_ = false, class_2_ = false, large_ = false, far_ = false;
+  bool loop_ = false, out_of_order_ = false, class_2_ = false, large_ = false, far_ = false;
   bool tiny_ = false, checked_ = false;  // of hosts: octet by octet, so messages are short; all ask for the CRC
   std::vector<bool> on_loop_;
 };

@@ -50,7 +50,8 @@ std::string Draw::topology() {
   far_ = latency == "20ms";
   sometimes(map, 50, "bb_credit", {"1", "2", "3", "8", "64"});
   sometimes(map, 30, "processing_time", {"100ns", "5us", "100us"});
-  if (kind_ == Kind::Fabric) sometimes(map, 35, "in_order", {"false"});
+  out_of_order_ = kind_ == Kind::Fabric && chance(35);
+  if (out_of_order_) map.add("in_order", "false");
   joins(map);
   if (loop_) map.add("loops", "[{name: loop}]");
   return map.text();
@@ -253,6 +254,16 @@ std::string Draw::frame_fault() {
   return map.text();
 }
 
+/// Where the fabric promises no order: the frames of messages are what it matters to.
+std::string Draw::overtaken_data() {
+  Map map;
+  map.add("action", "reorder").add("message", one_of({"FCVI_SEND_RQST", "FCVI_WRITE_RQST", "FCVI_READ_RESP"}));
+  map.add("from", "0");
+  turns(map);
+  sometimes(map, 50, "frames", {"1", "2", "3"});
+  return map.add("longest_hold", one_of({"1ms", "100ms"})).text();
+}
+
 /// What passes at a port's link while it logs in and registers, and how often at least.
 struct AtLogin {
   std::string_view message;
@@ -349,7 +360,10 @@ std::string Draw::backgrounds() {
   return list.empty() ? list : "background:\n" + list;
 }
 
-std::string Draw::fault() { return chance(70) ? frame_fault() : port_fault(); }
+std::string Draw::fault() {
+  if (out_of_order_ && chance(30)) return overtaken_data();
+  return chance(70) ? frame_fault() : port_fault();
+}
 
 std::string Draw::scenario() {
   if (hosts_.below(100) < 20) return scenario_of_hosts();
