@@ -331,6 +331,22 @@ TEST_F(DecodeTest, frames_that_do_not_parse_are_described) {
   EXPECT_NE(decode(write(pcap(225, record("abc", 3)))).find("truncated"), std::string::npos);
 }
 
+// `tcpdump -i any` has a header of Linux' own in place of Ethernet's, in two forms.
+TEST_F(DecodeTest, captures_of_all_interfaces_are_read) {
+  const std::string address("\x02\0\0\0\0\x01\0\0", 8);
+  const std::string first = std::string("\0\0\0\1\0\6", 6) + address + std::string("\x08\0", 2);
+  const std::string second = std::string("\x08\0\0\0\0\0\0\1\0\1\0\6", 12) + address;
+  const std::string ip("\x45\0\0\x28\0\0\0\0\x40\x06\0\0\x7F\0\0\1\x7F\0\0\2", 20);
+  const std::string syn("\x9C\x40\x21\x1A\0\0\0\1\0\0\0\0\x50\x02\0\0\0\0\0\0", 20);
+  for (const auto& [type, header] : {std::pair(113U, first), std::pair(276U, second)}) {
+    const auto size = static_cast<std::uint32_t>(header.size() + 40);
+    const std::string text = decode(write(pcap(type, record(header + ip + syn, size) + record("abc", 3))));
+    EXPECT_EQ(error, "");
+    EXPECT_NE(text.find("127.0.0.1:40000 > 127.0.0.2:8474 SYN"), std::string::npos) << text;
+    EXPECT_NE(text.find("cooked capture truncated: header"), std::string::npos) << text;
+  }
+}
+
 TEST_F(DecodeTest, broken_files_name_file_and_frame) {
   decode(folder + "/none.pcap");
   EXPECT_EQ(error, folder + "/none.pcap: No such file or directory");

@@ -21,11 +21,10 @@ constexpr std::size_t vlan_tag_bytes = 4;
 
 /// Where these bytes lie in the packet; none: elsewhere, as those of a message that came in several frames.
 std::optional<std::size_t> offset_of(const Seen& seen, wire::Bytes bytes) {
-  const bool tagged = !seen.frame.untagged.empty();
-  const std::vector<std::uint8_t>& all = tagged ? seen.frame.untagged : seen.packet.data;
+  const std::vector<std::uint8_t>& all = seen.frame.untagged.empty() ? seen.packet.data : seen.frame.untagged;
   const std::less_equal<> before;
   if (!before(all.data(), bytes.data()) || !before(bytes.data() + bytes.size(), all.data() + all.size())) return {};
-  return static_cast<std::size_t>(bytes.data() - all.data()) + (tagged ? vlan_tag_bytes : 0);
+  return static_cast<std::size_t>(bytes.data() - all.data()) + seen.packet.data.size() - all.size();
 }
 
 Place place_of(const Seen& seen, wire::Bytes bytes) {
@@ -37,6 +36,8 @@ void add_carriage(List& list, const Seen& seen) {
   const Frame& frame = seen.frame;
   if (frame.ethernet) {
     Field ethernet{"Ethernet", "", LayoutFields(*frame.ethernet, 0).list()};
+    if (is_cooked(seen.packet.link_type))  // it stands there in another form
+      for (Field& field : ethernet.fields) field.place = {};
     if (frame.vlan && !ethernet.fields.empty()) ethernet.fields.back().place.offset += vlan_tag_bytes;
     if (frame.vlan) {
       add(ethernet.fields, "vlan", std::to_string(frame.vlan->id));

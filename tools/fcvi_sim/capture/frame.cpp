@@ -119,6 +119,26 @@ void read_ethernet(Frame& frame, wire::Bytes bytes, std::size_t missing) {
   read_untagged(frame, untagged, missing);
 }
 
+/// Linux' own header of a capture of all interfaces (LINKTYPE_LINUX_SLL, _SLL2): the sender's address and the type
+/// stand there, the destination does not.
+void read_cooked(Frame& frame, wire::Bytes bytes, bool second_form, std::size_t missing) {
+  const std::size_t header_bytes = second_form ? 20 : 16, type_at = second_form ? 0 : 14;
+  const std::size_t address_at = second_form ? 12 : 6;
+  if (bytes.size() < header_bytes) {
+    frame.trouble = "cooked capture truncated: header";
+    return;
+  }
+  wire::EthernetHeader header{};
+  std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(address_at), header.source.bytes.size(),
+              header.source.bytes.begin());
+  header.type = static_cast<wire::EtherType>(wire::load_big<2>(bytes.data() + type_at));
+  frame.ethernet = header;
+  frame.untagged.resize(wire::EthernetHeader::size());
+  header.write(frame.untagged);
+  frame.untagged.insert(frame.untagged.end(), bytes.begin() + static_cast<std::ptrdiff_t>(header_bytes), bytes.end());
+  read_untagged(frame, frame.untagged, missing);
+}
+
 /// Ordered sets of four bytes around the frame, the CRC before EOF.
 void read_delimited(Frame& frame, wire::Bytes bytes, std::size_t missing) {
   if (bytes.size() < delimiter_bytes) {
@@ -150,6 +170,8 @@ Frame take_apart(const Packet& packet) {
   const std::size_t missing = packet.original_bytes - std::min(packet.original_bytes, bytes.size());
   switch (packet.link_type) {
     case LinkType::ethernet: read_ethernet(frame, bytes, missing); return frame;
+    case LinkType::linux_cooked: read_cooked(frame, bytes, false, missing); return frame;
+    case LinkType::linux_cooked_2: read_cooked(frame, bytes, true, missing); return frame;
     case LinkType::fc: read_fc(frame, bytes, missing); return frame;
     case LinkType::fc_with_delimiters: read_delimited(frame, bytes, missing); return frame;
   }

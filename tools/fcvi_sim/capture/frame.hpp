@@ -39,7 +39,8 @@ struct Frame {
   wire::Bytes data_field;                // without fill bytes
   std::size_t data_field_bytes = 0;      // on the wire, without fill bytes
   std::optional<wire::fip::FipMessage> fip;
-  std::vector<std::uint8_t> untagged;  // the packet without its VLAN tag; the views refer to it where there is one
+  /// The packet without its VLAN tag, or with an Ethernet header in place of Linux' own; the views refer to it.
+  std::vector<std::uint8_t> untagged;
   std::string trouble;  // why it is neither, or what is wrong with the header: "FCoE malformed: truncated: version"
 
   /// A port takes it: its CRC is right, and it was not marked as invalid on its way.

@@ -9,9 +9,18 @@
 namespace sim::capture {
 
 /// As the registry of link types numbers them.
-enum class LinkType : std::uint32_t { ethernet = 1, fc = 224, fc_with_delimiters = 225 };
+enum class LinkType : std::uint32_t {
+  ethernet = 1,
+  linux_cooked = 113,  // of all interfaces at once: `tcpdump -i any`
+  fc = 224,
+  fc_with_delimiters = 225,
+  linux_cooked_2 = 276,
+};
+[[nodiscard]] constexpr bool is_cooked(LinkType type) {
+  return type == LinkType::linux_cooked || type == LinkType::linux_cooked_2;
+}
 [[nodiscard]] constexpr bool is_known(LinkType type) {
-  return type == LinkType::ethernet || type == LinkType::fc || type == LinkType::fc_with_delimiters;
+  return type == LinkType::ethernet || type == LinkType::fc || type == LinkType::fc_with_delimiters || is_cooked(type);
 }
 
 /// Of the port at which it was captured.

@@ -160,7 +160,8 @@ bool Reading::next(Seen& seen) {
   if (seen.same == 0 && !seen.frame.is_fc_vi() && seen.frame.counts()) note_grant(seen);
   if (is_behind_gap(seen.packet)) tracker_.frames_missing();
   if (!seen.frame.header) {
-    if (seen.frame.ethernet && !seen.frame.fip) seen.tcp = tcp_.read(seen.packet.data);
+    if (seen.frame.ethernet && !seen.frame.fip)
+      seen.tcp = tcp_.read(seen.frame.untagged.empty() ? seen.packet.data : seen.frame.untagged);
     if (seen.tcp) seen.frame.trouble = to_string(*seen.tcp);
     return true;
   }
