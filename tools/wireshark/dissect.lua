@@ -297,13 +297,6 @@ do
   -- Whether nobody sees more of a frame than its line.
   function dissect.is_quiet(tree, visited) return not has_window and not visited and not asks(tree, false) end
 
-  -- A short message or its response, when it is read for the first time.
-  function dissect.short(pinfo, text)
-    local columns = pinfo.cols
-    columns.protocol, columns.info = "FC-VI", text
-    return true
-  end
-
   -- A frame that is expected next in a message, when it is read for the first time. False: more is to be shown.
   function dissect.next_frame(pinfo, tree, flow, parameter, payload)
     if has_window or asks(tree, false) then return false end

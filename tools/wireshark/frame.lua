@@ -28,6 +28,13 @@ do
   -- Wireshark's look-up of a method takes longer than most methods: those of every frame are looked up once.
   local raw_of
 
+  -- The same of an attribute, as a function of the object. Where Wireshark keeps them elsewhere than it does now, by its name.
+  function frame.getter(object, name)
+    local class = getmetatable(object)
+    local getters = type(class) == "table" and rawget(class, "__getters")
+    return type(getters) == "table" and getters[name] or function(of) return of[name] end
+  end
+
   -- One table for all frames, since none is kept: a new one for each would take much of the time.
   local shared = {}
 

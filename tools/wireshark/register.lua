@@ -4,7 +4,7 @@
 -- in the middle of a Sequence. So the plugin stands in front of it: FCoE and both link types come here, go to
 -- Wireshark's own dissector first, and are then read once more.
 -- The tables of a capture live as long as it is open: to walk through them often finds nothing.
-collectgarbage("setpause", 400)
+collectgarbage("setpause", 1000)
 
 do
   local band, pcall = bit32.band, pcall
@@ -90,19 +90,8 @@ do
   end
 
   local headers, least = frame.header_bytes + wire.messages.device_header.size, frame.header_bytes + 16
-  -- The flow of which the frame may be the next one, or the lane of short messages of which it may be, and its headers.
-  local function expected(tvb, pinfo, at, length, behind, is_whole)
-    if not is_whole or length < least or not track.expects() then return nil end
-    local there = length + behind  -- more than 40 bytes, of which Lua would keep one of each, if there are
-    local raw = frame.bytes(tvb, at, there < headers and there or headers)
-    return track.expected(raw, view_of[pinfo.p2p_dir] or "u"), raw
-  end
   -- Whether it is, and is shown by that.
   local function next_frame(pinfo, tree, flow, raw, number, length)
-    if flow.is_short then
-      local text = track.take_short(flow, raw, number, pinfo.rel_ts, length)
-      return text and dissect.short(pinfo, text)
-    end
     local payload = length - headers
     local parameter = payload > 0 and track.read_next(flow, raw, number, payload)
     return parameter and dissect.next_frame(pinfo, tree, flow, parameter, payload)
@@ -117,12 +106,6 @@ do
     goes_to = receiver
     types:add(0, receiver)
   end
-  -- Whether nobody sees where the payload of the frame went.
-  local function is_unseen(flow, number, tree)
-    if not flow or not flow.is_short or track.has_record(number) then return false end
-    if shows_data == nil then shows_data = tree:referenced(data) end
-    return not shows_data
-  end
 
   -- Wireshark would put the frames of a FC-VI Sequence together with their Device_Headers, and take the SEQ_CNTs of the
   -- next Sequence of the Exchange, which go on, for an overlap. So it does not for FC-VI's frames, whatever the preference.
@@ -135,20 +118,41 @@ do
     return pcall(call, fc_alone, tvb(before, there):tvb(), pinfo, tree)
   end
 
+  -- Attributes of a frame and methods of a Tvb that are asked of every frame.
+  local reported_of, captured_of, number_of, time_of, direction_of, columns_of
+  local function find_attributes(tvb, pinfo)
+    reported_of, captured_of = tvb.reported_len, tvb.len
+    number_of, time_of = frame.getter(pinfo, "number"), frame.getter(pinfo, "rel_ts")
+    direction_of, columns_of = frame.getter(pinfo, "p2p_dir"), frame.getter(pinfo, "cols")
+  end
+
+  -- A frame that may be of a lane of short messages. What Wireshark's dissector returned; whether the lane took the frame.
+  local function short_frame(lane, raw, call, original, is_bad, tvb, pinfo, tree, number, length, captured)
+    local outer = is_fc_vi
+    is_fc_vi = lane
+    if goes_to ~= data then hand_payload(data) end
+    local good, result = pcall(call, original, tvb, pinfo, tree)
+    is_fc_vi = outer
+    if not good then error(result, 0) end
+    if drop_count() or any_expert() or is_bad(tvb, false, captured, captured) then return result, false end
+    local text = lane.take(lane, raw, number, time_of(pinfo), length)
+    if not text then return result, false end
+    local columns = columns_of(pinfo)
+    columns.protocol, columns.info = "FC-VI", text
+    return result, true
+  end
+
   -- `original`: Wireshark's dissector; `before`, `behind`: bytes around the frame. `looks_behind`: it reads those behind, there or not.
   local function stand_in(original, before, behind, is_bad, looks_behind)
-    local call, reported_of, captured_of = original.call, nil, nil  -- the latter two are methods of a Tvb
-    return function(tvb, pinfo, tree)
-      if not captured_of then reported_of, captured_of = tvb.reported_len, tvb.len end
-      local reported, captured = reported_of(tvb), captured_of(tvb)
-      local length = reported - before - behind
-      local flow, raw = expected(tvb, pinfo, before, length, behind, captured == reported)
+    local call = original.call
+
+    local function dissect_frame(flow, raw, tvb, pinfo, tree, length, reported, captured)
       local h = not flow and length > 0 and frame.parse(tvb, before, length, captured - before)
-      local number, outer = flow and pinfo.number, is_fc_vi
+      local outer = is_fc_vi
       is_fc_vi, parsed = flow or h and h.type == wire.type and band(h.r_ctl, 0xF0) == 0, false
-      local reassembles = is_fc_vi and fc_reassembles and (flow and not flow.is_short or h and (h.seq_cnt ~= 0 or not h.ends_sequence))
+      local reassembles = is_fc_vi and fc_reassembles and (flow or h and (h.seq_cnt ~= 0 or not h.ends_sequence))
       if reassembles then set_preference("fc.reassemble", false) end
-      if is_fc_vi then hand_payload(is_unseen(flow, number, tree) and data or fcvi) end
+      if is_fc_vi and goes_to ~= fcvi then hand_payload(fcvi) end
       local good, result
       if captured < reported and (looks_behind or not is_fc_vi) then
         good, result = call_cut(call, tvb, pinfo, tree, before, math.min(captured - before, length))
@@ -157,13 +161,43 @@ do
         good, result = pcall(call, original, tvb, pinfo, tree)
       end
       if reassembles then set_preference("fc.reassemble", true) end
-      local is_shown = flow and is_clean(tvb, is_bad, reported, captured) and next_frame(pinfo, tree, flow, raw, number, length)
+      local is_shown = flow and is_clean(tvb, is_bad, reported, captured) and next_frame(pinfo, tree, flow, raw, number_of(pinfo), length)
       -- A frame within the frame took its place.
       if not is_shown and (flow or parsed) then h = frame.parse(tvb, before, length, captured - before) end
       if not is_shown and h then fc_frame(pinfo, tree, h, is_bad, tvb, reported, captured) end
       is_fc_vi, parsed = outer, true
       if not good and not tostring(result):find("Malformed", 1, true) then error(result, 0) end
       return good and result or captured
+    end
+
+    -- Of a short message or its response.
+    local function dissect_short(lane, raw, tvb, pinfo, tree, length, captured)
+      local number = number_of(pinfo)
+      if shows_data == nil then shows_data = tree:referenced(data) end
+      if shows_data or not has_items or lane.records[number] then
+        return dissect_frame(nil, nil, tvb, pinfo, tree, length, captured, captured)
+      end
+      local result, is_taken = short_frame(lane, raw, call, original, is_bad, tvb, pinfo, tree, number, length, captured)
+      if is_taken then return result end
+      local outer = is_fc_vi
+      is_fc_vi = true
+      fc_frame(pinfo, tree, frame.parse(tvb, before, length, captured - before), is_bad, tvb, captured, captured)
+      is_fc_vi = outer
+      return result
+    end
+
+    return function(tvb, pinfo, tree)
+      if not reported_of then find_attributes(tvb, pinfo) end
+      local reported, captured = reported_of(tvb), captured_of(tvb)
+      local length = reported - before - behind
+      local flow, raw
+      if captured == reported and length >= least and track.expects() then
+        local there = length + behind  -- more than 40 bytes, of which Lua would keep one of each, if there are
+        raw = frame.bytes(tvb, before, there < headers and there or headers)
+        flow = track.expected(raw, view_of[direction_of(pinfo)] or "u")
+        if flow and flow.is_short then return dissect_short(flow, raw, tvb, pinfo, tree, length, captured) end
+      end
+      return dissect_frame(flow, raw, tvb, pinfo, tree, length, reported, captured)
     end
   end
 

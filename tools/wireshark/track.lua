@@ -157,7 +157,7 @@ do
   function track.expected(raw, view)
     return state.expecting > 0 and flows.expected(raw, view) or state.has_shorts and shorts.lane(raw, view)
   end
-  track.learn_short, track.take_short = shorts.learn, shorts.take
+  track.learn_short = shorts.learn
   -- A frame that is expected next in a message, when it is read for the first time: its relative offset, nil if it is none.
   function track.read_next(flow, raw, number, payload)
     local view, first = flow.view, first_of(raw, flow.view)
@@ -237,7 +237,6 @@ do
     end
     return record
   end
-  function track.has_record(number) return state.records[number] ~= nil end
   function track.connections() return state.connections end
 
   function track.reset() known.reset() end

@@ -41,51 +41,49 @@ do
     return lane.text .. lane.last[rest] .. ", at " .. hex[a] .. hex[b] .. hex[c] .. hex[d] .. hex[e] .. hex[f] .. "h" .. lane.behind
   end
 
-  -- ---- frames of a lane
-  -- Whether what stands behind the message number is as it should be. Most messages have the length of the one before. No bytes that
-  -- are new with each frame become a string: Lua would keep it as it keeps words.
+  -- ---- frames of a lane: in one function each, for a call takes as long as what most of these do
+  -- A message of another length than the one before, or with a fixed part that is not compared with its length. No bytes that are new
+  -- with each frame become a string: Lua would keep it as it keeps words.
   local function has_parameters(lane, raw, length)
     if length < lane.bytes or sub(raw, parameter_from, lane.fixed_to) ~= lane.fixed then return false end
-    if length == lane.length and (lane.is_answer or sub(raw, length_from, headers) == lane.total) then return true end
-    if lane.is_answer then return false end
+    if length == lane.length and sub(raw, length_from, headers) == lane.total then return true end
     local total = number_at(raw, length_from)
     if length ~= lane.bytes + total or total == 0 or total > lane.most then return false end
     lane.length, lane.total = length, sub(raw, length_from, headers)
-    return true
-  end
-
-  local function request(lane, raw, id, number)
-    local to, awaited, requests = lane.to, lane.awaited, lane.requests
-    if id ~= awaited.id or not awaited.message.complete or to.messages[id] or requests[id] then return false end
-    if lane.is_answered then
-      local open, window = to.open + 1, to.connection.window
-      if window and open > window then return false end
-      to.open, state.open[number] = open, open
-    end
-    awaited.id = (id + 1) % 4294967296
-    local high, low = byte(raw, 17, 18)  -- OX_ID
-    requests[id], lane.list[lane.key + high * 256 + low] = number, number
-    return true
-  end
-
-  local function response(lane, raw, id, number)
-    local to, responses = lane.to, lane.responses
-    local request_number, high, low = lane.requests[id], byte(raw, 17, 18)
-    if not request_number or responses[id] or to.open == 0 or lane.list[lane.key + high * 256 + low] ~= request_number then
-      return false
-    end
-    to.open, responses[id] = to.open - 1, number
+    lane.same = lane.fixed_to == address_to and lane.fixed .. lane.total
     return true
   end
 
   -- Takes the frame, if it is of the lane: then the words of the Info column, else nil. `length`: of the frame.
-  function shorts.take(lane, raw, number, time, length)
-    local records = state.records
-    if records[number] or not has_parameters(lane, raw, length) then return nil end
+  local function request(lane, raw, number, time, length)
     local a, b, c, d = byte(raw, id_at, id_at + 3)
     local id = ((a * 256 + b) * 256 + c) * 256 + d
-    if not lane.take(lane, raw, id, number) then return nil end
-    records[number], state.short_raws[number], state.short_times[number] = lane, raw, time
+    local to, awaited, requests, records = lane.to, lane.awaited, lane.requests, lane.records
+    if id ~= awaited.id or records[number] or requests[id] or not awaited.message.complete or to.messages[id] then return nil end
+    local same = lane.same  -- all that is equal in messages without an address
+    if not (same and length == lane.length and sub(raw, parameter_from, headers) == same) and not has_parameters(lane, raw, length) then
+      return nil
+    end
+    if lane.is_answered then
+      local open, window = to.open + 1, lane.window
+      if window and open > window then return nil end
+      to.open, lane.open[number] = open, open
+    end
+    awaited.id = id == 4294967295 and 0 or id + 1
+    requests[id], lane.list[lane.key + lane.ox_id] = number, number
+    records[number], lane.raws[number], lane.times[number] = lane, raw, time
+    return text_of(lane, raw, id)
+  end
+
+  local function response(lane, raw, number, time, length)
+    local a, b, c, d = byte(raw, id_at, id_at + 3)
+    local id = ((a * 256 + b) * 256 + c) * 256 + d
+    local to, responses, records = lane.to, lane.responses, lane.records
+    local request_number = lane.requests[id]
+    if not request_number or length ~= lane.length or records[number] or responses[id] or to.open == 0 or
+        lane.list[lane.key + lane.ox_id] ~= request_number or sub(raw, parameter_from, lane.fixed_to) ~= lane.fixed then return nil end
+    to.open, responses[id] = to.open - 1, number
+    records[number], lane.raws[number], lane.times[number] = lane, raw, time
     return text_of(lane, raw, id)
   end
 
@@ -125,7 +123,8 @@ do
       return
     end
     lane.is_short, lane.to, lane.view, lane.iu, lane.df_ctl, lane.name = true, to, view, h.iu, h.df_ctl, h.iu.name .. " msg "
-    lane.requests, lane.responses = to.requests, to.responses
+    lane.requests, lane.responses, lane.window = to.requests, to.responses, to.connection.window
+    lane.records, lane.raws, lane.times, lane.open = state.records, state.short_raws, state.short_times, state.open
     lane.take = lane.is_answer and response or request
     local prefix = sub(raw, 1, prefix_to)
     state.shorts[prefix] = state.shorts[prefix] or {}
@@ -138,8 +137,10 @@ do
     local list = state.shorts[sub(raw, 1, prefix_to)]
     local lane = list and list[sub(raw, handle_from, handle_to)]
     if not lane or lane.view ~= view then return nil end
-    local df_ctl, count_1, count_2, _, _, _, _, a, b, c, d = byte(raw, 14, 24)
-    return df_ctl == lane.df_ctl and count_1 + count_2 + a + b + c + d == 0 and lane
+    local df_ctl, count_1, count_2, high, low, _, _, a, b, c, d = byte(raw, 14, 24)
+    if df_ctl ~= lane.df_ctl or count_1 + count_2 + a + b + c + d ~= 0 then return nil end
+    lane.ox_id = high * 256 + low
+    return lane
   end
 
   -- ---- what is made of them when it is asked for
