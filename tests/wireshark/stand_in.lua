@@ -15,7 +15,7 @@ base = setmetatable({}, {__index = function(_, name) return name end})
 frametype, expert = base, {group = base, severity = base}
 ProtoField = setmetatable({}, {__index = function(_, kind) return function() return kind end end})
 ProtoExpert = {new = function(filter) return filter end}
-Pref = {bool = function(_, value) return value end, uint = function(_, value) return value end}
+Pref = {bool = function(_, value) return value end, uint = function(_, value) return value end, string = function(_, value) return value end}
 wtap = {FIBRE_CHANNEL_FC2 = 121, FIBRE_CHANNEL_FC2_WITH_FRAME_DELIMS = 122}
 Dissector = {get = function() return {} end}
 -- The items that Wireshark makes of a frame.
