@@ -71,7 +71,11 @@ class TestRuntime final : public Runtime {
   bool wait(EventCount& point, std::uint32_t key, TimeNs deadline) override {
     return futex_wait(point.epoch(), key, deadline);
   }
-  void set_alarm(TimeNs, TimeNs) override {}
+  void set_alarm(TimeNs at, TimeNs now) override {
+    if (alarm_ <= now || at < alarm_) alarm_ = at;
+  }
+  /// With the engine's lock: when it rings next.
+  [[nodiscard]] TimeNs alarm() const { return alarm_; }
   [[nodiscard]] std::size_t slice_events() const override { return 64; }
   void call_service() override {
     {
@@ -92,6 +96,7 @@ class TestRuntime final : public Runtime {
   std::mutex mutex_;
   std::condition_variable called_;
   std::thread service_;
+  TimeNs alarm_ = runtime::never;
   unsigned calls_ = 0, served_ = 0;
   bool stop_ = false;
 };
@@ -116,6 +121,29 @@ TEST(Engine, rings_are_served_at_once_by_who_rings_when_nobody_is_inside) {
   engine.ring(source);
   EXPECT_EQ(source.taken, 3u);
   EXPECT_EQ(runtime.calls(), 0u);
+}
+
+// An alarm of an event that was cancelled rings for nothing, and then the one of the next event is set.
+TEST(Engine, alarm_of_a_cancelled_event_makes_way_for_the_next) {
+  TestRuntime runtime;
+  Engine engine(runtime);
+  constexpr TimeNs soon = 2 * runtime::millisecond, late = 3600 * runtime::second;
+  engine.enter();
+  Ticker first(engine.scheduler(), 1), second(engine.scheduler(), 1);
+  const TimeNs start = monotonic_now();
+  engine.scheduler().schedule(first, start + soon);
+  engine.scheduler().schedule(second, start + late);
+  engine.leave();
+  EXPECT_EQ(runtime.alarm(), start + soon);
+  engine.enter();
+  engine.scheduler().cancel(first);
+  engine.leave();
+  while (monotonic_now() < start + soon) std::this_thread::yield();
+  engine.serve();
+  EXPECT_EQ(runtime.alarm(), start + late);
+  engine.enter();
+  engine.scheduler().cancel(second);
+  engine.leave();
 }
 
 // What one thread submits to one VI before another is there when the other's is acted upon.

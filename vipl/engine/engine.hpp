@@ -191,10 +191,10 @@ class Engine final : public runtime::CoreGuard {
   void tell_failure();
   [[nodiscard]] bool rest(TimeNs now);
   bool settle_and_end(TimeNs now);
-  /// Most slices leave the next event as it was: the alarm for it is set.
+  /// Most slices need no alarm: one that is set rings no later than their next event, and the engine looks again then.
   void tell_alarm(TimeNs now) {
     const TimeNs next = scheduler_.next_time();
-    if (next == alarm_told_ && now < next) [[likely]]
+    if (now < alarm_told_ && next >= alarm_told_) [[likely]]
       return;
     alarm_told_ = next;
     runtime_.set_alarm(next, now);
@@ -234,7 +234,7 @@ class Engine final : public runtime::CoreGuard {
   std::vector<std::function<void()>> later_;
   std::vector<std::shared_ptr<EventCount>> notified_;  // by end()
   Bell* taken_ = nullptr;                              // off the list and not yet served, oldest first
-  TimeNs alarm_told_ = 0;                              // the runtime knows
+  TimeNs alarm_told_ = 0;                              // rings then, if that is not over
   bool more_ = false;                                  // the last slice ended before its work did
   std::vector<runtime::Input*> inputs_;
   std::size_t next_input_ = 0;

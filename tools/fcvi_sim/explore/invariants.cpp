@@ -405,8 +405,8 @@ void Judge::descriptors_succeed(std::string_view invariant, int side, runtime::T
 
 /// It could not tell its peer, from `since` to `until`: its VipDisconnect was not answered, both times (FC-VI 8.6.3),
 /// until the next one; or its FIN stood behind octets of a stream that a fault stalled until the faults healed, which
-/// nobody times in Connected (vi-tcp 4); or the peer's login ended here, which ends the connection without a word (7.7.1, 8.4.2 g), until
-/// the peer's program has lost its patience.
+/// nobody times in Connected (vi-tcp 4); or the peer's login ended here, which ends the connection without a word
+/// (7.7.1, 8.4.2 g), until the peer's program has lost its patience.
 bool Judge::may_not_tell(int side, runtime::TimeNs since, runtime::TimeNs until) const {
   const runtime::TimeNs limit = longest_disagreement(record_.ulp_timeout, record_.r_a_tov);
   if (is_silenced() && until - since <= 4 * limit + connection_.holds) return true;
