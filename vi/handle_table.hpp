@@ -32,10 +32,8 @@ class HandleTable {
   }
   [[nodiscard]] const T* find(std::uint32_t handle) const {
     const std::uint32_t index = index_of(handle);
-    const Slot* const end = slots_.data() + slots_.size();
-    const Slot* const at = slots_.data() + index;
-    if (at >= end) return nullptr;  // no division by the size of a slot
-    const Slot& slot = *at;
+    if (index >= slots_.size()) return nullptr;
+    const Slot& slot = slots_[index];
     return slot.in_use && slot.handle == handle ? &slot.value : nullptr;
   }
   [[nodiscard]] T* find(std::uint32_t handle) { return const_cast<T*>(std::as_const(*this).find(handle)); }

@@ -172,6 +172,7 @@ bool RealTime::wait_at(std::span<const int> descriptors, EventCount& point, std:
 }
 
 void RealTime::interrupt_wait_at() {
+  const Cancellation held(Cancellation::Held);  // with the engine's lock
   const std::uint64_t once = 1;
   [[maybe_unused]] const auto written = ::write(interrupt_.number(), &once, sizeof once);
 }

@@ -47,8 +47,10 @@ bool post_at_once(Engine& engine, ViObject& vi, void* owner, std::uint64_t addre
   const auto post = [=, &vi] { return vi.post_at_once<receive_queue>(owner, address, wire::MemHandle{memory}); };
   if (receive_queue) return vi.receives_wait.load(std::memory_order_relaxed) && engine.do_at_once(post);
   if (gathers(vi)) return false;
-  const vipl::CancellationIf held(engine.has_inputs());  // within the process nothing below is a cancellation point
-  return engine.do_at_once_and_settle(post);
+  // Within the process no cancellation point is below but those that hold it back themselves: a trace, a wake-up.
+  const bool has_inputs = engine.has_inputs();
+  const vipl::CancellationIf held(has_inputs);
+  return engine.do_at_once_and_settle([=, &engine] { return engine.has_inputs() == has_inputs && post(); });
 }
 
 [[gnu::noinline]] VIP_RETURN submit(Domain& domain, ViObject& vi, bool receive_queue, void* owner,

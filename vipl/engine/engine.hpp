@@ -196,8 +196,8 @@ class Engine final : public runtime::CoreGuard {
     const TimeNs next = scheduler_.next_time();
     if (now < alarm_told_ && next >= alarm_told_) [[likely]]
       return;
-    alarm_told_ = next;
     runtime_.set_alarm(next, now);
+    alarm_told_ = next;
   }
   void begin();
   void end() {

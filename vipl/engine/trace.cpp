@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "vipl/engine/cancellation.hpp"
 #include "vipl/engine/futex.hpp"
 
 namespace vipl::trace {
@@ -59,6 +60,7 @@ bool configure(std::string_view text) {
 void tell(std::string_view text) {
   const std::string line = fmt::format("vipl[{}.{}] {:.6f} {}\n", ::getpid(), ::syscall(SYS_gettid),
                                        static_cast<double>(monotonic_now()) / runtime::second, text);
+  const Cancellation held(Cancellation::Held);  // a line may be told with the engine's lock
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 
