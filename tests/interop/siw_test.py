@@ -107,11 +107,6 @@ class Rping(Siw):
 
 
 class Ids(Siw):
-    def test_ucmatose_asks(self):
-        shown = self.ours_asks(["ucmatose", "-s", "127.0.0.1", "-p", self.port, "-c", 4],
-                               f"ucmatose -b 10.0.2.15 -p {self.port} -c 4", PATIENT)
-        self.assertIn("return status 0", shown)
-
     def test_ucmatose_answers(self):
         port = programs.free_port()
         shown = self.ours_answers(["ucmatose", "-b", "127.0.0.1", "-p", port, "-c", 4], f"ucmatose -s 10.0.2.2 -p {port} -c 4", port,
