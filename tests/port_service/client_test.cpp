@@ -104,6 +104,24 @@ TEST_F(PortClientTest, the_only_one_that_waits_gives_back_what_is_not_its_own) {
   }
 }
 
+// Octets that are only looked at stay readable: who asked for more again would be told at once, without end.
+TEST_F(PortClientTest, half_a_request_keeps_nobody_busy) {
+  Process process(options());
+  ASSERT_TRUE(process.joined());
+  const WaitId id = process.wait("a");
+  ASSERT_TRUE(waits(1));
+  process.run_until([&] { return process.io.poll() == 0; });  // it has heard that it may
+  Caller caller(listen);
+  const std::vector<std::uint8_t> octets = octets_for("a");
+  caller.send(wire::Bytes(octets).first(5));
+  std::size_t handlers = 0;
+  for (int i = 0; i < 2000; ++i) handlers += process.io.poll();
+  EXPECT_LT(handlers, 100U);
+  caller.send(wire::Bytes(octets).subspan(5));
+  ASSERT_TRUE(process.run_until([&] { return !process.got.empty(); }));
+  EXPECT_EQ(process.got[0].id, id);
+}
+
 // A process that may take what comes, and does not run: the service does not rely on it.
 TEST_F(PortClientTest, one_that_is_stopped_keeps_nobody_waiting) {
   Process stopped(options());

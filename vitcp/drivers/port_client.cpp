@@ -28,6 +28,9 @@ using runtime::drivers::LinkDescriptor;
 using runtime::drivers::RuntimeDirectory;
 using runtime::drivers::ServiceConnector;
 
+/// What accept() says while connections wait for which this process has no room.
+bool no_file_is_left(int error) { return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM; }
+
 constexpr auto first_retry = 2ms, longest_retry = 200ms, retry_when_refused = 1000ms;
 constexpr auto welcome_limit = 5000ms;  // somebody listens, but does not answer
 
@@ -255,6 +258,7 @@ void PortClient::Core::hand_over(wire::Bytes body, Descriptor attached) {
   if (!id) return drop_link("the service of the port sent what cannot be understood");
   const auto found = waits_.find(*id);
   if (found == waits_.end()) {
+    spares_.erase(*id);  // the service has forgotten it
     if (attached) link_->send(id_record(RecordKind::give_back, *id), std::move(attached));
     return;
   }
@@ -282,20 +286,22 @@ void PortClient::Core::take_streams(Socket& listener) {
   const auto self = shared_from_this();  // the user may let go
   for (int taken = 0; taken < most_taken_at_once && !waits_.empty() && &listener == taking_.get(); ++taken) {
     Descriptor stream(::accept4(listener.number(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (!stream && no_file_is_left(errno)) return;  // the service takes it; the next wait asks again
     if (!stream) break;
     look_at(std::move(stream));
   }
   if (taking_ != nullptr && !waits_.empty()) taking_->ask();
 }
 
-/// Its octets stay where they are.
+/// Its octets stay where they are, so one that has some is not asked about again: it would be ready at once. The
+/// service waits for the rest, and counts and times such streams.
 void PortClient::Core::look_at(Descriptor stream) {
   std::array<std::uint8_t, wire::vitcp::max_segment_bytes> octets;
   const ssize_t got = ::recv(stream.number(), octets.data(), octets.size(), MSG_PEEK | MSG_DONTWAIT);
+  const bool is_silent = got < 0 && errno == EAGAIN;
   const FirstSegment first = examine(wire::Bytes(octets).first(static_cast<std::size_t>(std::max<ssize_t>(got, 0))));
-  if (got != 0 && first.finding == Finding::connect_request) return found(std::move(stream), first.request.ce);
-  const bool may_come = (got > 0 || errno == EAGAIN) && first.finding == Finding::incomplete && got != 0;
-  if (!may_come || looked_.size() >= most_looked_at) return give_back(std::move(stream));
+  if (got > 0 && first.finding == Finding::connect_request) return found(std::move(stream), first.request.ce);
+  if (!is_silent || looked_.size() >= most_looked_at) return give_back(std::move(stream));
   auto socket = std::make_unique<Socket>(streams_.sockets(), std::move(stream), *this, &Core::look_again);
   if (!socket->joined()) return give_back(socket->release());
   looked_.push_back(std::move(socket));
