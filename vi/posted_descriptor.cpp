@@ -48,13 +48,15 @@ Rest read_rest(const MemoryTable& memory, std::byte* host) {
   });
 }
 
-/// What the data segment may touch, where that is all that it names. Mostly it lies behind the descriptor, in the same
-/// region, which `granted` tells.
-struct Place {  // of a descriptor
+/// Of a descriptor.
+struct Place {
   std::uint64_t address;
   wire::MemHandle handle;
-  MemoryTable::Grant granted;
+  MemoryTable::Grant granted;  // from the address on
 };
+
+/// What the data segment may touch, where that is all that it names. Mostly it lies behind the descriptor, in the same
+/// region.
 inline std::byte* data_of(const PostRules& rules, const Segment& segment, bool receive_queue, const Place& descriptor) {
   const std::uint64_t bytes = segment.length_or_reserved, offset = segment.address - descriptor.address;
   const std::uint64_t granted_bytes = descriptor.granted.length_bytes;
@@ -64,10 +66,11 @@ inline std::byte* data_of(const PostRules& rules, const Segment& segment, bool r
   return rules.memory.translate(wire::MemHandle{segment.handle}, segment.address, bytes, rules.tag, access);
 }
 
-/// What Vi::read_short_send() and Vi::receive_short() need of a descriptor with one data segment, which was found. All
-/// that is unusual is left as it is: whoever processes it judges it (VI-DG 5.2 to 5.4).
 constexpr std::uint32_t most_bytes = 0x7FFFFFFF;  // of a short one
 constexpr std::uint16_t unusual = control::op_mask | control::reserved;
+
+/// What Vi::read_short_send() and Vi::receive_short() need of a descriptor with one data segment, which was found. All
+/// that is unusual is left as it is: whoever processes it judges it (VI-DG 5.2 to 5.4).
 void find_short(const PostRules& rules, bool receive_queue, std::uint16_t control, const MemoryTable::Grant& granted,
                 WorkQueue::Entry& entry) {
   const Rest rest = read_rest(rules.memory, entry.host);
