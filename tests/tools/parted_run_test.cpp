@@ -461,6 +461,89 @@ TEST(PartedRun, reports_of_a_fabric_that_falls_apart_are_the_same) {
 
 TEST(PartedRun, no_workload_gives_the_same_capture) { expect_same(ring()); }
 
+// --- switches that one part must have
+
+// Which frame is the n-th depends on all links that the rule stands at.
+TEST(PartedRun, faults_that_count_on_links_of_several_switches_give_the_same_capture) {
+  const std::string two = R"(linger: 11s
+faults:
+  - {action: drop, message: FCVI_SEND_RQST, workload: ab-1, nth: 7, times: 1}
+  - {action: delay, by: 2us, message: FCVI_WRITE_RQST, workload: [bc-1, bc-2, bc-3], every: 3, limit: 4, times: 4}
+)";
+  expect_same(ring() + steady + two);
+  expect_same(ring() + steady + two +
+                  R"(  - {action: duplicate, copies: 1, by: 1us, message: FCVI_SEND_RQST, every: 5, limit: 9, times: 9}
+  - {action: drop, message: FCVI_READ_RESP, nth: [2, 11], times: 2}
+)",
+              true);
+}
+
+TEST(PartedRun, what_goes_down_when_a_frame_passes_gives_the_same_capture) {
+  expect_same(ring() + through_changes + R"(faults:
+  - {action: isl_down, isl: left-middle, for: 2ms, message: FCVI_SEND_RQST, port: a-1, nth: 9}
+  - {action: switch_down, switch: right, for: 20ms, message: FCVI_WRITE_RQST, nth: 40}
+)");
+}
+
+TEST(PartedRun, switches_that_count_together_are_in_one_part) {
+  const std::string free = ring() + every_way + "faults: [{action: drop, message: FCVI_SEND_RQST, ";
+  const auto parts = [&](const std::string& keys, std::size_t count) {
+    return parts_of_switches(read(free + keys + "}]\n"), count);
+  };
+  using Parts = std::vector<std::size_t>;
+  for (const char* keys : {"nth: 3", "every: 2", "limit: 1", "peer: c-1, nth: 1"})
+    EXPECT_EQ(parts(keys, 3), (Parts{0, 0, 0})) << keys;
+  EXPECT_EQ(parts("workload: ca, nth: 3", 3), (Parts{0, 1, 0}));
+  EXPECT_EQ(parts("workload: ab, nth: 3", 2), (Parts{0, 0, 1}));
+  EXPECT_EQ(parts("workload: bc, nth: 3", 2), (Parts{0, 1, 1}));
+  EXPECT_EQ(parts("port: b-1, nth: 3", 3), (Parts{0, 1, 2}));
+  EXPECT_EQ(parts("probability: 0.1", 3), (Parts{0, 1, 2}));
+  const std::string met = ring() + every_way + "faults: [{message: FCVI_SEND_RQST, nth: 1, port: a-1, ";
+  EXPECT_EQ(parts_of_switches(read(met + "action: isl_down, isl: left-middle}]\n"), 3), (Parts{0, 0, 0}));
+}
+
+TEST(PartedRun, why_switches_are_together_is_told) {
+  const std::string free = ring() + every_way + "faults:\n  - {message: FCVI_SEND_RQST, nth: 1, ";
+  const std::string at = "s.yaml:" + std::to_string(std::ranges::count(free, '\n') + 1);
+  const auto reasons = [&](const std::string& keys) { return why_together(read(free + keys + "}\n")); };
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(reasons("action: drop"), Lines{at + ": counts frames of all switches: one part simulates them together"});
+  EXPECT_EQ(reasons("action: drop, workload: ab"),
+            Lines{at + ": counts frames of 2 switches: one part simulates them together"});
+  EXPECT_EQ(reasons("action: switch_down, switch: right"),
+            Lines{at + ": waits for frames of all switches: one part simulates them together"});
+  EXPECT_EQ(reasons("action: drop, port: a-1"), Lines{});
+}
+
+// --- loops -------------------------------------------------------------------------------------------------------
+
+// Two loops and fabric ports; ports of a loop talk with each other and across, and a loop is initialized again.
+TEST(PartedRun, loops_give_the_same_capture) {
+  const std::string text = R"(name: t
+topology:
+  line_rate: 16GFC
+  latency: 100ns
+  bb_credit: 16
+  directory_delay: 5us
+  switches: [{name: left}, {name: middle}, {name: right}]
+  isls: [{pattern: ring, latency: 5us, bb_credit: 64}]
+  loops:
+    - {name: one, switch: middle, latency: 50ns}
+    - {name: two, switch: right, latency: 80ns}
+ports:
+  - {name: a, count: 4, switch: left}
+  - {name: b, count: 4, loop: one}
+  - {name: c, count: 4, loop: two}
+)";
+  expect_same(text + every_way, true);
+  expect_same(text + through_changes + R"(faults:
+  - {action: lip, port: b-1, at: 3ms}
+  - {action: link_down, port: c-2, at: 4ms, for: 2ms}
+  - {action: drop, message: FCVI_SEND_RQST, port: b-2, nth: 3}
+  - {action: isl_down, isl: left-middle, at: 8ms, for: 2ms}
+)");
+}
+
 // --- what is refused
 
 std::string why_not(const std::string& text, std::size_t parts) { return why_not_in_parts(read(text), parts); }
@@ -471,15 +554,6 @@ TEST(PartedRun, what_no_part_can_know_in_time_is_refused) {
   at_once.replace(at_once.find("5us"), 3, "0us");
   EXPECT_EQ(why_not(at_once, 2),
             "topology: directory_delay is needed for a run in parts: until then no switch knows what another one does");
-  const std::string faulty = ring() + every_way + "faults: [{action: drop, message: FCVI_SEND_RQST, ";
-  const std::string why = ": counts frames on links of several parts; with port it stands at one";
-  const std::string at = "faults: s.yaml:" + std::to_string(std::ranges::count(faulty, '\n') + 1);
-  for (const char* keys : {"nth: 3", "every: 2", "limit: 1", "peer: c-1, nth: 1", "workload: bc, nth: 3"})
-    EXPECT_EQ(why_not(faulty + keys + "}]\n", 2), at + why) << keys;
-  const std::string meets = ring() + every_way + "faults: [{message: FCVI_SEND_RQST, nth: 1, ";
-  const std::string elsewhere = ": happens when a frame passes that another part may see; with at all parts know when";
-  for (const char* keys : {"action: isl_down, isl: left-middle", "action: switch_down, switch: right"})
-    EXPECT_EQ(why_not(meets + keys + "}]\n", 2), at + elsewhere) << keys;
 }
 
 std::string error_of(const std::string& text) {

@@ -263,6 +263,9 @@ int OneRun::carry_out(bool alone) {
   if (const std::string error = parts() == 1 ? "" : why_not_in_parts(); !error.empty()) return refuse(error);
   for (const std::string& warning : scenario_.warnings)
     std::fprintf(stderr, "fcvi-sim: warning: %s\n", warning.c_str());
+  if (parts() > 1)
+    for (const std::string& reason : why_together(scenario_))
+      std::fprintf(stderr, "fcvi-sim: note: %s\n", reason.c_str());
   if (const std::string error = contents_.load(scenario_.workloads); !error.empty()) return refuse(error);
   RunOutputs outputs(options_, scenario_, said_);
   if (const std::string error = outputs.open(); !error.empty()) return refuse(error);

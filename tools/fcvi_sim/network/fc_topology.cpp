@@ -71,7 +71,7 @@ class FabricTopology final : public FcTopology {
     for (const LoopSpec& spec : scenario.loops) {
       loops_.push_back(
           {std::make_unique<fc2::Loop>(scheduler, pool, loop_config(spec.link)), &fabric_.at(spec.at_switch)});
-      loops_.back().fl_port = loops_.back().at->attach(*loops_.back().loop);
+      if (has_switch(spec.at_switch)) loops_.back().fl_port = loops_.back().at->attach(*loops_.back().loop);
     }
     for (SwitchRows& rows : rows_) rows.is_made();
     if (share != nullptr) boundary_.emplace(scheduler, fabric_, pool, scenario, *share);
@@ -188,7 +188,8 @@ class FabricTopology final : public FcTopology {
       names.push_back(ends_here_[isl].first ? a + " to " + b : "");
       names.push_back(ends_here_[isl].second ? b + " to " + a : "");
     }
-    for (const Ring& ring : loops_) names.push_back(ring.at->config().name + " to its loop");
+    for (const Ring& ring : loops_)
+      names.push_back(ring.fl_port == nullptr ? "" : ring.at->config().name + " to its loop");
     return names;
   }
   void add_queue_lengths(std::vector<std::uint64_t>& to) override {

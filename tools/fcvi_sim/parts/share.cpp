@@ -1,6 +1,8 @@
 #include "tools/fcvi_sim/parts/share.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <set>
 
 namespace sim {
 namespace {
@@ -13,7 +15,6 @@ std::string why_not_for(const Scenario& scenario) {
     return "topology: a fabric of several switches can be simulated in parts";
   if (!scenario.fabric.has_independent_switches())
     return "topology: directory_delay is needed for a run in parts: until then no switch knows what another one does";
-  if (!scenario.loops.empty()) return "topology: loops cannot be simulated in parts";
   return {};
 }
 
@@ -36,25 +37,52 @@ bool counts_nothing(const faults::Rule& rule) {
   return rule.turns.empty() && rule.every == 1 && rule.limit == faults::Rule::no_limit;
 }
 
-/// It happens at a time, which all parts know; or one part has all links whose frames count, and the port that it
-/// happens to; or each part can judge the frames on its links by itself.
-bool can_be_shared(const Scenario& scenario, const std::vector<std::size_t>& part_of_switch, const FaultSpec& fault) {
-  if (fault.at) return true;
-  if (fault.event && is_of_fabric(*fault.event)) return false;
-  if (!fault.event && counts_nothing(fault.rule)) return true;
-  std::vector<std::size_t> ports = ports_of(scenario, fault.rule.match);
-  if (fault.event) ports.push_back(fault.event->port);
-  const auto part = [&](std::size_t port) { return part_of_switch[scenario.ports[port].at_switch]; };
-  return std::ranges::all_of(ports, [&](std::size_t port) { return part(port) == part(ports.front()); });
+using Switches = std::vector<std::size_t>;  // positions in the scenario, each once, in ascending order
+
+Switches all_switches(const Scenario& scenario) {
+  Switches all(scenario.switches.size());
+  std::iota(all.begin(), all.end(), 0);
+  return all;
 }
 
-std::string why_not_with_faults(const Scenario& scenario, const std::vector<std::size_t>& part_of_switch) {
-  for (const FaultSpec& fault : scenario.faults)
-    if (!can_be_shared(scenario, part_of_switch, fault))
-      return "faults: " + fault.where +
-             (fault.event ? ": happens when a frame passes that another part may see; with at all parts know when"
-                          : ": counts frames on links of several parts; with port it stands at one");
-  return {};
+/// Which switches one part must have for a fault: those on whose links it counts frames or waits for one, with that of
+/// the port that it happens to then. None where each part can judge its own frames, or all know the time.
+Switches needed_by(const Scenario& scenario, const FaultSpec& fault) {
+  if (fault.at || (!fault.event && counts_nothing(fault.rule))) return {};
+  if (fault.event && is_of_fabric(*fault.event)) return all_switches(scenario);
+  std::vector<std::size_t> ports = ports_of(scenario, fault.rule.match);
+  if (fault.event) ports.push_back(fault.event->port);
+  std::set<std::size_t> needed;
+  for (const std::size_t port : ports) needed.insert(scenario.ports[port].at_switch);
+  return {needed.begin(), needed.end()};
+}
+
+// --- groups ------------------------------------------------------------------------------------------------------
+
+/// Switches that one part has together. A group is known by the first of its switches.
+class Groups {
+ public:
+  explicit Groups(const Scenario& scenario) : first_(all_switches(scenario)) {
+    for (const FaultSpec& fault : scenario.faults) join(needed_by(scenario, fault));
+  }
+  [[nodiscard]] std::size_t first_of(std::size_t index) const { return first_[index]; }
+
+ private:
+  void join(const Switches& switches) {
+    for (const std::size_t other : switches) join(first_[switches.front()], first_[other]);
+  }
+  void join(std::size_t one, std::size_t other) {
+    std::ranges::replace(first_, std::max(one, other), std::min(one, other));
+  }
+  std::vector<std::size_t> first_;  // by switch: the first of its group
+};
+
+/// By switch: the ports and switches of the group that it is the first of, else 0.
+std::vector<std::size_t> weights_of(const Scenario& scenario, const Groups& groups) {
+  std::vector<std::size_t> weights(scenario.switches.size());
+  for (std::size_t i = 0; i < weights.size(); ++i) ++weights[groups.first_of(i)];
+  for (const PortSpec& port : scenario.ports) ++weights[groups.first_of(port.at_switch)];
+  return weights;
 }
 
 }  // namespace
@@ -63,25 +91,40 @@ std::string why_not_in_parts(const Scenario& scenario, std::size_t parts) {
   if (parts > scenario.switches.size())
     return "topology: " + std::to_string(scenario.switches.size()) + " switches cannot be shared by " +
            std::to_string(parts) + " parts";
-  const std::string why = why_not_for(scenario);
-  return why.empty() ? why_not_with_faults(scenario, parts_of_switches(scenario, parts)) : why;
+  return why_not_for(scenario);
+}
+
+std::vector<std::string> why_together(const Scenario& scenario) {
+  std::vector<std::string> reasons;
+  for (const FaultSpec& fault : scenario.faults) {
+    const std::size_t count = needed_by(scenario, fault).size();
+    if (count < 2) continue;
+    const std::string what = count == scenario.switches.size() ? "all switches" : std::to_string(count) + " switches";
+    reasons.push_back(fault.where + (fault.event ? ": waits for" : ": counts") + " frames of " + what +
+                      ": one part simulates them together");
+  }
+  return reasons;
 }
 
 std::vector<std::size_t> parts_of_switches(const Scenario& scenario, std::size_t parts) {
-  const std::size_t switches = scenario.switches.size();
-  std::vector<std::size_t> weights(switches, 1), chosen(switches);
-  for (const PortSpec& port : scenario.ports) ++weights[port.at_switch];
-  std::size_t left = scenario.ports.size() + switches, part = 0, taken = 0;
-  for (std::size_t i = 0; i < switches; ++i) {
-    const std::size_t parts_left = parts - part, switches_left = switches - i;
+  const Groups groups(scenario);
+  const std::vector<std::size_t> weights = weights_of(scenario, groups);
+  std::vector<std::size_t> chosen(weights.size());
+  std::size_t left = scenario.ports.size() + weights.size(), part = 0, taken = 0;
+  auto groups_left = static_cast<std::size_t>(std::ranges::count_if(weights, [](std::size_t one) { return one != 0; }));
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    chosen[i] = chosen[groups.first_of(i)];
+    if (groups.first_of(i) != i) continue;
+    const std::size_t parts_left = parts - part;
     const bool enough = taken != 0 && (taken + weights[i] / 2) * parts_left > left;
-    if (parts_left > 1 && (enough || switches_left < parts_left)) {
+    if (parts_left > 1 && taken != 0 && (enough || groups_left < parts_left)) {
       left -= taken;
       taken = 0;
       ++part;
     }
     taken += weights[i];
     chosen[i] = part;
+    --groups_left;
   }
   return chosen;
 }

@@ -20,10 +20,15 @@ struct Share {
 };
 
 /// Why the scenario cannot be simulated in so many parts: "topology: ...", to be read behind the file's name. Empty: it
-/// can. What no part can know of the others in time is refused: no result depends on the number of parts.
+/// can. No result depends on the number of parts.
 [[nodiscard]] std::string why_not_in_parts(const Scenario& scenario, std::size_t parts);
 
-/// Switches in their order, so that all parts have about as many ports. Pre: why_not_in_parts() said nothing.
+/// Switches that must be in one part, since no part can know of the others' frames in time: a line of each fault that
+/// makes it so ("FILE:LINE: counts frames of 2 switches: ..."). Empty: each switch may be in a part of its own.
+[[nodiscard]] std::vector<std::string> why_together(const Scenario& scenario);
+
+/// Switches in their order, so that all parts have about as many ports; those that must be together in the part of the
+/// first of them. Parts may stay empty then, the last ones. Pre: why_not_in_parts() said nothing.
 [[nodiscard]] std::vector<std::size_t> parts_of_switches(const Scenario& scenario, std::size_t parts);
 
 /// Until all parts know that the programs of all have ended, after the last did: not shorter than the look-ahead of any

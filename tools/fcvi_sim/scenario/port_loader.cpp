@@ -156,6 +156,7 @@ void PortLoader::load_loop_place(const MapReader& map, PortSpec& port) {
   std::vector<std::string_view> loops;
   for (const LoopSpec& spec : scenario_.loops) loops.push_back(spec.name);
   port.at_loop = read_position(*loop, "loop", loops);
+  port.at_switch = scenario_.loops[*port.at_loop].at_switch;
   map.optional("private", port.is_private, read_bool);
 }
 

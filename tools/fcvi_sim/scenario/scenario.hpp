@@ -60,8 +60,8 @@ struct TcpSpec {
 
 struct PortSpec {
   std::string name;
-  std::size_t at_switch = 0;                // position in switches
-  std::optional<std::size_t> at_loop = {};  // position in loops: there, and not at a switch
+  std::size_t at_switch = 0;                // position in switches; that of its loop, if it is on one
+  std::optional<std::size_t> at_loop = {};  // position in loops: there, and not at a port of the switch
   bool is_private = false;                  // there: without the fabric
   wire::Wwn port_name{}, node_name{};
   std::vector<wire::IpAddress> addresses = {};  // at least one; the first is the NIC's
