@@ -1,5 +1,6 @@
 """Headless Chromium, for the tests beside this file."""
 
+import atexit
 import os
 import shutil
 import subprocess
@@ -39,27 +40,34 @@ def skip(reason: str) -> None:
     sys.exit(SKIPPED)
 
 
+idle = []  # browsers between two pages: a start takes longer than most tests
+
+
+def start():
+    from selenium import webdriver
+    from selenium.webdriver.chrome.options import Options
+    from selenium.webdriver.chrome.service import Service
+
+    options = Options()
+    options.binary_location = shutil.which("chromium")
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=1280,800"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    browser = webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
+    atexit.register(browser.quit)
+    return browser
+
+
 class Page:
-    """One page in one browser. Size as on a desk, or with `phone` as on a phone."""
+    """One page in a browser that shows no other. Size as on a desk, or with `phone` as on a phone."""
 
     def __init__(self, path: Path, phone: bool = False, dark: bool = False):
-        from selenium import webdriver
-        from selenium.webdriver.chrome.options import Options
-        from selenium.webdriver.chrome.service import Service
-
+        self.browser = idle.pop() if idle else start()
         width, height = (400, 800) if phone else (1280, 800)
-        options = Options()
-        options.binary_location = shutil.which("chromium")
-        for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-                         f"--window-size={width},{height}"):
-            options.add_argument(argument)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-        self.browser = webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
         self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
                                      {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": phone})
-        if dark:
-            self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia",
-                                         {"features": [{"name": "prefers-color-scheme", "value": "dark"}]})
+        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia",
+                                     {"features": [{"name": "prefers-color-scheme", "value": "dark" if dark else ""}]})
         self.open(path)
 
     def open(self, path: Path) -> float:
@@ -72,7 +80,14 @@ class Page:
         return self
 
     def __exit__(self, *_):
-        self.browser.quit()
+        self.close()
+
+    def close(self) -> None:
+        """What the page left, and what the browser said of it, does not reach the next one."""
+        self.run("try { localStorage.clear(); sessionStorage.clear(); } catch (e) { }")
+        self.browser.get("about:blank")
+        self.console()
+        idle.append(self.browser)
 
     def run(self, script: str, *arguments):
         return self.browser.execute_script(script, *arguments)

@@ -97,7 +97,7 @@ class ReportPage(unittest.TestCase):
 
     @classmethod
     def tearDownClass(cls):
-        cls.page.browser.quit()
+        cls.page.close()
         cls.place.cleanup()
 
     def setUp(self):

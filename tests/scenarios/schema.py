@@ -200,9 +200,30 @@ def fcvi_sim(*arguments):
     return subprocess.run([FCVI_SIM, *arguments], capture_output=True, text=True, timeout=240, check=False)
 
 
+class Checked:
+    """What `fcvi-sim check` says of scenarios, all in one process: it names the file of each mistake."""
+
+    def __init__(self, folder, texts):
+        texts = list(dict.fromkeys(texts))
+        paths = [Path(folder) / f"s{at}.yaml" for at in range(len(texts))]
+        for path, text in zip(paths, texts):
+            path.write_text(text, encoding="utf-8")
+        done = fcvi_sim("check", *map(str, paths))
+        errors = done.stderr.split("fcvi-sim: ")[1:]
+        good = re.findall(r"^(\S*/s\d+\.yaml): good: ", done.stdout, re.M)
+        wrong = {re.match(r"(.*?/s\d+\.yaml):", error).group(1): error for error in errors}
+        assert len(errors) == len(wrong) and len(wrong) + len(good) == len(texts) and not set(wrong) & set(good), done.stderr
+        assert done.returncode == (2 if wrong else 0), done.returncode
+        self.errors = {text: wrong.get(str(path), "") for path, text in zip(paths, texts)}
+
+    def __getitem__(self, text):
+        """The error of a scenario; empty: it is good."""
+        return self.errors[text]
+
+
 def read(text):
     """As the loader reads it: << is a key, for it may stand for a parameter."""
-    class Loader(yaml.SafeLoader):
+    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
         yaml_implicit_resolvers = {first: [(tag, pattern) for tag, pattern in all_of if not tag.endswith(":merge")]
                                    for first, all_of in yaml.SafeLoader.yaml_implicit_resolvers.items()}
     return yaml.load(text, Loader=Loader)
@@ -285,21 +306,21 @@ class SchemaTest(WithSchema):
 
     # A number below or above what the schema says is one that the loader refuses, too, and the bounds are none.
     def test_ranges_are_the_loaders(self):
-        seen = set()
+        seen, beyond, within = set(), [], []
         for table, place in self.places():
             mapping = self.schema["definitions"][table] if table else self.schema
             for key, value in mapping["properties"].items():
                 for least, most in ranges_of(value):
                     seen.add((table, key))
-                    for number in {least - 1, most + 1} - {-1}:
-                        text = with_entry(place, key, str(number))
-                        checked = fcvi_sim("check", self.write(text))
-                        self.assertIn("expected", checked.stderr, text)
-                        self.assertTrue(self.errors_of(text), text)
-                    for number in (least, most):
-                        text = with_entry(place, key, str(number))
-                        self.assertNotRegex(fcvi_sim("check", self.write(text)).stderr, rf": {key}: expected .* to ", text)
+                    beyond += [(key, with_entry(place, key, str(number))) for number in {least - 1, most + 1} - {-1}]
+                    within += [(key, with_entry(place, key, str(number))) for number in (least, most)]
         self.assertGreater(len(seen), 25)
+        checked = Checked(self.folder.name, [text for _, text in beyond + within])
+        for key, text in beyond:
+            self.assertIn("expected", checked[text], text)
+            self.assertTrue(self.errors_of(text), text)
+        for key, text in within:
+            self.assertNotRegex(checked[text], rf": {key}: expected .* to ", text)
 
     # Every scenario of the project.
     def test_scenarios_are_valid(self):
@@ -311,9 +332,11 @@ class SchemaTest(WithSchema):
 
     # The loader names the keys that it knows where it gets one that is like none of them: the same as the schema has.
     def test_loader_and_schema_know_the_same_keys(self):
-        for table, place in self.places():
+        places = {table: place % (UNKNOWN + ": 1") for table, place in self.places()}
+        checked = Checked(self.folder.name, places.values())
+        for table, text in places.items():
             with self.subTest(table=table or "scenario"):
-                said = fcvi_sim("check", self.write(place % (UNKNOWN + ": 1"))).stderr
+                said = checked[text]
                 known = re.search(r"; known: (.*)", said)
                 self.assertIsNotNone(known, said)
                 own = self.properties_of(table) - (set() if table else {"include", "parameters", "for_each"})
@@ -322,14 +345,14 @@ class SchemaTest(WithSchema):
     # A value of no kind is refused at every key of every table, by the key and not for being unknown.
     def test_loader_and_schema_refuse_a_wrong_value_of_each_key(self):
         wrong = "{%s: {%s: 1}}" % (UNKNOWN, UNKNOWN)
-        for table, place in self.places():
-            for key in self.properties_of(table) - {"parameters", "for_each", "except"}:
-                with self.subTest(table=table or "scenario", key=key):
-                    text = with_entry(place, key, wrong)
-                    checked = fcvi_sim("check", self.write(text))
-                    self.assertEqual(checked.returncode, 2, text)
-                    self.assertNotIn(f'unknown key "{key}"', checked.stderr)
-                    self.assertNotEqual(self.errors_of(text), [], text)
+        texts = {(table, key): with_entry(place, key, wrong) for table, place in self.places()
+                 for key in self.properties_of(table) - {"parameters", "for_each", "except"}}
+        checked = Checked(self.folder.name, texts.values())
+        for (table, key), text in texts.items():
+            with self.subTest(table=table or "scenario", key=key):
+                self.assertNotEqual(checked[text], "", text)
+                self.assertNotIn(f'unknown key "{key}"', checked[text])
+                self.assertNotEqual(self.errors_of(text), [], text)
 
     def test_right_scenarios_are_accepted(self):
         for line in RIGHT:
@@ -341,12 +364,11 @@ class SchemaTest(WithSchema):
     # Of a hundred mistakes.
     def test_wrong_scenarios_are_refused(self):
         self.assertGreaterEqual(len(WRONG), 100)
+        checked = Checked(self.folder.name, map(with_change, WRONG))
         for line in WRONG:
             with self.subTest(line=line):
                 text = with_change(line)
-                checked = fcvi_sim("check", self.write(text))
-                self.assertEqual(checked.returncode, 2, checked.stdout)
-                self.assertRegex(checked.stderr, r"s\.yaml:\d+: ")
+                self.assertRegex(checked[text], r"s\d+\.yaml:\d+: ")
                 if line != "ports: []":  # how many there must be, only the loader says
                     self.assertNotEqual(self.errors_of(text), [])
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import capture_file
 from conversation import CLIENT, UNRELIABLE, Conversation
+from merged import merged
 from tshark import Tshark, skip_without_tshark, workspace
 
 FIELDS = ["frame.number", "fcvi.iu", "fcvi.violation", "fcvi.same_frame", "_ws.lua.error", "_ws.expert.message"]
@@ -46,22 +47,22 @@ class Test:
 
 def cut(test: Test) -> None:
     for link_type in LINK_TYPES:
-        for snap in SNAP_LENGTHS:
-            test.check(f"cut at {snap}, link type {link_type}", talk(), link_type=link_type, snap_length=snap)
+        frames, _ = merged({snap: [replace(frame, snap=snap) for frame in talk()] for snap in SNAP_LENGTHS})
+        test.check(f"cut at {SNAP_LENGTHS}, link type {link_type}", frames, link_type=link_type)
 
 
 def many(test: Test) -> None:
     """Frames that are cut, and then whole ones."""
     plogi, good = Conversation().frames["plogi"], talk()
     ius = sum(frame.type == 0x58 for frame in good)
+    frames, places = merged({snap: [replace(plogi, ox_id=at, snap=snap) for at in range(ENOUGH)] + good for snap in (13, 30, 60, 100)})
     for link_type in LINK_TYPES:
-        for snap in (13, 30, 60, 100):
-            for arguments in ((), ("-2", "-o", "fc.reassemble:TRUE")):
-                cut_ones = [replace(plogi, ox_id=at, snap=snap) for at in range(ENOUGH)]
-                name = f"{ENOUGH} frames cut at {snap}, link type {link_type} {arguments}"
-                rows = test.check(name, cut_ones + good, *arguments, link_type=link_type)
-                decoded = sum(len(row["fcvi.iu"]) for row in rows[ENOUGH:])
-                test.expect(name, decoded == ius, f"{decoded} of {ius} FC-VI frames behind them are decoded")
+        for arguments in ((), ("-2", "-o", "fc.reassemble:TRUE")):
+            rows = test.check(f"{ENOUGH} frames that are cut, link type {link_type} {arguments}", frames, *arguments, link_type=link_type)
+            for snap, place in places.items():
+                decoded = sum(len(row["fcvi.iu"]) for row in rows[place][ENOUGH:])
+                test.expect(f"behind {ENOUGH} frames cut at {snap}, link type {link_type} {arguments}", decoded == ius,
+                            f"{decoded} of {ius} FC-VI frames are decoded")
 
 
 def programs(test: Test) -> None:

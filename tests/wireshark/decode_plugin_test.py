@@ -12,6 +12,8 @@ from pathlib import Path
 import capture_file
 import corpus
 from decode_corpus_test import decode
+from merged import merged
+from scenarios_test import packets_of
 from tshark import Tshark, skip_without_tshark, workspace
 
 FIELDS = ["frame.number", "fcvi.violation", "fcvi.connection", "fcvi.same_frame", "_ws.expert.message"]
@@ -33,11 +35,11 @@ def difference(row, frame) -> str:
     return ""
 
 
-def compare(name, tshark, program, capture, failures) -> int:
+def compare(tshark, program, capture, names, failures) -> int:
+    """`names`: of each frame, whose it is."""
     rows, frames = tshark.fields(capture, FIELDS), decode(program, capture)
-    if len(rows) != len(frames):
-        failures.append(f"{name}: {len(rows)} frames, decode has {len(frames)}")
-    for row, frame in zip(rows, frames):
+    assert len(rows) == len(frames) == len(names), (len(rows), len(frames), len(names))
+    for name, row, frame in zip(names, rows, frames):
         if found := difference(row, frame):
             failures.append(f"{name}, frame {frame['frame']}: {found}")
     return len(frames)
@@ -51,11 +53,17 @@ def main() -> int:
         capture = Path(place) / "c.pcapng"
         scenarios = sorted(Path(folder).glob("*.yaml"))
         assert scenarios, folder
-        for scenario in scenarios:
-            subprocess.run([simulator, "run", scenario, "--capture", capture], check=True, stdout=subprocess.DEVNULL)
-            count += compare(scenario.stem, tshark, simulator, capture, failures)
-        for name, (maker, _) in corpus.CASES.items():
-            count += compare(name, tshark, simulator, capture_file.write(capture, maker().list()), failures)
+        names = []
+        with open(capture, "wb") as sections:
+            for scenario in scenarios:
+                one = Path(place) / "one.pcapng"
+                subprocess.run([simulator, "run", scenario, "--capture", one], check=True, stdout=subprocess.DEVNULL)
+                sections.write(one.read_bytes())
+                names += [scenario.stem] * packets_of(one.read_bytes())
+        count += compare(tshark, simulator, capture, names, failures)
+        frames, places = merged({name: maker().list() for name, (maker, _) in corpus.CASES.items()})
+        names = [name for name, its in places.items() for _ in frames[its]]
+        count += compare(tshark, simulator, capture_file.write(capture, frames), names, failures)
     for failure in failures[:60]:
         print(failure)
     print(f"{len(scenarios)} scenarios, {len(corpus.CASES)} conversations, {count} frames, {len(failures)} differences")

@@ -16,6 +16,7 @@ from pathlib import Path
 import capture_file
 from conversation import (CLIENT, CONNECTION_ID, END, FIRST, INITIATIVE, RELIABLE, SERVER, UNRELIABLE, WRITE_RQST, Conversation,
                           Frame, fcvi)
+from merged import merged
 from tshark import Tshark, skip_without_tshark, tables, workspace
 
 PLUGIN = ""
@@ -56,11 +57,11 @@ class Decoding(unittest.TestCase):
     def test_reason_codes(self):
         named = dict(re.findall(r'\[(\d+)\]=\{name="([^"]*)",use="[a-z]*"\}', self.tables))
         self.assertEqual(len(named), 20 + 16)
+        frames, places = merged({code: Conversation().connect().disconnect(response_status=int(code) << 16).list() for code in named})
+        rows = self.rows(frames, ["fcvi.status.reason", "_ws.col.Info"])
         for code, name in named.items():
-            talk = Conversation().connect().disconnect(response_status=int(code) << 16)
-            row = self.row_of(talk, "discon.resp", ["fcvi.status.reason", "_ws.col.Info"])
-            self.assertEqual(row["fcvi.status.reason"], [str(int(code))] if row["fcvi.status.reason"][0].isdigit() else
-                             [f"0x{int(code):02x}"])
+            row = rows[places[code]][-1]
+            self.assertEqual(int(row["fcvi.status.reason"][0], 0), int(code))
             shown = "unknown" if name == "Vendor Unique Error" else name
             self.assertEqual(row["_ws.col.Info"], [f"FCVI_DISCONNECT_RESP {shown}"])
 
@@ -72,22 +73,17 @@ class Decoding(unittest.TestCase):
     def test_flags(self):
         ius = re.findall(r'^\[(\d+)\]=\{name="(\w+)".*?flags=\{(.*)\}\},$', self.tables, re.MULTILINE)
         self.assertEqual(len(ius), 12)
-        count = 0
-        for opcode, name, listed in ius:
-            for flag, value in re.findall(r'\{name="(\w+)",value=(\d+)\}', listed):
-                to = SERVER
-                frame = fcvi(int(opcode), CLIENT, to, FIRST | END, 1, flags=int(value), payload=bytes(340))
-                text = self.text_of_frame(frame)
-                count += 1
-                mode = {"CLIENT_SERVER": "client_server", "PEER_TO_PEER": "peer_to_peer"}.get(flag)
-                wanted = f"CONN_MODE: {mode} ({value})" if mode else f"{flag}: True"
-                self.assertIn(wanted, text, name)
-                self.assertRegex(text, rf"FCVI_FLAGS: 0x{int(value):02x} \({flag}\)")
-        self.assertEqual(count, 3 * 1 + 3 * 4 + 4 + 3 * 3 + 2 * 3)
-
-    def text_of_frame(self, frame) -> str:
-        capture = capture_file.write(Path(self.place.name) / "c.pcapng", [frame])
-        return self.tshark.run(capture, "-V")
+        shown = [(int(opcode), name, flag, int(value)) for opcode, name, listed in ius
+                 for flag, value in re.findall(r'\{name="(\w+)",value=(\d+)\}', listed)]
+        self.assertEqual(len(shown), 3 * 1 + 3 * 4 + 4 + 3 * 3 + 2 * 3)
+        frames, _ = merged({at: [fcvi(opcode, CLIENT, SERVER, FIRST | END, 1, flags=value, payload=bytes(340))]
+                            for at, (opcode, _, _, value) in enumerate(shown)})
+        texts = re.split(r"(?m)^Frame \d+: ", self.text(frames, "-V"))[1:]
+        self.assertEqual(len(texts), len(shown))
+        for text, (_, name, flag, value) in zip(texts, shown):
+            mode = {"CLIENT_SERVER": "client_server", "PEER_TO_PEER": "peer_to_peer"}.get(flag)
+            self.assertIn(f"CONN_MODE: {mode} ({value})" if mode else f"{flag}: True", text, name)
+            self.assertRegex(text, rf"FCVI_FLAGS: 0x{value:02x} \({flag}\)")
 
     # The Device_Header's words, one value each.
     def test_fields_of_a_write(self):
@@ -234,13 +230,14 @@ class Decoding(unittest.TestCase):
     # A frame with EOFni or EOFa is no frame for its receiver.
     def test_frame_that_is_invalid(self):
         talk = Conversation(UNRELIABLE).connect().message("m", 10).message("n", 10)
-        ways = [(eof, link_type, passes) for eof in (0x49, 0x50) for passes in ((), ("-2",))
-                for link_type in (capture_file.ETHERNET, capture_file.FC_WITH_DELIMITERS)]
-        for eof, link_type, passes in ways:
-            talk.set("m.0", eof=eof)
-            rows = dict(zip(talk.frames, self.rows(talk, ["fcvi.iu", "fcvi.violation"], *passes, link_type=link_type)))
-            self.assertEqual(rows["m.0"]["fcvi.iu"], ["FCVI_SEND_RQST"])
-            self.assertEqual(rows["n.0"]["fcvi.violation"], ["message_order"])
+        frames, places = merged({eof: talk.set("m.0", eof=eof).list() for eof in (0x49, 0x50)})
+        for link_type in (capture_file.ETHERNET, capture_file.FC_WITH_DELIMITERS):
+            for passes in ((), ("-2",)):
+                rows = self.rows(frames, ["fcvi.iu", "fcvi.violation"], *passes, link_type=link_type)
+                for place in places.values():
+                    of = dict(zip(talk.frames, rows[place]))
+                    self.assertEqual(of["m.0"]["fcvi.iu"], ["FCVI_SEND_RQST"])
+                    self.assertEqual((of["m.0"]["fcvi.violation"], of["n.0"]["fcvi.violation"]), ([], ["message_order"]))
 
     def test_abts(self):
         talk = Conversation().connect().message("m", 3000, answer=False)

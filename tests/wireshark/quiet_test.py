@@ -14,7 +14,8 @@ import capture_file
 from conversation import CLIENT, RECEPTION, SERVER, UNRELIABLE, WRITE_RQST, Conversation
 from tshark import Tshark, skip_without_tshark, workspace
 
-SHORT = 12  # messages of each direction
+LINK_TYPES = (capture_file.ETHERNET, capture_file.FC_WITH_DELIMITERS, capture_file.FC)
+SHORT = 8  # messages of each direction
 FIELDS = ["frame.number", "fcvi.connection", "fcvi.connection.open", "fcvi.connection.level", "fcvi.msg_id", "fcvi.message.frames",
           "fcvi.message.bytes", "fcvi.message.frame", "fcvi.message.complete", "fcvi.request_in", "fcvi.response_in", "fcvi.time",
           "fcvi.same_frame", "fcvi.aborts", "fcvi.violation"]
@@ -119,7 +120,7 @@ def main() -> int:
     tshark, failures, all_variants = Tshark(sys.argv[1]), 0, variants()
     with workspace() as place:
         # All in one capture, one after the other (each has its login); the lines tell which one differs.
-        for link_type in (capture_file.ETHERNET, capture_file.FC_WITH_DELIMITERS, capture_file.FC):
+        for link_type in LINK_TYPES:
             frames, names = [], []
             for name, some in all_variants.items():
                 frames += some
@@ -136,6 +137,9 @@ def main() -> int:
                     if got != wanted:
                         failures += 1
                         print(f"{names[i] if i < len(names) else 'expert items'}: {what} {i + 1}: {got}, asked for {wanted}")
+            # Each conversation over one of the link types.
+            some = [frames for at, frames in enumerate(all_variants.values()) if at % len(LINK_TYPES) == LINK_TYPES.index(link_type)]
+            capture_file.write(capture, sum(some, []), link_type)
             failures += shown_as_data(tshark, capture) + shown_as_data(tshark, capture, "-2", "-R", "frame")
             print(f"link type {link_type}: {len(all_variants)} conversations, {len(frames)} frames, {failures} failures")
     return 1 if failures else 0

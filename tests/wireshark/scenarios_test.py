@@ -7,6 +7,7 @@ usage: scenarios_test.py FCVI_SIM PLUGIN FOLDER
 
 import html
 import re
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -24,6 +25,16 @@ def arrows(svg: str) -> set:
     """The texts of FC-VI messages in a ladder diagram."""
     texts = re.findall(r"<text[^>]*>([^<]*)</text>", svg)
     return {html.unescape(text) for text in texts if text.startswith("FCVI_")}
+
+
+def packets_of(section: bytes) -> int:
+    """Of a pcapng file of the simulator (little-endian)."""
+    at = count = 0
+    while at < len(section):
+        kind, size = struct.unpack_from("<II", section, at)
+        count += kind == 6
+        at += size
+    return count
 
 
 def is_shown(text: str, infos: set) -> bool:
@@ -68,16 +79,25 @@ def main() -> int:
     skip_without_tshark()
     tshark, seen = Tshark(plugin), Seen()
     with workspace() as place:
-        capture, ladder = Path(place) / "c.pcapng", Path(place) / "l.svg"
         scenarios = sorted(Path(folder).glob("*.yaml"))
         assert scenarios, folder
-        for scenario in scenarios:
-            subprocess.run([simulator, "run", scenario, "--capture", capture, "--ladder", ladder], check=True,
-                           stdout=subprocess.DEVNULL)
-            # In the middle of Sequences Wireshark's own dissector sees other frames when it reassembles.
-            for reassemble in ("FALSE", "TRUE"):
-                rows = tshark.fields(capture, FIELDS + DECODED, "-o", f"fc.reassemble:{reassemble}")
-                judge(f"{scenario.stem}, fc.reassemble {reassemble}", rows, ladder.read_text(encoding="utf-8"), seen)
+        # One capture with a section for each: tshark's start takes longer than most of them.
+        capture, ladders, lengths = Path(place) / "all.pcapng", [], []
+        with open(capture, "wb") as sections:
+            for scenario in scenarios:
+                one, ladder = Path(place) / "c.pcapng", Path(place) / "l.svg"
+                subprocess.run([simulator, "run", scenario, "--capture", one, "--ladder", ladder], check=True, stdout=subprocess.DEVNULL)
+                section = one.read_bytes()
+                sections.write(section)
+                ladders.append(ladder.read_text(encoding="utf-8"))
+                lengths.append(packets_of(section))
+        # In the middle of Sequences Wireshark's own dissector sees other frames when it reassembles.
+        for reassemble in ("FALSE", "TRUE"):
+            rows = tshark.fields(capture, FIELDS + DECODED, "-o", f"fc.reassemble:{reassemble}")
+            assert len(rows) == sum(lengths), (len(rows), sum(lengths))
+            for scenario, ladder, length in zip(scenarios, ladders, lengths):
+                judge(f"{scenario.stem}, fc.reassemble {reassemble}", rows[:length], ladder, seen)
+                del rows[:length]
     known = set(re.findall(r'\[\d+\]=\{name="(FCVI_[A-Z0-9_]+)"', tables(plugin)))
     assert len(known) == 12, known
     if seen.ius != known:
