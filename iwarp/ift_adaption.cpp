@@ -1,5 +1,7 @@
 #include "iwarp/ift_adaption.hpp"
 
+#include <cassert>
+
 #include "state_machines/consistency.hpp"
 
 namespace iwarp {
@@ -36,18 +38,21 @@ bool IftAdaption::is_consistent() const {
   return startup_.is_open() == (timed || machine_.is<ia::AwaitDecision>()) && timer_.pending() == timed;
 }
 
+/// Node A may be gone when its listener was told; node B is its owner's.
 template <class Event>
 void IftAdaption::process(const Event& event) {
+  PassiveStartupOwner* const owner = owner_;
   machine_.process(event, *this);
   FCVI_ASSERT_CONSISTENT(*this);
   effects_.drain([this](const AdaptionEffect& effect) { return carry_out(effect); });
+  if (owner != nullptr && is_over()) owner->startup_over();
 }
 
 bool IftAdaption::carry_out(const AdaptionEffect& effect) {
   const PeerOffer peer{static_cast<std::uint8_t>(received_.version), {}, {}};
   switch (effect.kind) {
-    case AdaptionEffect::Kind::offer: return user_->offered(*this), true;
-    case AdaptionEffect::Kind::withdraw: return user_->offer_withdrawn(*this), true;
+    case AdaptionEffect::Kind::offer: return owner_->offered(*this, peer), true;
+    case AdaptionEffect::Kind::withdraw: return owner_->offer_withdrawn(*this), true;
     case AdaptionEffect::Kind::connected: return listener_->connected(peer), false;
     case AdaptionEffect::Kind::failed: break;
   }
@@ -71,20 +76,25 @@ void IftAdaption::connect(const streams::Address& to, const streams::Address& fr
   process(ia::ConnectRequested{});
 }
 
-void IftAdaption::await(std::unique_ptr<streams::Stream> stream, IftOfferUser& user) {
-  user_ = &user;
+void IftAdaption::await(std::unique_ptr<streams::Stream> stream, PassiveStartupOwner& owner) {
+  owner_ = &owner;
   startup_.adopt(std::move(stream));
   startup_.expect_frame();
   process(ia::AdaptionAwaited{});
 }
 
-void IftAdaption::accept(RdmapStream& stream, StartupListener& listener) {
+void IftAdaption::accept(RdmapStream& stream, StartupListener& listener,
+                         [[maybe_unused]] std::vector<std::uint8_t> private_data) {
+  assert(is_offered() && private_data.empty());
   adopt(stream, listener);
   process(ia::AcceptRequested{});
 }
 
 void IftAdaption::withdraw() { process(ia::Withdrawn{}); }
-void IftAdaption::reject() { process(ia::RejectRequested{}); }
+void IftAdaption::reject([[maybe_unused]] std::vector<std::uint8_t> private_data) {
+  assert(private_data.empty());
+  process(ia::RejectRequested{});
+}
 void IftAdaption::make_place() { process(ia::PlaceNeeded{}); }
 void IftAdaption::time_expired() { process(ia::TimeExpired{}); }
 void IftAdaption::stream_established() { process(ia::StreamEstablished{}); }

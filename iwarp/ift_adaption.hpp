@@ -1,8 +1,7 @@
 // The adaption indications of IFT, at either end: node A begins, node B answers (draft-williams-iwarp-ift-01 4).
 #pragma once
 #include "iwarp/ift_framing.hpp"
-#include "iwarp/rdmap_stream.hpp"
-#include "iwarp/startup_listener.hpp"
+#include "iwarp/startup.hpp"
 #include "iwarp/startup_stream.hpp"
 #include "state_machines/ift_adaption.hpp"
 #include "state_machines/outbox.hpp"
@@ -22,21 +21,6 @@ struct IftOptions {
 [[nodiscard]] IftTerms terms_of(const wire::ift::AdaptionIndication& ours, const wire::ift::AdaptionIndication& theirs,
                                 std::size_t emss);
 
-class IftAdaption;
-
-/// The ULP of node B.
-class IftOfferUser {
- public:
-  /// A phase 0 that this end can live with: accept() or reject(), not from within.
-  virtual void offered(IftAdaption& adaption) = 0;
-  virtual void offer_withdrawn(IftAdaption& adaption) = 0;
-  /// One more request that is to be decided.
-  [[nodiscard]] virtual bool has_room() const = 0;
-
- protected:
-  ~IftOfferUser() = default;
-};
-
 /// What its machine asks for, to be done when it is at rest.
 struct AdaptionEffect {
   enum class Kind : std::uint8_t { offer, withdraw, connected, failed };
@@ -45,27 +29,35 @@ struct AdaptionEffect {
 };
 
 /// One TCP connection. Private data, IRD and ORD are the ULPs' own business (ruling I-14).
-class IftAdaption final : private machines::ift_adaption::Context,
+class IftAdaption final : public ActiveStartup,
+                          public PassiveStartup,
+                          private machines::ift_adaption::Context,
                           private StartupStreamUser<wire::ift::AdaptionIndication>,
                           private StartupHooks {
  public:
   IftAdaption(const Services& services, const IftOptions& options)
       : services_(services), options_(options), startup_(services, *this) {}
-  ~IftAdaption();
+  ~IftAdaption() override;
 
   /// Node A. The listener may destroy this from within what it is told. `stream` outlives this.
   void connect(const streams::Address& to, const streams::Address& from, RdmapStream& stream,
                StartupListener& listener);
-  void withdraw();
+  [[nodiscard]] std::optional<streams::Reason> stream_failure() const override { return startup_.reason(); }
   /// Node B: on a stream that was accepted.
-  void await(std::unique_ptr<streams::Stream> stream, IftOfferUser& user);
-  void accept(RdmapStream& stream, StartupListener& listener);
-  void reject();
-  /// Another start-up needs its place. Pre: is_half_open().
-  void make_place();
-  [[nodiscard]] bool is_half_open() const { return machine_.is<machines::ift_adaption::AwaitPhase0>(); }
-  [[nodiscard]] bool is_over() const { return machine_.is<machines::ift_adaption::Closed>(); }
-  [[nodiscard]] bool is_consistent() const;
+  void await(std::unique_ptr<streams::Stream> stream, PassiveStartupOwner& owner);
+
+  void withdraw() override;
+  // PassiveStartup
+  void accept(RdmapStream& stream, StartupListener& listener, std::vector<std::uint8_t> private_data) override;
+  void reject(std::vector<std::uint8_t> private_data) override;
+  [[nodiscard]] bool carries_private_data() const override { return false; }
+  [[nodiscard]] streams::Address local() const override { return startup_.stream()->local(); }
+  [[nodiscard]] streams::Address remote() const override { return startup_.stream()->remote(); }
+  void make_place() override;
+  [[nodiscard]] bool is_half_open() const override { return machine_.is<machines::ift_adaption::AwaitPhase0>(); }
+  [[nodiscard]] bool is_offered() const override { return machine_.is<machines::ift_adaption::AwaitDecision>(); }
+  [[nodiscard]] bool is_over() const override { return machine_.is<machines::ift_adaption::Closed>(); }
+  [[nodiscard]] bool is_consistent() const override;
 
  private:
   template <class Event>
@@ -103,7 +95,7 @@ class IftAdaption final : private machines::ift_adaption::Context,
   void fail_adaption(machines::iwarp::Failure failure) override {
     effects_.push({AdaptionEffect::Kind::failed, failure});
   }
-  [[nodiscard]] bool has_room() const override { return user_->has_room(); }
+  [[nodiscard]] bool has_room() const override { return owner_->has_room(); }
   void on_row(const fsm::Row& row) override { fsm::tell(services_.row_listener, row); }
   void unexpected(std::string_view, std::string_view, std::string_view) override {
     ++services_.counters.unexpected_events;
@@ -113,7 +105,7 @@ class IftAdaption final : private machines::ift_adaption::Context,
   const IftOptions options_;
   streams::Address to_{}, from_{};
   StartupStream<wire::ift::AdaptionIndication> startup_;
-  IftOfferUser* user_ = nullptr;  // of node B
+  PassiveStartupOwner* owner_ = nullptr;  // of node B
   RdmapStream* stream_ = nullptr;
   StartupListener* listener_ = nullptr;
   machines::ift_adaption::Machine machine_;

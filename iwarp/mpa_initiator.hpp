@@ -1,6 +1,7 @@
 // The Initiator's end of MPA's start-up: asks, checks the answer, and hands the stream over (RFC 5044 7.1, RFC 6581).
 #pragma once
 #include "iwarp/mpa_startup.hpp"
+#include "iwarp/startup.hpp"
 #include "state_machines/mpa_initiator.hpp"
 #include "state_machines/outbox.hpp"
 
@@ -26,19 +27,18 @@ struct InitiatorEffect {
   machines::iwarp::Failure failure{};
 };
 
-class MpaInitiator final : private machines::mpa_initiator::Context,
+class MpaInitiator final : public ActiveStartup,
+                           private machines::mpa_initiator::Context,
                            private StartupStreamUser<wire::mpa::StartupFrame>,
                            private StartupHooks {
  public:
   /// `stream` has its queues, and gets the LLP stream when all is agreed. It outlives this.
   MpaInitiator(const Services& services, StartupListener& listener, RdmapStream& stream, const MpaRequest& request);
-  ~MpaInitiator() { stream_.set_startup(nullptr); }
+  ~MpaInitiator() override { stream_.set_startup(nullptr); }
 
   void start();
-  /// The ULP gives up: startup_failed() follows from within.
-  void withdraw();
-  /// Why there is no LLP stream, where that was the reason.
-  [[nodiscard]] std::optional<streams::Reason> stream_failure() const { return startup_.reason(); }
+  void withdraw() override;
+  [[nodiscard]] std::optional<streams::Reason> stream_failure() const override { return startup_.reason(); }
   [[nodiscard]] std::string_view state_name() const { return machine_.state_name(); }
   [[nodiscard]] bool is_consistent() const;
 

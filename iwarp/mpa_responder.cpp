@@ -10,8 +10,8 @@ using wire::mpa::EnhancedData;
 using wire::mpa::FrameKind;
 using wire::mpa::StartupFrame;
 
-MpaResponder::MpaResponder(const Services& services, ResponderOwner& owner, std::unique_ptr<streams::Stream> stream,
-                           const MpaOptions& options)
+MpaResponder::MpaResponder(const Services& services, PassiveStartupOwner& owner,
+                           std::unique_ptr<streams::Stream> stream, const MpaOptions& options)
     : services_(services), owner_(owner), options_(options), startup_(services, *this) {
   startup_.adopt(std::move(stream));
 }
@@ -31,7 +31,7 @@ void MpaResponder::process(const Event& event) {
   machine_.process(event, *this);
   FCVI_ASSERT_CONSISTENT(*this);
   effects_.drain([this](const ResponderEffect& effect) { carry_out(effect); });
-  if (is_over()) owner_.responder_over();
+  if (is_over()) owner_.startup_over();
 }
 
 void MpaResponder::carry_out(const ResponderEffect& effect) {

@@ -1,11 +1,11 @@
 // The Responder's end of MPA's start-up: one stream that was accepted (RFC 5044 7.1, RFC 6581).
 #pragma once
 #include "iwarp/mpa_startup.hpp"
+#include "iwarp/startup.hpp"
 #include "state_machines/mpa_responder.hpp"
 #include "state_machines/outbox.hpp"
 
 namespace iwarp {
-class MpaResponder;
 
 /// What its machine asks for, to be done when it is at rest.
 struct ResponderEffect {
@@ -14,47 +14,29 @@ struct ResponderEffect {
   machines::iwarp::Failure failure{};
 };
 
-/// Who has the responders of a port.
-class ResponderOwner {
- public:
-  /// A request is there: accept() or reject(), not from within.
-  virtual void offered(MpaResponder& responder, const PeerOffer& offer) = 0;
-  /// The request is gone.
-  virtual void offer_withdrawn(MpaResponder& responder) = 0;
-  /// For one more request that the ULP is to decide.
-  [[nodiscard]] virtual bool has_room() const = 0;
-  /// It is over: to be destroyed, not from within.
-  virtual void responder_over() = 0;
-
- protected:
-  ~ResponderOwner() = default;
-};
-
-class MpaResponder final : private machines::mpa_responder::Context,
+class MpaResponder final : public PassiveStartup,
+                           private machines::mpa_responder::Context,
                            private StartupStreamUser<wire::mpa::StartupFrame>,
                            private StartupHooks {
  public:
-  MpaResponder(const Services& services, ResponderOwner& owner, std::unique_ptr<streams::Stream> stream,
+  MpaResponder(const Services& services, PassiveStartupOwner& owner, std::unique_ptr<streams::Stream> stream,
                const MpaOptions& options);
-  ~MpaResponder();
+  ~MpaResponder() override;
 
   void start();
-  /// Pre: it was offered. `stream` outlives this; its limits of IRD and ORD are agreed with what was offered.
-  void accept(RdmapStream& stream, StartupListener& listener, std::vector<std::uint8_t> private_data);
-  void reject(std::vector<std::uint8_t> private_data);
-  /// The ULP that accepted gives up before connected().
-  void withdraw();
-  /// Another start-up needs its place.
-  void make_place();
-  /// The other end owes the request, or part of it.
-  [[nodiscard]] bool is_half_open() const { return machine_.is<machines::mpa_responder::AwaitRequest>(); }
-  /// The two ends of the LLP stream. Pre: it was offered, and neither accepted nor rejected.
-  [[nodiscard]] streams::Address local() const { return startup_.stream()->local(); }
-  [[nodiscard]] streams::Address remote() const { return startup_.stream()->remote(); }
-  [[nodiscard]] bool is_offered() const { return machine_.is<machines::mpa_responder::AwaitDecision>(); }
-  [[nodiscard]] bool is_over() const { return machine_.is<machines::mpa_responder::Closed>(); }
+  // PassiveStartup
+  void accept(RdmapStream& stream, StartupListener& listener, std::vector<std::uint8_t> private_data) override;
+  void reject(std::vector<std::uint8_t> private_data) override;
+  void withdraw() override;
+  [[nodiscard]] bool carries_private_data() const override { return true; }
+  void make_place() override;
+  [[nodiscard]] bool is_half_open() const override { return machine_.is<machines::mpa_responder::AwaitRequest>(); }
+  [[nodiscard]] streams::Address local() const override { return startup_.stream()->local(); }
+  [[nodiscard]] streams::Address remote() const override { return startup_.stream()->remote(); }
+  [[nodiscard]] bool is_offered() const override { return machine_.is<machines::mpa_responder::AwaitDecision>(); }
+  [[nodiscard]] bool is_over() const override { return machine_.is<machines::mpa_responder::Closed>(); }
+  [[nodiscard]] bool is_consistent() const override;
   [[nodiscard]] std::string_view state_name() const { return machine_.state_name(); }
-  [[nodiscard]] bool is_consistent() const;
 
  private:
   template <class Event>
@@ -98,7 +80,7 @@ class MpaResponder final : private machines::mpa_responder::Context,
   void carry_out(const ResponderEffect& effect);
 
   const Services& services_;
-  ResponderOwner& owner_;
+  PassiveStartupOwner& owner_;
   const MpaOptions options_;
   StartupStream<wire::mpa::StartupFrame> startup_;
   RdmapStream* stream_ = nullptr;

@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "streams/drivers/listening_socket.hpp"
+#include "verbs/framings.hpp"
 #include "verbs/queue_pair.hpp"
 
 namespace verbs {
@@ -65,7 +66,7 @@ CmId::CmId(Process& process, EventChannel* to, void* own)
 CmId::~CmId() {
   {
     const CoreSection section(process_.host());
-    if (responder_ != nullptr) listener_->reject(*std::exchange(responder_, nullptr), {});
+    if (startup_ != nullptr) listener_->reject(*std::exchange(startup_, nullptr), {});
     if (state_ == State::listening) listener_->user_gone();
     if (connection_ != nullptr) connection_->user_gone();
   }
@@ -232,15 +233,15 @@ int CmId::listen(int backlog) {
   return 0;
 }
 
-RequestOwner* CmId::requested(PortListener& listener, iwarp::MpaResponder& responder, const iwarp::PeerOffer& offer) {
-  Device* const device = device_at(process_, responder.local().ip);
+RequestOwner* CmId::requested(PortListener& listener, iwarp::PassiveStartup& startup, const iwarp::PeerOffer& offer) {
+  Device* const device = device_at(process_, startup.local().ip);
   if (device == nullptr) return nullptr;
   auto* const request = new CmId(process_, channel_, rdma_cm_id::context);
   request->set_device(*device);
-  request->set_local(responder.local());
-  request->set_remote(responder.remote());
+  request->set_local(startup.local());
+  request->set_remote(startup.remote());
   request->listener_ = &listener;
-  request->responder_ = &responder;
+  request->startup_ = &startup;
   request->offer_ = offer;
   request->state_ = State::requested;
   auto made = request->event_of(RDMA_CM_EVENT_CONNECT_REQUEST, 0, offer);
@@ -269,13 +270,16 @@ int CmId::get_request(rdma_cm_id** request) {
 
 // --- connections ---------------------------------------------------------------------------------------------------
 
-int CmId::depths_of(const rdma_conn_param* parameters, Depths& depths) const {
+/// Where the other end is not told how many RDMA Reads this one holds, it is as many as are configured (ruling I-14).
+int CmId::depths_of(const rdma_conn_param* parameters, bool are_told, Depths& depths) const {
   const std::size_t most = process_.configuration().reads;
   depths = {most, most};
   if (parameters == nullptr) return 0;
   if (parameters->responder_resources != RDMA_MAX_RESP_RES) depths.ird = parameters->responder_resources;
   if (parameters->initiator_depth != RDMA_MAX_INIT_DEPTH) depths.ord = parameters->initiator_depth;
-  return depths.ird <= most && depths.ord <= most ? 0 : EINVAL;
+  if (depths.ird > most || depths.ord > most) return EINVAL;
+  if (!are_told) depths.ird = most;
+  return 0;
 }
 
 QueuePair* CmId::queue_pair_of(const rdma_conn_param* parameters) const {
@@ -294,21 +298,18 @@ void CmId::begin(QueuePair& queue_pair, const Depths& depths) {
 
 int CmId::connect_inside(const rdma_conn_param* parameters) {
   if (state_ != State::route_resolved) return EINVAL;
+  const Terms& terms = process_.configuration().terms_for(remote_.ip, remote_.port);
+  const bool carries = carries_private_data(terms.framing);
+  std::vector<std::uint8_t> private_data = private_data_of(parameters);
+  if (!carries && !private_data.empty()) return EINVAL;
   Depths depths;
-  if (const int error = depths_of(parameters, depths); error != 0) return error;
+  if (const int error = depths_of(parameters, carries, depths); error != 0) return error;
   QueuePair* const queue_pair = queue_pair_of(parameters);
   if (queue_pair == nullptr) return EINVAL;
-  const Terms& terms = process_.configuration().terms_for(remote_.ip, remote_.port);
   reservation_ = {};
   begin(*queue_pair, depths);
   state_ = State::connecting;
-  connection_->connect({.to = remote_,
-                        .from = local_,
-                        .private_data = private_data_of(parameters),
-                        .options = {.wants_markers = terms.markers, .crc = terms.crc},
-                        .revision = terms.revision,
-                        .peer_to_peer = terms.peer_to_peer},
-                       {terms.first_fpdu_delay, terms.refused_retry});
+  connection_->connect({remote_, local_, std::move(private_data), terms});
   return 0;
 }
 
@@ -323,18 +324,20 @@ int CmId::connect(const rdma_conn_param* parameters) {
 
 int CmId::accept_inside(const rdma_conn_param* parameters) {
   if (state_ != State::requested) return EINVAL;
-  if (responder_ == nullptr) return ECONNRESET;
+  if (startup_ == nullptr) return ECONNRESET;
+  const bool carries = startup_->carries_private_data();
+  std::vector<std::uint8_t> private_data = private_data_of(parameters);
+  if (!carries && !private_data.empty()) return EINVAL;
   Depths depths;
-  if (const int error = depths_of(parameters, depths); error != 0) return error;
+  if (const int error = depths_of(parameters, carries, depths); error != 0) return error;
   QueuePair* const queue_pair = queue_pair_of(parameters);
   if (queue_pair == nullptr) return EINVAL;
   begin(*queue_pair, depths);
   state_ = State::connecting;
-  iwarp::MpaResponder& responder = *std::exchange(responder_, nullptr);
-  listener_->prepare_accept(responder, *device_);
+  iwarp::PassiveStartup& startup = *std::exchange(startup_, nullptr);
+  listener_->prepare_accept(startup, *device_);
   const Terms& terms = process_.configuration().terms_for({}, local_.port);
-  connection_->accept(responder, private_data_of(parameters),
-                      {.first_fpdu_delay = terms.await_first_fpdu ? 0 : terms.first_fpdu_delay});
+  connection_->accept(startup, std::move(private_data), terms.await_first_fpdu ? 0 : terms.first_fpdu_delay);
   return 0;
 }
 
@@ -350,8 +353,9 @@ int CmId::accept(const rdma_conn_param* parameters) {
 int CmId::reject(wire::Bytes private_data) {
   const CoreSection section(process_.host());
   if (state_ != State::requested) return EINVAL;
-  if (responder_ == nullptr) return ECONNRESET;
-  listener_->reject(*std::exchange(responder_, nullptr), {private_data.begin(), private_data.end()});
+  if (startup_ == nullptr) return ECONNRESET;
+  if (!startup_->carries_private_data() && !private_data.empty()) return EINVAL;
+  listener_->reject(*std::exchange(startup_, nullptr), {private_data.begin(), private_data.end()});
   return 0;
 }
 

@@ -1,6 +1,5 @@
 // rdma_cm_id: how queue pairs are connected (RDMA_PS_TCP).
 #pragma once
-#include "iwarp/mpa_responder.hpp"
 #include "runtime/drivers/descriptor.hpp"
 #include "verbs/connection.hpp"
 #include "verbs/event_channel.hpp"
@@ -38,10 +37,10 @@ class CmId final : public rdma_cm_id, private PortUser, private RequestOwner, pr
 
  private:
   // PortUser; nullptr: its interface is no device
-  RequestOwner* requested(PortListener& listener, iwarp::MpaResponder& responder,
+  RequestOwner* requested(PortListener& listener, iwarp::PassiveStartup& startup,
                           const iwarp::PeerOffer& offer) override;
   // RequestOwner
-  void request_gone() override { responder_ = nullptr; }
+  void request_gone() override { startup_ = nullptr; }
   // ConnectionUser
   void established(const iwarp::PeerOffer& peer) override;
   void startup_failed(machines::iwarp::Failure failure, std::optional<streams::Reason> reason,
@@ -68,7 +67,7 @@ class CmId final : public rdma_cm_id, private PortUser, private RequestOwner, pr
   void begin(QueuePair& queue_pair, const Depths& depths);
   [[nodiscard]] int connect_inside(const rdma_conn_param* parameters);
   [[nodiscard]] int accept_inside(const rdma_conn_param* parameters);
-  [[nodiscard]] int depths_of(const rdma_conn_param* parameters, Depths& depths) const;
+  [[nodiscard]] int depths_of(const rdma_conn_param* parameters, bool are_told, Depths& depths) const;
   [[nodiscard]] QueuePair* queue_pair_of(const rdma_conn_param* parameters) const;
   void tell(rdma_cm_event_type type, int status = 0);
   void tell(std::shared_ptr<CmEvent> told) { channel_->events().push(std::move(told)); }
@@ -86,7 +85,7 @@ class CmId final : public rdma_cm_id, private PortUser, private RequestOwner, pr
   streams::Address local_{}, remote_{};
   runtime::drivers::Descriptor reservation_;  // of a local port, until it is used
   PortListener* listener_ = nullptr;          // of a listening id, or whose request this is
-  iwarp::MpaResponder* responder_ = nullptr;
+  iwarp::PassiveStartup* startup_ = nullptr;  // of a request that is not decided
   iwarp::PeerOffer offer_{};
   Connection* connection_ = nullptr;
   std::optional<ibv_qp_init_attr> endpoint_;  // of rdma_create_ep(): its requests get such queue pairs

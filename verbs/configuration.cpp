@@ -15,9 +15,15 @@ using settings::Tree;
 constexpr std::uint64_t max_file_bytes = 1U << 20;
 constexpr runtime::TimeNs longest = 3600 * runtime::second;
 const std::vector<std::string_view> terms_keys{
-    "crc", "markers", "revision", "peer_to_peer", "first_fpdu_delay", "await_first_fpdu", "refused_retry"};
+    "framing", "crc", "markers", "revision", "peer_to_peer", "first_fpdu_delay", "await_first_fpdu", "refused_retry"};
+
+Framing read_framing(const Tree& tree, std::string_view key) {
+  static constexpr settings::Choice<Framing> framings[] = {{"mpa", Framing::mpa}, {"ift", Framing::ift}};
+  return settings::read_choice(tree, key, framings);
+}
 
 void read_terms(const MapReader& map, Terms& terms) {
+  map.optional("framing", terms.framing, read_framing);
   map.optional("crc", terms.crc, settings::read_bool);
   map.optional("markers", terms.markers, settings::read_bool);
   map.optional("revision", terms.revision, settings::read_number, settings::Range{1, 2});
@@ -26,6 +32,9 @@ void read_terms(const MapReader& map, Terms& terms) {
                runtime::second);
   map.optional("await_first_fpdu", terms.await_first_fpdu, settings::read_bool);
   map.optional("refused_retry", terms.refused_retry, settings::read_duration, runtime::TimeNs{0}, longest);
+  if (terms.framing == Framing::ift && terms.markers)
+    settings::fail_expected(*map.find(map.find("markers") != nullptr ? "markers" : "framing"), "markers",
+                            "no markers with framing ift (MPA alone has them)");
 }
 
 Rule read_rule(const Tree& tree, std::size_t position, const Terms& terms) {

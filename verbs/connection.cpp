@@ -1,5 +1,7 @@
 #include "verbs/connection.hpp"
 
+#include "iwarp/mpa_initiator.hpp"
+#include "verbs/framings.hpp"
 #include "verbs/queue_pair.hpp"
 
 namespace verbs {
@@ -16,26 +18,51 @@ Connection::Connection(Device& device, ConnectionUser& user, QueuePair& queue_pa
 
 Connection::~Connection() = default;
 
-void Connection::connect(const iwarp::MpaRequest& request, const Patience& patience) {
+void Connection::connect(const Request& request) {
   request_ = request;
-  patience_ = patience;
-  retry_until_ = device_.services().scheduler.now() + patience.refused_retry;
+  first_fpdu_delay_ = request.terms.first_fpdu_delay;
+  retry_until_ = device_.services().scheduler.now() + request.terms.refused_retry;
   attempt();
+}
+
+void Connection::attempt() {
+  last_attempt_ = device_.services().scheduler.now() >= retry_until_;
+  asking_.reset();  // before the next one takes its place at the stream
+  switch (request_.terms.framing) {
+    case Framing::mpa: return attempt_over_mpa();
+    case Framing::ift: return attempt_over_ift();
+  }
 }
 
 /// A peer that only closes may be one that listens anew, or one that does not know revision 2 (RFC 6581 10): asked by
 /// the last attempt.
-void Connection::attempt() {
-  request_.may_fall_back = device_.services().scheduler.now() >= retry_until_;
+void Connection::attempt_over_mpa() {
   iwarp::StartupListener& own = *this;
-  initiator_.emplace(device_.services(), own, stream_, request_);
-  initiator_->start();
+  const iwarp::MpaRequest wanted{.to = request_.to,
+                                 .from = request_.from,
+                                 .private_data = request_.private_data,
+                                 .options = mpa_options_of(request_.terms),
+                                 .revision = request_.terms.revision,
+                                 .may_fall_back = last_attempt_,
+                                 .peer_to_peer = request_.terms.peer_to_peer};
+  auto initiator = std::make_unique<iwarp::MpaInitiator>(device_.services(), own, stream_, wanted);
+  iwarp::MpaInitiator& made = *initiator;
+  asking_ = std::move(initiator);
+  made.start();
+}
+
+void Connection::attempt_over_ift() {
+  iwarp::StartupListener& own = *this;
+  auto adaption = std::make_unique<iwarp::IftAdaption>(device_.services(), ift_options_of(request_.terms));
+  iwarp::IftAdaption& made = *adaption;
+  asking_ = std::move(adaption);
+  made.connect(request_.to, request_.from, stream_, own);
 }
 
 bool Connection::tries_again(Failure failure) {
-  if (!initiator_ || request_.may_fall_back || !stream_.is_idle()) return false;
+  if (asking_ == nullptr || last_attempt_ || !stream_.is_idle()) return false;
   if (failure == Failure::Invalid) retry_until_ = 0;  // perhaps a reply of revision 1
-  const streams::Reason reason = initiator_->stream_failure().value_or(streams::Reason::refused);
+  const streams::Reason reason = asking_->stream_failure().value_or(streams::Reason::refused);
   const bool refused = reason == streams::Reason::refused || reason == streams::Reason::reset;
   if (failure != Failure::Invalid && failure != Failure::PeerClosed && !(failure == Failure::NotReachable && refused))
     return false;
@@ -43,11 +70,11 @@ bool Connection::tries_again(Failure failure) {
   return true;
 }
 
-void Connection::accept(iwarp::MpaResponder& responder, std::vector<std::uint8_t> private_data,
-                        const Patience& patience) {
-  patience_ = patience;
-  responder_ = &responder;
-  responder.accept(stream_, *this, std::move(private_data));
+void Connection::accept(iwarp::PassiveStartup& startup, std::vector<std::uint8_t> private_data,
+                        runtime::TimeNs first_fpdu_delay) {
+  first_fpdu_delay_ = first_fpdu_delay;
+  asked_ = &startup;
+  startup.accept(stream_, *this, std::move(private_data));
   if (queue_pair_ != nullptr && state_ != State::closing) queue_pair_->established();
 }
 
@@ -67,12 +94,12 @@ void Connection::abort() {
 }
 
 void Connection::withdraw() {
-  if (responder_ != nullptr) return responder_->withdraw();
+  if (asked_ != nullptr) return asked_->withdraw();
   if (attempt_.pending()) {
     device_.services().scheduler.cancel(attempt_);
     return startup_failed(Failure::Withdrawn, {});
   }
-  if (initiator_) initiator_->withdraw();
+  if (asking_ != nullptr) asking_->withdraw();
 }
 
 void Connection::user_gone() {
@@ -124,11 +151,11 @@ void Connection::closed() {
 // --- what the start-up tells ---------------------------------------------------------------------------------------
 
 void Connection::connected(const iwarp::PeerOffer& peer) {
-  responder_ = nullptr;
+  asked_ = nullptr;
   state_ = State::established;
   peer_ = peer;
-  if (patience_.first_fpdu_delay == 0) return tell_established();
-  device_.services().scheduler.schedule_after(established_, patience_.first_fpdu_delay);
+  if (first_fpdu_delay_ == 0) return tell_established();
+  device_.services().scheduler.schedule_after(established_, first_fpdu_delay_);
 }
 
 void Connection::tell_established() {
@@ -140,7 +167,7 @@ void Connection::tell_established() {
 /// Of a stream that was there already closed() follows.
 void Connection::startup_failed(Failure failure, const iwarp::PeerOffer& peer) {
   if (tries_again(failure)) return;
-  responder_ = nullptr;
+  asked_ = nullptr;
   state_ = State::closing;
   told_end_ = true;
   if (stream_.is_idle()) {
@@ -148,7 +175,8 @@ void Connection::startup_failed(Failure failure, const iwarp::PeerOffer& peer) {
     if (user_ != nullptr) user_->connection_over();
     device_.services().scheduler.schedule(over_, device_.services().scheduler.now());
   }
-  if (user_ != nullptr) user_->startup_failed(failure, initiator_ ? initiator_->stream_failure() : std::nullopt, peer);
+  if (user_ != nullptr)
+    user_->startup_failed(failure, asking_ != nullptr ? asking_->stream_failure() : std::nullopt, peer);
 }
 
 }  // namespace verbs

@@ -1,8 +1,8 @@
 // One RDMAP stream of a queue pair, from connect or accept to its end; it may outlive both its owners, to close in
 // order.
 #pragma once
-#include "iwarp/mpa_initiator.hpp"
-#include "iwarp/mpa_responder.hpp"
+#include "iwarp/startup.hpp"
+#include "verbs/configuration.hpp"
 #include "verbs/device.hpp"
 
 namespace verbs {
@@ -29,11 +29,11 @@ struct Depths {
   std::size_t ird = 0, ord = 0;
 };
 
-/// With programs and peers that are not ready at once.
-struct Patience {
-  runtime::TimeNs first_fpdu_delay = 0;  // the user is told so long after the start-up is over
-  runtime::TimeNs refused_retry =
-      0;  // who refuses the connection, or closes it without a Reply, is asked again; of the end that asks
+/// Of the end that asks.
+struct Request {
+  streams::Address to{}, from{};
+  std::vector<std::uint8_t> private_data{};
+  Terms terms{};
 };
 
 /// Inside. Process has it, and destroys it when it is over.
@@ -42,9 +42,9 @@ class Connection final : private iwarp::StreamListener, private iwarp::StartupLi
   Connection(Device& device, ConnectionUser& user, QueuePair& queue_pair, const Depths& depths);
   ~Connection();
 
-  void connect(const iwarp::MpaRequest& request, const Patience& patience);
-  /// The queue pair may be used when this returns.
-  void accept(iwarp::MpaResponder& responder, std::vector<std::uint8_t> private_data, const Patience& patience);
+  void connect(const Request& request);
+  /// The queue pair may be used when this returns; the user is told so long after the start-up is over.
+  void accept(iwarp::PassiveStartup& startup, std::vector<std::uint8_t> private_data, runtime::TimeNs first_fpdu_delay);
   /// What was posted goes out, then the end.
   void disconnect();
   void abort();
@@ -59,6 +59,8 @@ class Connection final : private iwarp::StreamListener, private iwarp::StartupLi
   /// No one hears any more.
   void withdraw();
   void attempt();
+  void attempt_over_mpa();
+  void attempt_over_ift();
   [[nodiscard]] bool tries_again(machines::iwarp::Failure failure);
   void over() { device_.process().let_go(this); }
   void close();
@@ -80,13 +82,13 @@ class Connection final : private iwarp::StreamListener, private iwarp::StartupLi
   ConnectionUser* user_;
   QueuePair* queue_pair_;
   iwarp::RdmapStream stream_;
-  std::optional<iwarp::MpaInitiator> initiator_;
-  iwarp::MpaResponder* responder_ = nullptr;  // until it has told the outcome
+  std::unique_ptr<iwarp::ActiveStartup> asking_;
+  iwarp::PassiveStartup* asked_ = nullptr;  // until it has told the outcome
   State state_ = State::starting;
   bool told_end_ = false;
-  iwarp::MpaRequest request_{};
-  Patience patience_{};
-  runtime::TimeNs retry_until_ = 0;
+  Request request_{};
+  runtime::TimeNs first_fpdu_delay_ = 0, retry_until_ = 0;
+  bool last_attempt_ = false;
   iwarp::PeerOffer peer_{};
   runtime::Timer<Connection, &Connection::over> over_{*this};
   runtime::Timer<Connection, &Connection::close> close_{*this};

@@ -1,6 +1,7 @@
 // A listening rdma_cm_id's port: start-ups of others, and the requests among them that wait for the program.
 #pragma once
-#include "iwarp/mpa_listener.hpp"
+#include "iwarp/startup_port.hpp"
+#include "verbs/configuration.hpp"
 #include "verbs/device.hpp"
 
 namespace verbs {
@@ -20,7 +21,7 @@ class RequestOwner {
 class PortUser {
  public:
   /// nullptr: it is refused.
-  virtual RequestOwner* requested(PortListener& listener, iwarp::MpaResponder& responder,
+  virtual RequestOwner* requested(PortListener& listener, iwarp::PassiveStartup& startup,
                                   const iwarp::PeerOffer& offer) = 0;
 
  protected:
@@ -29,20 +30,21 @@ class PortUser {
 
 /// Inside. When its rdma_cm_id is gone nobody listens any more, but connections that were accepted go on: then Process
 /// has it until the last one is over.
-class PortListener final : private iwarp::MpaListenerUser {
+class PortListener final : private iwarp::StartupPortUser {
  public:
   PortListener(Process& process, PortUser& user, const Terms& terms, std::size_t backlog);
   /// 0, or errno.
   [[nodiscard]] int listen(const streams::Address& at);
-  [[nodiscard]] streams::Address address() const { return listener_.address(); }
+  [[nodiscard]] streams::Address address() const { return port_->address(); }
   void user_gone();
   /// The program's decision. The segments of the connection are those of `device`'s interface.
-  void prepare_accept(iwarp::MpaResponder& responder, const Device& device);
-  void reject(iwarp::MpaResponder& responder, std::vector<std::uint8_t> private_data);
+  void prepare_accept(iwarp::PassiveStartup& startup, const Device& device);
+  void reject(iwarp::PassiveStartup& startup, std::vector<std::uint8_t> private_data);
 
  private:
-  void offered(iwarp::MpaResponder& responder, const iwarp::PeerOffer& offer) override;
-  void offer_withdrawn(iwarp::MpaResponder& responder) override;
+  void offered(iwarp::PassiveStartup& startup, const iwarp::PeerOffer& offer) override;
+  void offer_withdrawn(iwarp::PassiveStartup& startup) override;
+  [[nodiscard]] std::unique_ptr<iwarp::StartupPort> make_port(const Terms& terms, std::size_t backlog);
   void refuse();
   void look();
 
@@ -50,11 +52,11 @@ class PortListener final : private iwarp::MpaListenerUser {
   PortUser* user_;
   iwarp::Config config_;
   const iwarp::Services services_;
-  std::unordered_map<iwarp::MpaResponder*, RequestOwner*> requests_;  // that wait for the program
-  std::vector<iwarp::MpaResponder*> refused_;
+  std::unordered_map<iwarp::PassiveStartup*, RequestOwner*> requests_;  // that wait for the program
+  std::vector<iwarp::PassiveStartup*> refused_;
   runtime::Timer<PortListener, &PortListener::refuse> refuse_{*this};
   runtime::Timer<PortListener, &PortListener::look> look_{*this};
-  iwarp::MpaListener listener_;
+  const std::unique_ptr<iwarp::StartupPort> port_;
 };
 
 /// errno of a call, for what a stream tells.

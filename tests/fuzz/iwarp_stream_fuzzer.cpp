@@ -52,7 +52,7 @@ class Peer final : public streams::StreamUser {
   void closed(streams::Reason) override {}
 };
 
-class Server final : public iwarp::MpaListenerUser, public iwarp::StreamListener, public iwarp::StartupListener {
+class Server final : public iwarp::StartupPortUser, public iwarp::StreamListener, public iwarp::StartupListener {
  public:
   explicit Server(const Options& options) : options_(options) {
     network_.set_rules([&](const streams::Address&, const streams::Address&) {
@@ -108,11 +108,11 @@ class Server final : public iwarp::MpaListenerUser, public iwarp::StreamListener
       fail("does not complete", "receive");
   }
 
-  void offered(iwarp::MpaResponder& responder, const iwarp::PeerOffer&) override {
+  void offered(iwarp::PassiveStartup& responder, const iwarp::PeerOffer&) override {
     waiting_ = &responder;
     scheduler_.schedule(decide_, scheduler_.now());
   }
-  void offer_withdrawn(iwarp::MpaResponder&) override { waiting_ = nullptr; }
+  void offer_withdrawn(iwarp::PassiveStartup&) override { waiting_ = nullptr; }
   void decide() {
     if (waiting_ != nullptr && !closed_) waiting_->accept(*stream_, *this, {});
     waiting_ = nullptr;
@@ -134,7 +134,7 @@ class Server final : public iwarp::MpaListenerUser, public iwarp::StreamListener
   const iwarp::Services services_{host_, scheduler_, config_, counters_, *workspace_, table_};
   std::array<std::uint8_t, 1200> memory_;
   iwarp::STag stag_;
-  iwarp::MpaResponder* waiting_ = nullptr;
+  iwarp::PassiveStartup* waiting_ = nullptr;
   bool connected_ = false, closed_ = false;
   std::size_t completions_ = 0;
   std::unique_ptr<RdmapStream> stream_ =

@@ -33,7 +33,7 @@ struct End final : StreamListener, StartupListener {
 };
 
 /// A server and a client of one process.
-class Pair final : public MpaListenerUser {
+class Pair final : public StartupPortUser {
  public:
   explicit Pair(Host::Progress progress, Config of = {}) : config(of), host(progress) {
     inside([&] {
@@ -72,12 +72,12 @@ class Pair final : public MpaListenerUser {
       initiator->start();
     });
   }
-  void offered(MpaResponder& responder, const PeerOffer& offer) override {
+  void offered(PassiveStartup& responder, const PeerOffer& offer) override {
     waiting = &responder, offer_of_client = offer;
   }
-  void offer_withdrawn(MpaResponder&) override { waiting = nullptr; }
+  void offer_withdrawn(PassiveStartup&) override { waiting = nullptr; }
   void decide() {
-    MpaResponder* const responder = std::exchange(waiting, nullptr);
+    PassiveStartup* const responder = std::exchange(waiting, nullptr);
     if (responder == nullptr) return;
     if (rejects) return responder->reject({7, 7});
     server.emplace(services, true);
@@ -92,7 +92,7 @@ class Pair final : public MpaListenerUser {
   Services services = host.services(config);
   bool is_own = false, rejects = false;
   streams::Address at{};
-  MpaResponder* waiting = nullptr;
+  PassiveStartup* waiting = nullptr;
   std::optional<PeerOffer> offer_of_client;
   std::optional<End> client, server;
   std::optional<MpaInitiator> initiator;

@@ -1,5 +1,5 @@
 // IFT's adaption indications between two ends, and messages behind them (IFT 4, 5).
-#include "iwarp/ift_adaption.hpp"
+#include "iwarp/ift_listener.hpp"
 #include "tests/iwarp/two_ends.hpp"
 
 namespace iwarp::testing {
@@ -9,7 +9,10 @@ using wire::ift::AdaptionIndication;
 
 const streams::Address node_b{streams::test::server_ip, 4421};
 
-class IftTest : public ::testing::Test, public streams::ListenerUser, public streams::StreamUser, public IftOfferUser {
+class IftTest : public ::testing::Test,
+                public streams::ListenerUser,
+                public streams::StreamUser,
+                public PassiveStartupOwner {
  protected:
   ~IftTest() override {
     for (End* const end : {&a, &b})
@@ -46,12 +49,13 @@ class IftTest : public ::testing::Test, public streams::ListenerUser, public str
     at_b = std::make_unique<IftAdaption>(core_b.services, options_b);
     at_b->await(std::move(stream), *this);
   }
-  void offered(IftAdaption&) override {
+  void offered(PassiveStartup&, const PeerOffer&) override {
     ++offers;
     if (accepts) world.scheduler.schedule(decide_, world.scheduler.now());
   }
-  void offer_withdrawn(IftAdaption&) override { ++withdrawals; }
+  void offer_withdrawn(PassiveStartup&) override { ++withdrawals; }
   [[nodiscard]] bool has_room() const override { return room; }
+  void startup_over() override { ++overs; }
   void connected() override { raw->write(wire::Bytes(first)), raw->ask_readable(); }
   void readable() override {
     std::array<std::uint8_t, 512> octets;
@@ -69,11 +73,11 @@ class IftTest : public ::testing::Test, public streams::ListenerUser, public str
   std::unique_ptr<IftAdaption> at_a, at_b;
   std::unique_ptr<streams::Stream> raw;
   std::vector<std::uint8_t> first;
-  int offers = 0, withdrawals = 0;
+  int offers = 0, withdrawals = 0, overs = 0;
   bool accepts = true, room = true, ended = false;
 
  private:
-  void decide() { at_b->accept(*b.stream, b); }
+  void decide() { at_b->accept(*b.stream, b, {}); }
   runtime::Timer<IftTest, &IftTest::decide> decide_{*this};
 };
 
@@ -182,6 +186,7 @@ TEST_F(IftTest, half_open) {
   ask_raw({0x52});
   at_b->make_place();
   EXPECT_TRUE(at_b->is_over());
+  EXPECT_EQ(overs, 2);
 }
 
 // Rejected, no room, withdrawn by node A.
@@ -189,7 +194,7 @@ TEST_F(IftTest, rejected) {
   accepts = false;
   ask();
   ASSERT_EQ(offers, 1);
-  at_b->reject();
+  at_b->reject({});
   run(runtime::second);
   EXPECT_EQ(a.failure, Failure::PeerClosed);
 }
@@ -206,6 +211,51 @@ TEST_F(IftTest, withdrawn) {
   EXPECT_EQ(a.failure, Failure::Withdrawn);
   run(runtime::second);
   EXPECT_EQ(withdrawals, 1);
+}
+
+/// A ULP of node B that accepts the first one.
+struct Accepting final : StartupPortUser {
+  explicit Accepting(End& of) : end(of) {}
+  End& end;
+  PassiveStartup* waiting = nullptr;
+  int offers = 0;
+  void offered(PassiveStartup& startup, const PeerOffer& offer) override {
+    ++offers;
+    EXPECT_TRUE(offer.private_data.empty() && !offer.enhanced && !startup.carries_private_data());
+    waiting = &startup;
+  }
+  void offer_withdrawn(PassiveStartup&) override { waiting = nullptr; }
+};
+
+// A port of IFT: each start-up has a VTag of its own (IFT 4.2), the oldest half-open one makes place (ruling I-15), and
+// what was accepted is forgotten when its stream has ended.
+TEST_F(IftTest, port) {
+  Accepting user(b);
+  core_b.config.half_open = 1;
+  std::uint16_t drawn = 0x3000;
+  StartupPortUser& own = user;
+  IftListener port(
+      core_b.services, own, [&] { return IftOptions{.vtag = {++drawn}}; }, 4);
+  ASSERT_EQ(port.listen(node_b), std::nullopt);
+  raw = world.client.connect(node_b, {}, *this);  // says nothing
+  run(runtime::second);
+  EXPECT_EQ(port.half_open(), 1u);
+  at_a = std::make_unique<IftAdaption>(core_a.services, options_a);
+  at_a->connect(node_b, {}, *a.stream, a);
+  run(runtime::second);
+  EXPECT_EQ(core_b.counters.half_open_dropped, 1u);
+  ASSERT_NE(user.waiting, nullptr);
+  EXPECT_EQ(user.waiting->local(), node_b);
+  std::exchange(user.waiting, nullptr)->accept(*b.stream, b, {});
+  run(runtime::second);
+  EXPECT_EQ(a.connects + b.connects, 2);
+  EXPECT_EQ(drawn, 0x3002);
+  EXPECT_TRUE(port.is_consistent());
+  EXPECT_EQ(port.size(), 1u);
+  a.stream->close();
+  b.stream->close();
+  run(30 * runtime::second);
+  EXPECT_EQ(port.size(), 0u);
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ struct Settings {
 };
 
 /// Node B of IFT: at most one start-up, which is accepted.
-class NodeB final : public streams::ListenerUser, public IftOfferUser {
+class NodeB final : public streams::ListenerUser, public PassiveStartupOwner {
  public:
   NodeB(Core& core, const streams::Address& at, const IftOptions& options) : core_(core), options_(options) {
     listener_ = std::move(*core.services.streams.listen(at, *this));
@@ -88,12 +88,15 @@ class NodeB final : public streams::ListenerUser, public IftOfferUser {
     adaption = std::make_unique<IftAdaption>(core_.services, options_);
     adaption->await(std::move(stream), *this);
   }
-  void offered(IftAdaption&) override { core_.services.scheduler.schedule(decide_, core_.services.scheduler.now()); }
-  void offer_withdrawn(IftAdaption&) override { core_.services.scheduler.cancel(decide_); }
+  void offered(PassiveStartup&, const PeerOffer&) override {
+    core_.services.scheduler.schedule(decide_, core_.services.scheduler.now());
+  }
+  void offer_withdrawn(PassiveStartup&) override { core_.services.scheduler.cancel(decide_); }
   [[nodiscard]] bool has_room() const override { return true; }
+  void startup_over() override {}
 
  private:
-  void decide() { adaption->accept(*end->stream, *end); }
+  void decide() { adaption->accept(*end->stream, *end, {}); }
   Core& core_;
   const IftOptions options_;
   std::unique_ptr<streams::Listener> listener_;
@@ -101,7 +104,7 @@ class NodeB final : public streams::ListenerUser, public IftOfferUser {
 };
 
 /// A client that asks, a server that listens.
-class TwoEnds final : public MpaListenerUser {
+class TwoEnds final : public StartupPortUser {
  public:
   explicit TwoEnds(const Settings& settings = {}) : settings_(settings) {
     client_core.config.emss = settings.client_emss;
@@ -153,12 +156,12 @@ class TwoEnds final : public MpaListenerUser {
     ASSERT_EQ(server->connects, 1);
   }
 
-  void offered(MpaResponder& responder, const PeerOffer& offer) override {
+  void offered(PassiveStartup& responder, const PeerOffer& offer) override {
     offers.push_back(offer);
     waiting = &responder;
     if (settings_.accepts) world.scheduler.schedule(decide_, world.scheduler.now());
   }
-  void offer_withdrawn(MpaResponder&) override { ++withdrawals, waiting = nullptr; }
+  void offer_withdrawn(PassiveStartup&) override { ++withdrawals, waiting = nullptr; }
   /// Each start-up gets an end of its own: a client that falls back asks twice.
   void accept() {
     if (server->stream->state_name() != "Idle") {
@@ -177,7 +180,7 @@ class TwoEnds final : public MpaListenerUser {
   std::unique_ptr<IftAdaption> node_a;
   std::unique_ptr<NodeB> node_b;
   std::vector<PeerOffer> offers;
-  MpaResponder* waiting = nullptr;
+  PassiveStartup* waiting = nullptr;
   int withdrawals = 0;
 
  private:

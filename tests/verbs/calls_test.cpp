@@ -25,6 +25,25 @@ sockaddr_in loopback(std::uint16_t port) {
 
 sockaddr* generic(sockaddr_in& address) { return reinterpret_cast<sockaddr*>(&address); }
 
+/// A port for which the configuration of this process says IFT; chosen before any call reads it.
+const std::uint16_t ift_port = [] {
+  sockaddr_in at = loopback(0);
+  socklen_t size = sizeof at;
+  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+  EXPECT_EQ(::bind(socket, generic(at), size), 0);
+  EXPECT_EQ(::getsockname(socket, generic(at), &size), 0);
+  ::close(socket);
+  std::string name = "/tmp/calls_test.XXXXXX";
+  const int file = ::mkstemp(name.data());
+  const std::string text = "rules: [{port: " + std::to_string(ntohs(at.sin_port)) + ", framing: ift}]\n";
+  EXPECT_EQ(::write(file, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  ::close(file);
+  ::setenv("IWARP_CONFIG", name.c_str(), 1);
+  static const std::string kept = name;
+  std::atexit([] { ::unlink(kept.c_str()); });
+  return ntohs(at.sin_port);
+}();
+
 /// An event, acknowledged; its private data is copied.
 struct Event {
   rdma_cm_event_type type{};
@@ -115,8 +134,8 @@ class Calls : public ::testing::Test {
     if (listener != nullptr) rdma_destroy_id(listener);
     rdma_destroy_event_channel(channel);
   }
-  void listen(int backlog = 4) {
-    sockaddr_in at = loopback(0);
+  void listen(int backlog = 4, std::uint16_t wanted = 0) {
+    sockaddr_in at = loopback(wanted);
     ASSERT_EQ(rdma_create_id(channel, &listener, nullptr, RDMA_PS_TCP), 0);
     ASSERT_EQ(rdma_bind_addr(listener, generic(at)), 0);
     ASSERT_EQ(rdma_listen(listener, backlog), 0) << std::strerror(errno);
@@ -183,6 +202,53 @@ TEST_F(Calls, tell_a_reject_with_its_private_data) {
   EXPECT_EQ(told.type, RDMA_CM_EVENT_REJECTED);
   EXPECT_EQ(told.status, -ECONNREFUSED);
   EXPECT_EQ(told.data, "no");
+}
+
+// Rulings I-14, I-18: IFT's indications carry no private data and no depths. A call with some fails, and may be
+// repeated without; both ends have the configured depths.
+TEST_F(Calls, refuse_private_data_over_ift) {
+  listen(4, ift_port);
+  ASSERT_EQ(rdma_create_id(channel, &client.id, nullptr, RDMA_PS_TCP), 0);
+  resolve(client.id);
+  client.make_queue_pair();
+  rdma_conn_param parameters{};
+  parameters.private_data = "data";
+  parameters.private_data_len = 4;
+  EXPECT_EQ(rdma_connect(client.id, &parameters), -1);
+  EXPECT_EQ(errno, EINVAL);
+  parameters.private_data_len = 0;
+  parameters.initiator_depth = parameters.responder_resources = 1;
+  ASSERT_EQ(rdma_connect(client.id, &parameters), 0) << std::strerror(errno);
+  const Event request = next_event(channel);
+  ASSERT_EQ(request.type, RDMA_CM_EVENT_CONNECT_REQUEST);
+  EXPECT_EQ(request.parameters.responder_resources, 64);
+  EXPECT_EQ(request.parameters.initiator_depth, 64);
+  server.id = request.id;
+  server.make_queue_pair();
+  EXPECT_EQ(rdma_reject(server.id, "no", 2), -1);
+  EXPECT_EQ(errno, EINVAL);
+  parameters.private_data_len = 4;
+  EXPECT_EQ(rdma_accept(server.id, &parameters), -1);
+  EXPECT_EQ(errno, EINVAL);
+  ASSERT_EQ(server.receive(1), 0);
+  ASSERT_EQ(rdma_accept(server.id, nullptr), 0) << std::strerror(errno);
+  EXPECT_EQ(next_event(channel).type, RDMA_CM_EVENT_ESTABLISHED);
+  EXPECT_EQ(next_event(channel).type, RDMA_CM_EVENT_ESTABLISHED);
+  std::strcpy(client.octets.data(), "over IFT");
+  ASSERT_EQ(client.post(IBV_WR_SEND), 0);
+  EXPECT_EQ(server.completion().status, IBV_WC_SUCCESS);
+  EXPECT_STREQ(server.octets.data(), "over IFT");
+}
+
+// IFT 4: who does not agree closes; the ends cannot tell why (ruling I-18).
+TEST_F(Calls, tell_a_reject_over_ift) {
+  listen(4, ift_port);
+  ask();
+  server.id = next_event(channel).id;
+  ASSERT_EQ(rdma_reject(server.id, nullptr, 0), 0);
+  const Event told = next_event(channel);
+  EXPECT_EQ(told.type, RDMA_CM_EVENT_REJECTED);
+  EXPECT_EQ(told.status, -ECONNRESET);
 }
 
 TEST_F(Calls, send_write_and_read) {

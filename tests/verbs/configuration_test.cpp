@@ -14,6 +14,7 @@ TEST(Configuration, of_the_example_is_the_default) {
   const auto read = parse_configuration(*settings::read_file(path, 1 << 20), path);
   ASSERT_TRUE(read) << read.error().message;
   const Configuration defaults;
+  EXPECT_EQ(read->terms.framing, defaults.terms.framing);
   EXPECT_EQ(read->terms.crc, defaults.terms.crc);
   EXPECT_EQ(read->terms.markers, defaults.terms.markers);
   EXPECT_EQ(read->terms.revision, defaults.terms.revision);
@@ -40,9 +41,19 @@ TEST(Configuration, has_rules_of_which_the_first_that_fits_counts) {
   EXPECT_FALSE(read->terms_for(eight, 6).crc);
 }
 
+// IFT 4, ruling W-8: the port says which framing, at either end.
+TEST(Configuration, chooses_the_framing_by_port) {
+  const auto read = parse_configuration("rules:\n  - {port: 5, framing: ift, crc: false}\n", "x");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->terms_for({}, 5).framing, Framing::ift);
+  EXPECT_FALSE(read->terms_for({}, 5).crc);
+  EXPECT_EQ(read->terms_for({}, 6).framing, Framing::mpa);
+}
+
 TEST(Configuration, tells_what_is_wrong_and_where) {
   for (const std::string text :
-       {"revision: 3\n", "crc: maybe\n", "unknown: 1\n", "rules: [{port: 0}]\n", "reads: 256\n"}) {
+       {"revision: 3\n", "crc: maybe\n", "unknown: 1\n", "rules: [{port: 0}]\n", "reads: 256\n", "framing: tcp\n",
+        "{framing: ift, markers: true}\n", "{markers: true, rules: [{port: 5, framing: ift}]}\n"}) {
     const auto read = parse_configuration(text, "file.yaml");
     ASSERT_FALSE(read) << text;
     EXPECT_NE(read.error().message.find("file.yaml:1"), std::string::npos) << read.error().message;

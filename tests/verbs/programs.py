@@ -21,11 +21,11 @@ def free_port():
 class Run:
     """A program under iwarp-run, with what it printed."""
 
-    def __init__(self, iwarp_run, *words, config=None):
+    def __init__(self, iwarp_run, *words, config=None, prefix=()):
         self.file = tempfile.TemporaryFile(mode="w+")
         options = ["--config", str(config)] if config else []
         self.words = [str(word) for word in words]
-        self.process = subprocess.Popen([str(iwarp_run), *options, *self.words], stdin=subprocess.DEVNULL, stdout=self.file,
+        self.process = subprocess.Popen([*prefix, str(iwarp_run), *options, *self.words], stdin=subprocess.DEVNULL, stdout=self.file,
                                         stderr=subprocess.STDOUT)
 
     def text(self):
@@ -70,14 +70,18 @@ def listens(port, process):
     return bool(inodes & sockets_of(process))
 
 
-def pair(iwarp_run, port, server_words, client_words, server_config=None, client_config=None):
+def wait_for_listener(port, process):
+    end = time.monotonic() + PATIENCE_S
+    while not listens(port, process) and process.poll() is None and time.monotonic() < end:
+        time.sleep(0.02)
+
+
+def pair(iwarp_run, port, server_words, client_words, server_config=None, client_config=None, client_prefix=()):
     """Server and client: (status, text) of each."""
     server = Run(iwarp_run, *server_words, config=server_config)
     try:
-        end = time.monotonic() + PATIENCE_S
-        while not listens(port, server.process) and server.process.poll() is None and time.monotonic() < end:
-            time.sleep(0.02)
-        client = Run(iwarp_run, *client_words, config=client_config)
+        wait_for_listener(port, server.process)
+        client = Run(iwarp_run, *client_words, config=client_config, prefix=client_prefix)
         try:
             client_status = client.wait()
             return (server.wait(), server.text()), (client_status, client.text())

@@ -4,6 +4,8 @@
 usage: programs_test.py IWARP_RUN [CASE...]
 """
 
+# Connections are over MPA unless a case says otherwise.
+
 import sys
 import tempfile
 import unittest
@@ -13,6 +15,9 @@ import programs
 
 IWARP_RUN = Path(sys.argv.pop(1))
 HOST = "127.0.0.1"
+
+
+IFT = "framing: ift\n"
 
 
 def config(text):
@@ -65,6 +70,18 @@ class Rping(Programs):
     def test_ping_of_revision_1(self):
         self.rping(client_config=config("revision: 1\n"))
 
+    def test_ping_over_ift(self):
+        ift = config(IFT)
+        self.rping(server_config=ift, client_config=ift)
+
+    def test_ping_over_ift_and_ipv6(self):
+        ift = config(IFT)
+        self.rping("::1", ["-S", 60000], server_config=ift, client_config=ift)
+
+    def test_ping_over_ift_without_crc(self):
+        ift = config(IFT + "crc: false\n")
+        self.rping(options=["-S", 60000], server_config=ift, client_config=ift)
+
     def test_a_server_that_comes_late(self):
         self.need("rping")
         port = programs.free_port()
@@ -79,17 +96,43 @@ class Rping(Programs):
 
 
 class Ids(Programs):
-    def test_ucmatose_connects_and_disconnects(self):
+    def ucmatose(self, **configs):
         port = programs.free_port()
-        _, text = self.good(port, ["ucmatose", "-b", HOST, "-p", port, "-c", 4], ["ucmatose", "-s", HOST, "-p", port, "-c", 4])
+        _, text = self.good(port, ["ucmatose", "-b", HOST, "-p", port, "-c", 4], ["ucmatose", "-s", HOST, "-p", port, "-c", 4],
+                            **configs)
         self.assertIn("test complete", text)
         self.assertIn("return status 0", text)
 
-    def test_rdma_client_and_server(self):
+    def client_and_server(self, **configs):
         port = programs.free_port()
-        server, client = self.good(port, ["rdma_server", "-p", port], ["rdma_client", "-s", HOST, "-p", port])
+        server, client = self.good(port, ["rdma_server", "-p", port], ["rdma_client", "-s", HOST, "-p", port], **configs)
         self.assertIn("rdma_server: end 0", server)
         self.assertIn("rdma_client: end 0", client)
+
+    def test_ucmatose_connects_and_disconnects(self):
+        self.ucmatose()
+
+    def test_ucmatose_over_ift(self):
+        ift = config(IFT)
+        self.ucmatose(server_config=ift, client_config=ift)
+
+    def test_rdma_client_and_server(self):
+        self.client_and_server()
+
+    def test_rdma_client_and_server_over_ift(self):
+        ift = config(IFT)
+        self.client_and_server(server_config=ift, client_config=ift)
+
+    def test_ends_that_do_not_agree_on_the_framing_refuse(self):
+        self.need("rping")
+        port = programs.free_port()
+        common = ["-a", HOST, "-p", port, "-C", 1]
+        server = programs.Run(IWARP_RUN, "rping", "-s", *common)
+        self.addCleanup(server.end)
+        programs.wait_for_listener(port, server.process)
+        client = programs.Run(IWARP_RUN, "rping", "-c", *common, config=config(IFT))
+        self.assertNotEqual(client.wait(), 0)
+        self.assertIn("RDMA_CM_EVENT_REJECTED", client.text())
 
     def test_a_port_where_nobody_listens_refuses(self):
         self.need("rping")
@@ -125,10 +168,12 @@ class Devices(Programs):
 
 
 class Measurement(Programs):
+    configs = {}  # of both ends
+
     def measure(self, program, *options):
         port = programs.free_port()
         common = ["-R", "-p", port, "-F", *options]
-        _, text = self.good(port, [program, *common], [program, *common, HOST])
+        _, text = self.good(port, [program, *common], [program, *common, HOST], **self.configs)
         self.assertIn("#bytes", text)
 
     def test_send_bandwidth(self):
@@ -158,6 +203,12 @@ class Measurement(Programs):
 
     def test_several_queue_pairs_in_both_directions(self):
         self.measure("ib_write_bw", "-s", 4096, "-n", 200, "-b", "-q", 4)
+
+
+class MeasurementOverIft(Measurement):
+    def setUp(self):
+        ift = config(IFT)
+        self.configs = {"server_config": ift, "client_config": ift}
 
 
 if __name__ == "__main__":

@@ -1,0 +1,48 @@
+#include "iwarp/startup_port.hpp"
+
+#include <algorithm>
+
+namespace iwarp {
+namespace {
+template <class Startups, class Predicate>
+std::size_t count(const Startups& startups, Predicate holds) {
+  return static_cast<std::size_t>(std::count_if(startups.begin(), startups.end(), holds));
+}
+}  // namespace
+
+std::optional<streams::Reason> StartupPort::listen(const streams::Address& at) {
+  auto listener = services_.streams.listen(at, *this);
+  if (!listener) return listener.error();
+  listener_ = std::move(*listener);
+  return std::nullopt;
+}
+
+std::size_t StartupPort::half_open() const {
+  return count(startups_, [](const auto& one) { return one->is_half_open(); });
+}
+
+bool StartupPort::has_room() const {
+  return count(startups_, [](const auto& one) { return one->is_offered(); }) < backlog_;
+}
+
+bool StartupPort::is_consistent() const {
+  return half_open() <= services_.config.half_open &&
+         std::all_of(startups_.begin(), startups_.end(), [](const auto& one) { return one->is_consistent(); });
+}
+
+void StartupPort::accepted(std::unique_ptr<streams::Stream> stream) {
+  if (half_open() >= services_.config.half_open) {
+    const auto oldest =
+        std::find_if(startups_.begin(), startups_.end(), [](const auto& one) { return one->is_half_open(); });
+    ++services_.counters.half_open_dropped;
+    (*oldest)->make_place();
+  }
+  PassiveStartupOwner& owner = *this;
+  startups_.push_back(begin(owner, std::move(stream)));
+}
+
+void StartupPort::sweep() {
+  std::erase_if(startups_, [](const auto& one) { return one->is_over(); });
+}
+
+}  // namespace iwarp
