@@ -21,9 +21,15 @@ bool is_movable(const Call& call) {
          std::holds_alternative<call::Connect>(call) || std::holds_alternative<call::Accept>(call);
 }
 
+/// How fast the port's link takes frames, anywhere in the capture.
+enum class Pace : std::uint8_t {
+  of_data,   // by frames with data alone; where there are none, it never rests
+  of_frames  // where there are none, by all
+};
+
 /// For each frame where the time began in which the port sent one frame right behind the other, as fast as its link
-/// takes them anywhere in the capture.
-std::vector<std::size_t> busy_times(const std::vector<CapturedFrame>& frames) {
+/// takes them.
+std::vector<std::size_t> busy_times(const std::vector<CapturedFrame>& frames, Pace pace) {
   const auto pace_between = [&](std::size_t before, std::size_t at) {
     return static_cast<double>(frames[at].at - frames[before].at) / static_cast<double>(frames[before].bytes.size());
   };
@@ -32,10 +38,16 @@ std::vector<std::size_t> busy_times(const std::vector<CapturedFrame>& frames) {
     for (std::size_t at = 0; at < frames.size(); ++at)
       if (frames[at].sent) each(std::exchange(before, at), at);
   };
-  double fastest = std::numeric_limits<double>::max();
-  for_each_sent([&](std::optional<std::size_t> before, std::size_t at) {
-    if (before && frames[*before].bytes.size() > 1024) fastest = std::min(fastest, pace_between(*before, at));
-  });
+  constexpr double unknown = std::numeric_limits<double>::max();
+  const auto fastest_behind = [&](std::size_t least_bytes) {
+    double fastest = unknown;
+    for_each_sent([&](std::optional<std::size_t> before, std::size_t at) {
+      if (before && frames[*before].bytes.size() > least_bytes) fastest = std::min(fastest, pace_between(*before, at));
+    });
+    return fastest;
+  };
+  double fastest = fastest_behind(1024);
+  if (fastest == unknown && pace == Pace::of_frames) fastest = fastest_behind(0);
   std::vector<std::size_t> since(frames.size());
   for (std::size_t at = 0; at < since.size(); ++at) since[at] = at;
   for_each_sent([&](std::optional<std::size_t> before, std::size_t at) {
@@ -86,6 +98,13 @@ void move_calls(Script& script, const std::vector<CapturedFrame>& frames, std::s
 
 }  // namespace
 
+std::size_t earliest_place(const std::vector<CapturedFrame>& frames, const Call& call, std::size_t at) {
+  if (!std::holds_alternative<call::Disconnect>(call) || at >= frames.size()) return 0;
+  std::size_t place = busy_times(frames, Pace::of_frames)[at];
+  while (place > 0 && (frames[place - 1].sent || frames[place - 1].on_its_way)) --place;
+  return place;
+}
+
 OrderSearch::Progress OrderSearch::play(const Script& script) {
   --plays_left_;
   Player player(conversation_, script, traits_, {tolerance_, false});
@@ -134,8 +153,10 @@ bool OrderSearch::call_earlier(Script& script, Progress& progress) {
     const auto [begin, end] = script.calls.equal_range(at);
     for (auto call = begin; call != end; ++call) {
       if (!is_movable(call->second)) continue;
+      const std::size_t earliest = earliest_place(conversation_.frames, call->second, at);
       auto place = earlier_place(at);
-      for (std::size_t i = 0; place && i < most_frames && plays_left_ > 0; ++i, place = earlier_place(*place)) {
+      for (std::size_t i = 0; place && *place >= earliest && i < most_frames && plays_left_ > 0;
+           ++i, place = earlier_place(*place)) {
         Script other = script;
         auto moved = other.calls.lower_bound(at);
         std::advance(moved, std::distance(begin, call));
@@ -239,7 +260,7 @@ void OrderSearch::post_ahead(Script& script, Progress& progress) {
 
 /// `is_answer`: what is posted answers what came last.
 Script OrderSearch::posted_ahead(const Script& script, bool is_answer) const {
-  const std::vector<std::size_t> busy_since = busy_times(conversation_.frames);
+  const std::vector<std::size_t> busy_since = busy_times(conversation_.frames, Pace::of_data);
   const Arrivals arrivals = is_answer ? arrivals_of(conversation_.frames) : Arrivals();
   Script other = script;
   other.calls.clear();

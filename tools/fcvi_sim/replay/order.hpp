@@ -8,6 +8,11 @@
 
 namespace sim::replay {
 
+/// Position of the first frame of a conversation before which the call may have been made that showed, at the latest,
+/// with frame `at`. A Disconnect waits for the link alone: it was not called before a frame that the port had taken in
+/// before it began to send one frame right behind the other. 0: any.
+[[nodiscard]] std::size_t earliest_place(const std::vector<CapturedFrame>& frames, const Call& call, std::size_t at);
+
 /// A capture tells when the user's call showed on the wire, not whether a frame that came at about that time came
 /// before or behind the call. Neither does it tell when the port took a frame in: not before it was captured, but as
 /// late as its process came to it. And a message that waited behind others was posted before its first frame left.
