@@ -13,7 +13,8 @@ RdmapStream::RdmapStream(const Services& services, StreamListener& listener, con
                                                           {.who = {config.domain, config.scope},
                                                            .receive_depth = config.receive_depth,
                                                            .read_depth = config.ord,
-                                                           .immediate_data = config.immediate_data}),
+                                                           .immediate_data = config.immediate_data,
+                                                           .shared = config.shared_receives}),
       sends_(services, *this, receiver_, {config.domain, config.scope}, config.send_depth, config.ord),
       responder_(services, *this, {config.domain, config.scope}, config.ird), ddp_(services, *this),
       immediate_data_(config.immediate_data) {}

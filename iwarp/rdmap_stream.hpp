@@ -45,7 +45,8 @@ struct StreamConfig {
   StreamScope scope{};                                // regions may be limited to it
   std::size_t send_depth = 128, receive_depth = 128;  // operations that are not complete
   std::size_t ird = 16, ord = 16;                     // RDMA Reads of the other end, and of this one
-  bool immediate_data = false;  // both ends have RFC 7306's, which nothing negotiates (ruling M-10)
+  bool immediate_data = false;               // both ends have RFC 7306's, which nothing negotiates (ruling M-10)
+  ReceiveSource* shared_receives = nullptr;  // outlives the stream's use; post_receive() is not called then
 };
 
 class RdmapStream final : private machines::rdmap_stream::Context,

@@ -143,8 +143,15 @@ Receiver::Refusal Receiver::judge_send() {
   return judge_buffer();
 }
 
+/// Of a shared queue the message takes one as it begins.
+bool Receiver::has_receive() {
+  if (!receives_.empty() || config_.shared == nullptr) return !receives_.empty();
+  const auto taken = config_.shared->take_receive();
+  return taken && post(*taken);
+}
+
 Receiver::Refusal Receiver::judge_buffer() {
-  if (receives_.empty()) return Cause::of(UntaggedError::no_buffer);
+  if (!has_receive()) return Cause::of(UntaggedError::no_buffer);
   const std::uint64_t end = std::uint64_t{header_.message_offset} + payload_octets_;
   if (end > octets_of(receives_.front().pieces)) return Cause::of(UntaggedError::message_too_long);
   for (const LocalPiece& piece : receives_.front().pieces)
@@ -163,7 +170,7 @@ Receiver::Refusal Receiver::judge_header_message(std::size_t header_octets) {
 
 /// It consumes a receive, and nothing of it (RFC 7306 6.3).
 Receiver::Refusal Receiver::judge_immediate_data() {
-  if (receives_.empty()) return Cause::of(UntaggedError::no_buffer);
+  if (!has_receive()) return Cause::of(UntaggedError::no_buffer);
   return judge_header_message(rdmap::ImmediateData::size());
 }
 
@@ -259,7 +266,8 @@ void Receiver::ulpdu_ended() {
 }
 
 void Receiver::deliver() {
-  if (header_.tagged) return control_.opcode == Opcode::rdma_read_response ? deliver_response() : void();
+  if (control_.opcode == Opcode::rdma_write) return count_written();
+  if (header_.tagged) return deliver_response();
   Queue& queue = queues_[header_.queue_number];
   queue.offset += static_cast<std::uint32_t>(payload_octets_);
   if (!header_.last) return;
@@ -271,10 +279,16 @@ void Receiver::deliver() {
     deliver_read_request();
   queue.msn = advance(queue.msn);
   queue.offset = 0;
+  written_ = 0;
+}
+
+void Receiver::count_written() {
+  written_ = (writing_ ? written_ : 0) + static_cast<std::uint32_t>(payload_octets_);
+  writing_ = !header_.last;
 }
 
 void Receiver::deliver_send() {
-  if (receives_.empty()) return refuse(Cause::of(UntaggedError::no_buffer));
+  if (!has_receive()) return refuse(Cause::of(UntaggedError::no_buffer));
   const Queue& queue = queues_[rdmap::send_queue];
   const rdmap::OpcodeInfo& info = rdmap::info_of(queue.opcode);
   Completion completion{.id = receives_.front().id, .octets = queue.offset, .solicited_event = info.solicited_event};
@@ -287,6 +301,7 @@ void Receiver::deliver_send() {
 
 void Receiver::deliver_immediate_data() {
   const Completion completion{.id = receives_.front().id,
+                              .octets = written_,
                               .solicited_event = rdmap::info_of(control_.opcode).solicited_event,
                               .immediate = rdmap::ImmediateData::parse(rdma_header_)->data};
   receives_.pop_front();

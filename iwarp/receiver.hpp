@@ -42,6 +42,7 @@ struct ReceiverConfig {
   std::size_t receive_depth = 128;  // receives that can be posted
   std::size_t read_depth = 16;      // responses that can be awaited: ORD
   bool immediate_data = false;      // of RFC 7306, else an unexpected opcode (ruling M-10)
+  ReceiveSource* shared = nullptr;  // nothing is posted here then
 };
 
 class Receiver final : public UlpduSink {
@@ -85,11 +86,13 @@ class Receiver final : public UlpduSink {
   [[nodiscard]] Refusal judge_buffer();
   [[nodiscard]] Refusal judge_header_message(std::size_t header_octets);
   [[nodiscard]] Refusal judge_immediate_data();
+  [[nodiscard]] bool has_receive();
   void refuse(wire::rdmap::Cause cause);
   [[nodiscard]] std::size_t receive_room(std::size_t octets, std::span<wire::MutableBytes> pieces);
 
   void deliver();
   void deliver_send();
+  void count_written();
   void deliver_immediate_data();
   void deliver_read_request();
   void deliver_response();
@@ -122,6 +125,8 @@ class Receiver final : public UlpduSink {
   wire::MutableBytes tagged_{};  // its target
   std::array<std::uint8_t, wire::rdmap::Terminate::max_bytes> rdma_header_{};
   bool first_ = true, stopped_ = false, unplaced_ = false;
+  std::uint32_t written_ = 0;  // octets of the RDMA Write that is coming, or was the last message
+  bool writing_ = false;       // it is not whole
 };
 
 }  // namespace iwarp

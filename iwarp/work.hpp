@@ -51,6 +51,16 @@ struct ReceiveRequest {
   LocalPieces pieces{};
 };
 
+/// Buffers of several streams: each Send takes one when it begins.
+class ReceiveSource {
+ public:
+  /// From within a stream's reading; calls no stream. Nothing: there is none, and the stream ends.
+  [[nodiscard]] virtual std::optional<ReceiveRequest> take_receive() = 0;
+
+ protected:
+  ~ReceiveSource() = default;
+};
+
 enum class Status : std::uint8_t {
   success,
   flushed,           // the stream ended before
@@ -65,10 +75,10 @@ struct Completion {
   std::uint64_t id = 0;
   Operation operation = Operation::receive;
   Status status = Status::success;
-  std::uint32_t octets = 0;                  // received, or read
+  std::uint32_t octets = 0;                  // received, or read; of Immediate Data: of the RDMA Write just before it
   bool solicited_event = false;              // of a receive
   std::optional<STag> invalidated{};         // of a receive: our STag that the Send has invalidated
-  std::optional<std::uint64_t> immediate{};  // of a receive: Immediate Data, with which nothing is placed
+  std::optional<std::uint64_t> immediate{};  // of a receive: Immediate Data
 };
 
 /// An error, as a Terminate Message tells it (RFC 5040 4.8, 7.1).

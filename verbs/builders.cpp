@@ -76,13 +76,17 @@ void send_inv(ibv_qp_ex* queue_pair, std::uint32_t key) {
 void local_inv(ibv_qp_ex* queue_pair, std::uint32_t key) {
   of(queue_pair).add(*queue_pair, IBV_WR_LOCAL_INV).invalidate_rkey = key;
 }
-void rdma(ibv_qp_ex* queue_pair, ibv_wr_opcode opcode, std::uint32_t key, std::uint64_t address) {
+ibv_send_wr& rdma(ibv_qp_ex* queue_pair, ibv_wr_opcode opcode, std::uint32_t key, std::uint64_t address) {
   ibv_send_wr& request = of(queue_pair).add(*queue_pair, opcode);
   request.wr.rdma.rkey = key;
   request.wr.rdma.remote_addr = address;
+  return request;
 }
 void rdma_write(ibv_qp_ex* queue_pair, std::uint32_t key, std::uint64_t address) {
   rdma(queue_pair, IBV_WR_RDMA_WRITE, key, address);
+}
+void rdma_write_imm(ibv_qp_ex* queue_pair, std::uint32_t key, std::uint64_t address, __be32 immediate) {
+  rdma(queue_pair, IBV_WR_RDMA_WRITE_WITH_IMM, key, address).imm_data = immediate;
 }
 void rdma_read(ibv_qp_ex* queue_pair, std::uint32_t key, std::uint64_t address) {
   rdma(queue_pair, IBV_WR_RDMA_READ, key, address);
@@ -111,6 +115,7 @@ void set_builders(ibv_qp_ex& queue_pair) {
   queue_pair.wr_send_inv = send_inv;
   queue_pair.wr_local_inv = local_inv;
   queue_pair.wr_rdma_write = rdma_write;
+  queue_pair.wr_rdma_write_imm = rdma_write_imm;
   queue_pair.wr_rdma_read = rdma_read;
   queue_pair.wr_set_sge = set_sge;
   queue_pair.wr_set_sge_list = set_sge_list;

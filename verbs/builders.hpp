@@ -41,6 +41,6 @@ void set_builders(ibv_qp_ex& queue_pair);
 /// Of IBV_QP_EX_WITH_...: those that there are.
 inline constexpr std::uint64_t known_builders = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_SEND |
                                                 IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_LOCAL_INV |
-                                                IBV_QP_EX_WITH_SEND_WITH_INV;
+                                                IBV_QP_EX_WITH_SEND_WITH_INV | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
 
 }  // namespace verbs

@@ -289,9 +289,9 @@ QueuePair* CmId::queue_pair_of(const rdma_conn_param* parameters) const {
   return found != nullptr && found->is_free() ? found : nullptr;
 }
 
-void CmId::begin(QueuePair& queue_pair, const Depths& depths) {
+void CmId::begin(QueuePair& queue_pair, const Depths& depths, const Terms& terms) {
   ConnectionUser& own = *this;
-  const auto connection = std::make_shared<Connection>(*device_, own, queue_pair, depths);
+  const auto connection = std::make_shared<Connection>(*device_, own, queue_pair, depths, terms.immediate_data);
   connection_ = connection.get();
   process_.keep(connection);
 }
@@ -307,7 +307,7 @@ int CmId::connect_inside(const rdma_conn_param* parameters) {
   QueuePair* const queue_pair = queue_pair_of(parameters);
   if (queue_pair == nullptr) return EINVAL;
   reservation_ = {};
-  begin(*queue_pair, depths);
+  begin(*queue_pair, depths, terms);
   state_ = State::connecting;
   connection_->connect({remote_, local_, std::move(private_data), terms});
   return 0;
@@ -332,11 +332,11 @@ int CmId::accept_inside(const rdma_conn_param* parameters) {
   if (const int error = depths_of(parameters, carries, depths); error != 0) return error;
   QueuePair* const queue_pair = queue_pair_of(parameters);
   if (queue_pair == nullptr) return EINVAL;
-  begin(*queue_pair, depths);
+  const Terms& terms = process_.configuration().terms_for({}, local_.port);
+  begin(*queue_pair, depths, terms);
   state_ = State::connecting;
   iwarp::PassiveStartup& startup = *std::exchange(startup_, nullptr);
   listener_->prepare_accept(startup, *device_);
-  const Terms& terms = process_.configuration().terms_for({}, local_.port);
   connection_->accept(startup, std::move(private_data), terms.await_first_fpdu ? 0 : terms.first_fpdu_delay);
   return 0;
 }

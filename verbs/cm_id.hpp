@@ -64,7 +64,7 @@ class CmId final : public rdma_cm_id, private PortUser, private RequestOwner, pr
   [[nodiscard]] int reserve(const streams::Address& address);
   [[nodiscard]] int bind_inside(const streams::Address& address);
   [[nodiscard]] int resolve_inside(const streams::Address& to);
-  void begin(QueuePair& queue_pair, const Depths& depths);
+  void begin(QueuePair& queue_pair, const Depths& depths, const Terms& terms);
   [[nodiscard]] int connect_inside(const rdma_conn_param* parameters);
   [[nodiscard]] int accept_inside(const rdma_conn_param* parameters);
   [[nodiscard]] int depths_of(const rdma_conn_param* parameters, bool are_told, Depths& depths) const;

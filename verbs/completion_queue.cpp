@@ -29,7 +29,7 @@ int CompletionQueue::take(int room, ibv_wc* completions) {
   for (; count < room && !queue_.empty(); ++count) {
     const QueuedCompletion& first = queue_.front();
     completions[count] = first.wc;
-    *first.used -= first.retired;
+    if (first.used != nullptr) *first.used -= first.retired;
     queue_.pop_front();
   }
   return count == 0 && overrun_ ? -EIO : count;

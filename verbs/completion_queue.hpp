@@ -22,7 +22,7 @@ class CompletionChannel final : public ibv_comp_channel {
 struct QueuedCompletion {
   ibv_wc wc{};
   const void* owner = nullptr;                 // its queue pair
-  std::atomic<std::uint32_t>* used = nullptr;  // places of its queue that are taken
+  std::atomic<std::uint32_t>* used = nullptr;  // places of its queue that are taken; nullptr: a shared one's is free
   std::uint32_t retired = 1;                   // of these, free when the program has it
 };
 

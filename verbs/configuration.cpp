@@ -14,8 +14,9 @@ using settings::Tree;
 
 constexpr std::uint64_t max_file_bytes = 1U << 20;
 constexpr runtime::TimeNs longest = 3600 * runtime::second;
-const std::vector<std::string_view> terms_keys{
-    "framing", "crc", "markers", "revision", "peer_to_peer", "first_fpdu_delay", "await_first_fpdu", "refused_retry"};
+const std::vector<std::string_view> terms_keys{"framing",          "crc",           "markers",
+                                               "revision",         "peer_to_peer",  "first_fpdu_delay",
+                                               "await_first_fpdu", "refused_retry", "immediate_data"};
 
 Framing read_framing(const Tree& tree, std::string_view key) {
   static constexpr settings::Choice<Framing> framings[] = {{"mpa", Framing::mpa}, {"ift", Framing::ift}};
@@ -27,6 +28,7 @@ void read_terms(const MapReader& map, Terms& terms) {
   map.optional("crc", terms.crc, settings::read_bool);
   map.optional("markers", terms.markers, settings::read_bool);
   map.optional("revision", terms.revision, settings::read_number, settings::Range{1, 2});
+  map.optional("immediate_data", terms.immediate_data, settings::read_bool);
   map.optional("peer_to_peer", terms.peer_to_peer, settings::read_bool);
   map.optional("first_fpdu_delay", terms.first_fpdu_delay, settings::read_duration, runtime::TimeNs{0},
                runtime::second);

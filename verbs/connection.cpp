@@ -10,13 +10,22 @@ namespace {
 constexpr runtime::TimeNs retry_interval = 50 * runtime::millisecond;
 }
 
-Connection::Connection(Device& device, ConnectionUser& user, QueuePair& queue_pair, const Depths& depths)
+Connection::Connection(Device& device, ConnectionUser& user, QueuePair& queue_pair, const Depths& depths,
+                       bool immediate_data)
     : device_(device), user_(&user), queue_pair_(&queue_pair),
-      stream_(device.services(), *this, queue_pair.stream_config(depths.ird, depths.ord)) {
+      stream_(device.services(), *this, stream_config(depths, immediate_data)) {
   queue_pair.attach(*this);
 }
 
 Connection::~Connection() = default;
+
+iwarp::StreamConfig Connection::stream_config(const Depths& depths, bool immediate_data) {
+  iwarp::StreamConfig config = queue_pair_->stream_config(immediate_data);
+  config.ird = depths.ird;
+  config.ord = depths.ord;
+  if (queue_pair_->shares_receives()) config.shared_receives = this;
+  return config;
+}
 
 void Connection::connect(const Request& request) {
   request_ = request;
@@ -121,6 +130,10 @@ void Connection::tell_disconnected() {
 
 void Connection::completed(const iwarp::Completion& completion) {
   if (queue_pair_ != nullptr) queue_pair_->completed(completion);
+}
+
+std::optional<iwarp::ReceiveRequest> Connection::take_receive() {
+  return queue_pair_ == nullptr ? std::nullopt : queue_pair_->take_receive();
 }
 
 void Connection::error_found(const iwarp::CapturedError& error) {

@@ -37,9 +37,9 @@ struct Request {
 };
 
 /// Inside. Process has it, and destroys it when it is over.
-class Connection final : private iwarp::StreamListener, private iwarp::StartupListener {
+class Connection final : private iwarp::StreamListener, private iwarp::StartupListener, private iwarp::ReceiveSource {
  public:
-  Connection(Device& device, ConnectionUser& user, QueuePair& queue_pair, const Depths& depths);
+  Connection(Device& device, ConnectionUser& user, QueuePair& queue_pair, const Depths& depths, bool immediate_data);
   ~Connection();
 
   void connect(const Request& request);
@@ -58,6 +58,7 @@ class Connection final : private iwarp::StreamListener, private iwarp::StartupLi
   enum class State : std::uint8_t { starting, established, closing };
   /// No one hears any more.
   void withdraw();
+  [[nodiscard]] iwarp::StreamConfig stream_config(const Depths& depths, bool immediate_data);
   void attempt();
   void attempt_over_mpa();
   void attempt_over_ift();
@@ -74,6 +75,8 @@ class Connection final : private iwarp::StreamListener, private iwarp::StartupLi
   void disconnected() override;
   void lost() override;
   void closed() override;
+  // iwarp::ReceiveSource
+  [[nodiscard]] std::optional<iwarp::ReceiveRequest> take_receive() override;
   // iwarp::StartupListener
   void connected(const iwarp::PeerOffer& peer) override;
   void startup_failed(machines::iwarp::Failure failure, const iwarp::PeerOffer& peer) override;

@@ -84,6 +84,10 @@ ibv_device_attr Device::attributes() const {
   attributes.max_cq = attributes.max_pd = Limits::objects;
   attributes.max_cqe = Limits::completions;
   attributes.max_mr = Limits::regions;
+  attributes.max_srq = Limits::objects;
+  attributes.max_srq_wr = attributes.max_qp_wr;
+  attributes.max_srq_sge = attributes.max_sge;
+  attributes.device_cap_flags = IBV_DEVICE_SRQ_RESIZE;
   attributes.max_qp_rd_atom = attributes.max_qp_init_rd_atom = static_cast<int>(configuration.reads);
   attributes.max_res_rd_atom = attributes.max_qp_rd_atom * std::min(attributes.max_qp, 1 << 20);
   attributes.atomic_cap = IBV_ATOMIC_NONE;

@@ -22,7 +22,9 @@ int post_recv(ibv_qp* queue_pair, ibv_recv_wr* request, ibv_recv_wr** bad) {
   return QueuePair::of(queue_pair).post_receive(request, bad);
 }
 
-int post_srq_recv(ibv_srq*, ibv_recv_wr*, ibv_recv_wr**) { return EOPNOTSUPP; }
+int post_srq_recv(ibv_srq* queue, ibv_recv_wr* request, ibv_recv_wr** bad) {
+  return SharedReceives::of(queue).post(request, bad);
+}
 ibv_mw* alloc_mw(ibv_pd*, ibv_mw_type) {
   errno = EOPNOTSUPP;
   return nullptr;

@@ -1,9 +1,12 @@
 #include "verbs/queue_pair.hpp"
 
+#include <endian.h>
+
 #include <algorithm>
 #include <cstring>
 
 #include "verbs/connection.hpp"
+#include "verbs/pieces.hpp"
 
 namespace verbs {
 using iwarp::Operation;
@@ -14,7 +17,7 @@ namespace {
 boost::system::error_code error_code(int error) { return {error, boost::system::system_category()}; }
 
 int judge(const ibv_qp_init_attr& wanted, const Configuration& configuration) {
-  if (wanted.qp_type != IBV_QPT_RC || wanted.srq != nullptr) return EOPNOTSUPP;
+  if (wanted.qp_type != IBV_QPT_RC) return EOPNOTSUPP;
   if (wanted.send_cq == nullptr || wanted.recv_cq == nullptr) return EINVAL;
   const ibv_qp_cap& cap = wanted.cap;
   const bool fits = cap.max_send_wr <= configuration.depth && cap.max_recv_wr <= configuration.depth &&
@@ -28,11 +31,11 @@ std::optional<Operation> operation_of(ibv_wr_opcode opcode) {
   switch (opcode) {
     case IBV_WR_SEND:
     case IBV_WR_SEND_WITH_INV: return Operation::send;
-    case IBV_WR_RDMA_WRITE: return Operation::rdma_write;
+    case IBV_WR_RDMA_WRITE:
+    case IBV_WR_RDMA_WRITE_WITH_IMM: return Operation::rdma_write;  // Immediate Data is a message of its own behind it
     case IBV_WR_RDMA_READ: return Operation::rdma_read;
     case IBV_WR_LOCAL_INV: return Operation::local_invalidate;
-    case IBV_WR_RDMA_WRITE_WITH_IMM:
-    case IBV_WR_SEND_WITH_IMM:
+    case IBV_WR_SEND_WITH_IMM:  // it would take two receives (RFC 7306 6.3)
     case IBV_WR_ATOMIC_CMP_AND_SWP:
     case IBV_WR_ATOMIC_FETCH_AND_ADD:
     case IBV_WR_BIND_MW:
@@ -49,7 +52,7 @@ ibv_wc_opcode opcode_of(Operation operation) {
     case Operation::rdma_write: return IBV_WC_RDMA_WRITE;
     case Operation::rdma_read: return IBV_WC_RDMA_READ;
     case Operation::local_invalidate: return IBV_WC_LOCAL_INV;
-    case Operation::immediate_data:  // nothing here posts it
+    case Operation::immediate_data: return IBV_WC_RDMA_WRITE;
     case Operation::receive: break;
   }
   return IBV_WC_RECV;
@@ -65,13 +68,6 @@ ibv_wc_status status_of(Status status) {
   return IBV_WC_GENERAL_ERR;
 }
 
-iwarp::LocalPieces pieces_of(const ibv_sge* first, int count) {
-  iwarp::LocalPieces pieces;
-  for (const ibv_sge& one : std::span(first, static_cast<std::size_t>(count)))
-    pieces.push_back({{one.lkey}, one.addr, one.length});
-  return pieces;
-}
-
 bool has_room(std::uint32_t used, std::uint32_t limit) { return used < limit; }
 
 }  // namespace
@@ -80,21 +76,26 @@ bool has_room(std::uint32_t used, std::uint32_t limit) { return used < limit; }
 
 boost::system::result<QueuePair*> QueuePair::make(ProtectionDomain& domain, const QueuePairConfig& config) {
   Process& process = Context::of(domain.context).device().process();
+  ibv_srq* const shared = config.attributes.srq;
+  if (shared != nullptr && shared->pd != &domain) return error_code(EINVAL);  // its regions are that domain's
   if (const int error = judge(config.attributes, process.configuration()); error != 0) return error_code(error);
   return new QueuePair(domain, config);
 }
 
 QueuePair::QueuePair(ProtectionDomain& domain, const QueuePairConfig& config)
     : ibv_qp_ex{}, domain_(domain), send_queue_(CompletionQueue::of(config.attributes.send_cq)),
-      receive_queue_(CompletionQueue::of(config.attributes.recv_cq)), limits_(config.attributes.cap),
-      signals_all_(config.attributes.sq_sig_all != 0), has_builders_(config.has_builders), sends_(limits_.max_send_wr),
-      receives_(limits_.max_recv_wr), inline_memory_(std::size_t{limits_.max_inline_data} * limits_.max_send_wr) {
+      receive_queue_(CompletionQueue::of(config.attributes.recv_cq)),
+      shared_(config.attributes.srq == nullptr ? nullptr : &SharedReceives::of(config.attributes.srq)),
+      limits_(config.attributes.cap), signals_all_(config.attributes.sq_sig_all != 0),
+      has_builders_(config.has_builders), sends_(limits_.max_send_wr), receives_(limits_.max_recv_wr),
+      inline_memory_(std::size_t{limits_.max_inline_data} * limits_.max_send_wr) {
   if (has_builders_) set_builders(*this);
   qp_base.context = domain.context;
   qp_base.qp_context = config.attributes.qp_context;
   qp_base.pd = &domain;
   qp_base.send_cq = config.attributes.send_cq;
   qp_base.recv_cq = config.attributes.recv_cq;
+  qp_base.srq = config.attributes.srq;
   qp_base.qp_type = IBV_QPT_RC;
   qp_base.state = IBV_QPS_RESET;
   Context& context = Context::of(domain.context);
@@ -104,6 +105,7 @@ QueuePair::QueuePair(ProtectionDomain& domain, const QueuePairConfig& config)
   domain_.add_user();
   send_queue_.add_user();
   receive_queue_.add_user();
+  if (shared_ != nullptr) shared_->add_user();
 }
 
 QueuePair::~QueuePair() {
@@ -121,6 +123,7 @@ QueuePair::~QueuePair() {
   domain_.remove_user();
   send_queue_.remove_user();
   receive_queue_.remove_user();
+  if (shared_ != nullptr) shared_->remove_user();
 }
 
 // --- sends ---------------------------------------------------------------------------------------------------------
@@ -137,14 +140,15 @@ int QueuePair::post_send(ibv_send_wr* request, ibv_send_wr** bad) {
 
 int QueuePair::post_one(const ibv_send_wr& request) {
   const auto operation = operation_of(request.opcode);
-  if (!operation) return EOPNOTSUPP;
+  const bool with_immediate = request.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+  if (!operation || (with_immediate && !has_immediate_data_)) return EOPNOTSUPP;
   if (state() != IBV_QPS_RTS && state() != IBV_QPS_ERR) return EINVAL;
   if (request.num_sge < 0 || request.num_sge > static_cast<int>(std::max(limits_.max_send_sge, 1U))) return EINVAL;
   if (*operation == Operation::rdma_read && request.num_sge > Limits::sges_of_read) return EINVAL;
   if (!has_room(sends_used_, limits_.max_send_wr)) return ENOMEM;
   const bool is_inline = (request.send_flags & IBV_SEND_INLINE) != 0 && *operation != Operation::rdma_read;
   iwarp::SendRequest send{.operation = *operation,
-                          .solicited_event = (request.send_flags & IBV_SEND_SOLICITED) != 0,
+                          .solicited_event = !with_immediate && (request.send_flags & IBV_SEND_SOLICITED) != 0,
                           .fence = (request.send_flags & IBV_SEND_FENCE) != 0};
   if (!is_inline) send.pieces = pieces_of(request.sg_list, request.num_sge);
   if (is_inline) {
@@ -155,7 +159,16 @@ int QueuePair::post_one(const ibv_send_wr& request) {
   if (request.opcode == IBV_WR_SEND_WITH_INV) send.invalidates = iwarp::STag{request.invalidate_rkey};
   send.remote_stag = {*operation == Operation::local_invalidate ? request.invalidate_rkey : request.wr.rdma.rkey};
   send.remote_offset = request.wr.rdma.remote_addr;
-  submit(send, {request.wr_id, opcode_of(*operation), signals_all_ || (request.send_flags & IBV_SEND_SIGNALED) != 0});
+  ++sends_used_;
+  PostedSend posted{request.wr_id, opcode_of(*operation), signals_all_ || (request.send_flags & IBV_SEND_SIGNALED) != 0,
+                    with_immediate};
+  submit(send, posted);
+  if (!with_immediate) return 0;
+  posted.is_first_half = false;
+  submit({.operation = Operation::immediate_data,
+          .solicited_event = (request.send_flags & IBV_SEND_SOLICITED) != 0,
+          .immediate = be32toh(request.imm_data)},
+         posted);
   return 0;
 }
 
@@ -174,7 +187,6 @@ iwarp::LocalPiece QueuePair::copy_inline(const ibv_send_wr& request) {
 
 /// What the stream does not take any more is flushed when it is closed, behind what it has.
 void QueuePair::submit(const iwarp::SendRequest& request, const PostedSend& posted) {
-  ++sends_used_;
   sends_.push_back(posted);
   if (connection_ == nullptr) return flush();
   if (state() == IBV_QPS_RTS) connection_->post(request);
@@ -193,7 +205,7 @@ int QueuePair::post_receive(ibv_recv_wr* request, ibv_recv_wr** bad) {
 }
 
 int QueuePair::post_one(const ibv_recv_wr& request) {
-  if (state() == IBV_QPS_RESET) return EINVAL;
+  if (state() == IBV_QPS_RESET || shared_ != nullptr) return EINVAL;
   if (request.num_sge < 0 || request.num_sge > static_cast<int>(std::max(limits_.max_recv_sge, 1U))) return EINVAL;
   if (!has_room(receives_used_, limits_.max_recv_wr)) return ENOMEM;
   ++receives_used_;
@@ -226,6 +238,11 @@ void QueuePair::complete_send(Status status, std::uint32_t octets) {
   if (sends_.empty()) return;
   const PostedSend posted = sends_.front();
   sends_.pop_front();
+  if (posted.is_first_half) {
+    if (status != Status::success) first_half_ = status;
+    return;
+  }
+  status = std::exchange(first_half_, std::nullopt).value_or(status);
   ++untold_;
   if (!posted.signaled && status == Status::success) return;
   QueuedCompletion queued{completion_of(posted.id, status), this, &sends_used_, untold_};
@@ -236,10 +253,18 @@ void QueuePair::complete_send(Status status, std::uint32_t octets) {
 }
 
 void QueuePair::complete_receive(const iwarp::Completion& completion) {
-  if (receives_.empty()) return;
-  QueuedCompletion queued{completion_of(receives_.front().id, completion.status), this, &receives_used_};
-  receives_.pop_front();
-  queued.wc.opcode = IBV_WC_RECV;
+  if (receives_.empty() && shared_ == nullptr) return;
+  QueuedCompletion queued{completion_of(completion.id, completion.status), this};
+  if (shared_ == nullptr) {
+    queued.wc.wr_id = receives_.front().id;
+    queued.used = &receives_used_;
+    receives_.pop_front();
+  }
+  queued.wc.opcode = completion.immediate ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV;
+  if (completion.immediate) {
+    queued.wc.wc_flags = IBV_WC_WITH_IMM;
+    queued.wc.imm_data = htobe32(static_cast<std::uint32_t>(*completion.immediate));
+  }
   queued.wc.byte_len = completion.octets;
   if (completion.invalidated) {
     queued.wc.wc_flags = IBV_WC_WITH_INV;
@@ -255,12 +280,13 @@ void QueuePair::flush() {
 
 // --- its connection ------------------------------------------------------------------------------------------------
 
-iwarp::StreamConfig QueuePair::stream_config(std::size_t ird, std::size_t ord) const {
+iwarp::StreamConfig QueuePair::stream_config(bool immediate_data) {
+  has_immediate_data_ = immediate_data;
+  if (immediate_data) sends_.set_capacity(2 * std::size_t{limits_.max_send_wr});
   return {.domain = domain_.number(),
-          .send_depth = std::max(limits_.max_send_wr, 1U),
+          .send_depth = std::max(limits_.max_send_wr, 1U) * (immediate_data ? 2 : 1),
           .receive_depth = std::max(limits_.max_recv_wr, 1U),
-          .ird = ird,
-          .ord = ord};
+          .immediate_data = immediate_data};
 }
 
 void QueuePair::attach(Connection& connection) {
@@ -272,10 +298,14 @@ void QueuePair::ended() {
   connection_ = nullptr;
   set_state(IBV_QPS_ERR);
   flush();
+  if (shared_ != nullptr) push_event(IBV_EVENT_QP_LAST_WQE_REACHED);  // it takes none any more
 }
 
 void QueuePair::tell(ibv_event_type event) {
-  if (std::exchange(told_error_, true)) return;
+  if (!std::exchange(told_error_, true)) push_event(event);
+}
+
+void QueuePair::push_event(ibv_event_type event) {
   ibv_async_event told{};
   told.element.qp = &qp_base;
   told.event_type = event;
@@ -319,6 +349,7 @@ void QueuePair::query(ibv_qp_attr& attributes, ibv_qp_init_attr& init) const {
   init.qp_context = qp_base.qp_context;
   init.send_cq = qp_base.send_cq;
   init.recv_cq = qp_base.recv_cq;
+  init.srq = qp_base.srq;
   init.qp_type = IBV_QPT_RC;
   init.sq_sig_all = signals_all_ ? 1 : 0;
 }

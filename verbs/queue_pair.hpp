@@ -5,6 +5,7 @@
 #include "verbs/builders.hpp"
 #include "verbs/completion_queue.hpp"
 #include "verbs/memory.hpp"
+#include "verbs/shared_receives.hpp"
 
 #pragma GCC visibility push(default)  // for both libraries
 namespace verbs {
@@ -37,7 +38,11 @@ class QueuePair final : public ibv_qp_ex {
 
   // --- its connection, inside
   [[nodiscard]] bool is_free() const { return connection_ == nullptr && state() == IBV_QPS_INIT; }
-  [[nodiscard]] iwarp::StreamConfig stream_config(std::size_t ird, std::size_t ord) const;
+  /// Of what the queue pair knows.
+  [[nodiscard]] iwarp::StreamConfig stream_config(bool immediate_data);
+  [[nodiscard]] bool shares_receives() const { return shared_ != nullptr; }
+  /// Pre: shares_receives().
+  [[nodiscard]] std::optional<iwarp::ReceiveRequest> take_receive() { return shared_->take(); }
   /// Receives that were posted go to the stream.
   void attach(Connection& connection);
   void established() { set_state(IBV_QPS_RTS); }
@@ -52,6 +57,7 @@ class QueuePair final : public ibv_qp_ex {
     std::uint64_t id = 0;
     ibv_wc_opcode opcode{};
     bool signaled = false;
+    bool is_first_half = false;  // of two messages for one request: its outcome is told with the second one's
   };
   struct PostedReceive {
     std::uint64_t id = 0;
@@ -59,11 +65,13 @@ class QueuePair final : public ibv_qp_ex {
   };
 
   QueuePair(ProtectionDomain& domain, const QueuePairConfig& config);
+  void push_event(ibv_event_type event);
   void set_state(ibv_qp_state state) { qp_base.state = state; }
   [[nodiscard]] int post_one(const ibv_send_wr& request);
   [[nodiscard]] int post_one(const ibv_recv_wr& request);
   [[nodiscard]] iwarp::LocalPiece copy_inline(const ibv_send_wr& request);
   void submit(const iwarp::SendRequest& request, const PostedSend& posted);
+  void submit_message(const iwarp::SendRequest& request, const PostedSend& posted);
   void complete_send(iwarp::Status status, std::uint32_t octets);
   void complete_receive(const iwarp::Completion& completion);
   [[nodiscard]] ibv_wc completion_of(std::uint64_t id, iwarp::Status status) const;
@@ -72,6 +80,7 @@ class QueuePair final : public ibv_qp_ex {
   ProtectionDomain& domain_;
   CompletionQueue& send_queue_;
   CompletionQueue& receive_queue_;
+  SharedReceives* const shared_;  // nullptr: it has receives of its own
   const ibv_qp_cap limits_;
   const bool signals_all_, has_builders_;
   Connection* connection_ = nullptr;
@@ -85,6 +94,8 @@ class QueuePair final : public ibv_qp_ex {
   Builders builders_;
   Acknowledgements events_;
   bool told_error_ = false;
+  bool has_immediate_data_ = false;          // of its connection
+  std::optional<iwarp::Status> first_half_;  // that failed
 };
 
 }  // namespace verbs

@@ -509,6 +509,57 @@ TEST(StagTest, stags_are_drawn) {
   for (const int part : parts) EXPECT_GT(part, 50);
 }
 
+// --- receives of several streams -----------------------------------------------------------------------------------
+
+struct Shared final : ReceiveSource {
+  std::vector<ReceiveRequest> waiting;
+  std::size_t taken = 0;
+  std::optional<ReceiveRequest> take_receive() override {
+    return taken == waiting.size() ? std::nullopt : std::optional(waiting[taken++]);
+  }
+};
+
+// A Send takes one buffer, when its first segment comes; Immediate Data, too. Without one the stream ends (RFC 5041
+// 7.1, ruling M-8); one that was taken for a message that is not whole is flushed (RFC 5040 5.5 rule 15).
+TEST(SharedReceivesTest, one_for_each_message) {
+  Shared source;
+  Settings settings;
+  settings.client.immediate_data = settings.server.immediate_data = true;
+  settings.server.shared_receives = &source;
+  TwoEnds ends(settings);
+  ends.connect();
+  std::vector<std::uint8_t> octets = octets_of_seed(5000, 1), inbox(15'000);
+  const STag from = ends.client->add(octets), in = ends.server->add(inbox);
+  for (std::uint64_t id = 0; id < 3; ++id) source.waiting.push_back({10 + id, {{in, id * 5000, 5000}}});
+  EXPECT_EQ(source.taken, 0u);
+  EXPECT_EQ(ends.client->send(1, from, 5000), RdmapStream::Posted::taken);
+  EXPECT_EQ(ends.client->post({.id = 2, .operation = Operation::immediate_data}), RdmapStream::Posted::taken);
+  EXPECT_EQ(ends.client->send(3, from, 5000), RdmapStream::Posted::taken);
+  ends.run(runtime::second);
+  EXPECT_EQ(ends.server->completed_ids(), (std::vector<std::uint64_t>{10, 11, 12}));
+  EXPECT_TRUE(std::equal(octets.begin(), octets.end(), inbox.begin() + 10'000));
+  EXPECT_EQ(ends.client->send(4, from, 5), RdmapStream::Posted::taken);
+  ends.run(runtime::second);
+  ASSERT_TRUE(ends.server->error);
+  EXPECT_EQ(ends.server->error->cause, Cause::of(UntaggedError::no_buffer));
+}
+
+TEST(SharedReceivesTest, flushed_within_a_message) {
+  Shared source;
+  Settings settings;
+  settings.server.shared_receives = &source;
+  TwoEnds ends(settings);
+  ends.connect();
+  std::vector<std::uint8_t> octets(5000);
+  const STag from = ends.client->add(octets), in = ends.server->add(octets);
+  source.waiting = {{1, {{in, 0, 100}}}, {2, {{in, 0, 5000}}}};
+  EXPECT_EQ(ends.client->send(1, from, 5000), RdmapStream::Posted::taken);  // too long for the first one
+  ends.run(runtime::second);
+  ASSERT_EQ(ends.server->completed_ids(), std::vector<std::uint64_t>{1});
+  EXPECT_EQ(ends.server->completions.front().status, Status::flushed);
+  EXPECT_EQ(source.taken, 1u);
+}
+
 // --- Immediate Data ------------------------------------------------------------------------------------------------
 
 // WARP 15, WARP 25; RFC 7306 6.1, 6.3, 6.4: it is of queue 0 and in the order of Sends, consumes a receive, places
@@ -518,13 +569,13 @@ TEST(ImmediateDataTest, behind_a_write) {
   settings.client.immediate_data = settings.server.immediate_data = true;
   TwoEnds ends(settings);
   ends.connect();
-  std::vector<std::uint8_t> source = octets_of_seed(100, 1), target(100), inbox(30, 0xEE);
+  std::vector<std::uint8_t> source = octets_of_seed(5000, 1), target(5000), inbox(30, 0xEE);
   const STag from = ends.client->add(source), to = ends.server->add(target), in = ends.server->add(inbox);
   for (std::uint64_t id = 1; id <= 3; ++id) EXPECT_EQ(ends.server->receive(id, in, 10), RdmapStream::Posted::taken);
   const auto post = [&](const SendRequest& request) {
     EXPECT_EQ(ends.client->post(request), RdmapStream::Posted::taken);
   };
-  post({.id = 1, .operation = Operation::rdma_write, .pieces = {{from, 0, 100}}, .remote_stag = to});
+  post({.id = 1, .operation = Operation::rdma_write, .pieces = {{from, 0, 5000}}, .remote_stag = to});
   post({.id = 2, .operation = Operation::immediate_data, .immediate = 0x0102030405060708});
   post({.id = 3, .operation = Operation::immediate_data, .solicited_event = true, .immediate = ~0ULL});
   post({.id = 4, .pieces = {{from, 0, 5}}});
@@ -535,7 +586,8 @@ TEST(ImmediateDataTest, behind_a_write) {
   const std::vector<Completion>& told = ends.server->completions;
   EXPECT_EQ(told[0].immediate, 0x0102030405060708U);
   EXPECT_FALSE(told[0].solicited_event);
-  EXPECT_EQ(told[0].octets, 0u);
+  EXPECT_EQ(told[0].octets, 5000u);  // of the RDMA Write (ruling M-30)
+  EXPECT_EQ(told[1].octets, 0u);     // of none
   EXPECT_EQ(told[1].immediate, ~0ULL);
   EXPECT_TRUE(told[1].solicited_event);
   EXPECT_FALSE(told[2].immediate);

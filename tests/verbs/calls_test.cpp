@@ -3,6 +3,7 @@
 #include <infiniband/verbs.h>
 #include <poll.h>
 #include <rdma/rdma_cma.h>
+#include <rdma/rdma_verbs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,23 +26,33 @@ sockaddr_in loopback(std::uint16_t port) {
 
 sockaddr* generic(sockaddr_in& address) { return reinterpret_cast<sockaddr*>(&address); }
 
-/// A port for which the configuration of this process says IFT; chosen before any call reads it.
-const std::uint16_t ift_port = [] {
+/// Ports for which the configuration of this process has rules; written before any call reads it.
+struct Ports {
+  std::uint16_t ift, immediate_data;
+};
+
+std::uint16_t free_port() {
   sockaddr_in at = loopback(0);
   socklen_t size = sizeof at;
   const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
   EXPECT_EQ(::bind(socket, generic(at), size), 0);
   EXPECT_EQ(::getsockname(socket, generic(at), &size), 0);
   ::close(socket);
-  std::string name = "/tmp/calls_test.XXXXXX";
+  return ntohs(at.sin_port);
+}
+
+const Ports ports = [] {
+  const Ports made{free_port(), free_port()};
+  static std::string name = "/tmp/calls_test.XXXXXX";
   const int file = ::mkstemp(name.data());
-  const std::string text = "rules: [{port: " + std::to_string(ntohs(at.sin_port)) + ", framing: ift}]\n";
+  const std::string text = "rules: [{port: " + std::to_string(made.ift) +
+                           ", framing: ift}, {port: " + std::to_string(made.immediate_data) +
+                           ", immediate_data: true}]\n";
   EXPECT_EQ(::write(file, text.data(), text.size()), static_cast<ssize_t>(text.size()));
   ::close(file);
   ::setenv("IWARP_CONFIG", name.c_str(), 1);
-  static const std::string kept = name;
-  std::atexit([] { ::unlink(kept.c_str()); });
-  return ntohs(at.sin_port);
+  std::atexit([] { ::unlink(name.c_str()); });
+  return made;
 }();
 
 /// An event, acknowledged; its private data is copied.
@@ -72,12 +83,13 @@ struct End {
   std::vector<char> octets = std::vector<char>(4096);
   ibv_mr* region = nullptr;
 
-  void make_queue_pair(std::uint32_t depth = 8) {
+  void make_queue_pair(ibv_srq* shared = nullptr, std::uint32_t depth = 8) {
     queue = ibv_create_cq(id->verbs, 64, nullptr, nullptr, 0);
     ibv_qp_init_attr wanted{};
     wanted.send_cq = wanted.recv_cq = queue;
     wanted.cap = {depth, depth, 2, 2, 64};
     wanted.qp_type = IBV_QPT_RC;
+    wanted.srq = shared;
     ASSERT_EQ(rdma_create_qp(id, id->pd, &wanted), 0) << std::strerror(errno);
     region = ibv_reg_mr(id->pd, octets.data(), octets.size(),
                         IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
@@ -105,6 +117,7 @@ struct End {
     request.num_sge = 1;
     request.opcode = opcode;
     request.send_flags = flags;
+    if (opcode == IBV_WR_RDMA_WRITE_WITH_IMM || opcode == IBV_WR_SEND_WITH_IMM) request.imm_data = htonl(0xCAFE0001);
     if (far != nullptr) request.wr.rdma = {reinterpret_cast<std::uintptr_t>(far->octets.data()), far->region->rkey};
     return ibv_post_send(id->qp, &request, &bad);
   }
@@ -149,19 +162,20 @@ class Calls : public ::testing::Test {
     ASSERT_EQ(rdma_resolve_route(id, 1000), 0);
     ASSERT_EQ(next_event(channel).type, RDMA_CM_EVENT_ROUTE_RESOLVED);
   }
-  void ask(const std::string& data = {}) {
-    ASSERT_EQ(rdma_create_id(channel, &client.id, nullptr, RDMA_PS_TCP), 0);
-    resolve(client.id);
-    client.make_queue_pair();
+  void ask(const std::string& data = {}) { ask(data, client); }
+  void ask(const std::string& data, End& end) {
+    ASSERT_EQ(rdma_create_id(channel, &end.id, nullptr, RDMA_PS_TCP), 0);
+    resolve(end.id);
+    end.make_queue_pair();
     rdma_conn_param parameters{};
     parameters.private_data = data.data();
     parameters.private_data_len = static_cast<std::uint8_t>(data.size());
     parameters.initiator_depth = 3;
     parameters.responder_resources = 2;
-    ASSERT_EQ(rdma_connect(client.id, &parameters), 0) << std::strerror(errno);
+    ASSERT_EQ(rdma_connect(end.id, &parameters), 0) << std::strerror(errno);
   }
-  void connect() {
-    listen();
+  void connect(std::uint16_t at = 0) {
+    listen(4, at);
     ask();
     server.id = next_event(channel).id;
     server.make_queue_pair();
@@ -207,7 +221,7 @@ TEST_F(Calls, tell_a_reject_with_its_private_data) {
 // Rulings I-14, I-18: IFT's indications carry no private data and no depths. A call with some fails, and may be
 // repeated without; both ends have the configured depths.
 TEST_F(Calls, refuse_private_data_over_ift) {
-  listen(4, ift_port);
+  listen(4, ports.ift);
   ASSERT_EQ(rdma_create_id(channel, &client.id, nullptr, RDMA_PS_TCP), 0);
   resolve(client.id);
   client.make_queue_pair();
@@ -242,13 +256,142 @@ TEST_F(Calls, refuse_private_data_over_ift) {
 
 // IFT 4: who does not agree closes; the ends cannot tell why (ruling I-18).
 TEST_F(Calls, tell_a_reject_over_ift) {
-  listen(4, ift_port);
+  listen(4, ports.ift);
   ask();
   server.id = next_event(channel).id;
   ASSERT_EQ(rdma_reject(server.id, nullptr, 0), 0);
   const Event told = next_event(channel);
   EXPECT_EQ(told.type, RDMA_CM_EVENT_REJECTED);
   EXPECT_EQ(told.status, -ECONNRESET);
+}
+
+// ibv_create_srq(3), ibv_modify_srq(3): Sends take the oldest buffers; below the limit an event comes, once; at the end
+// of its last queue pair the queue has what was not taken.
+TEST_F(Calls, share_receives_between_queue_pairs) {
+  listen();
+  ask();
+  server.id = next_event(channel).id;
+  ibv_device_attr device{};
+  ASSERT_EQ(ibv_query_device(server.id->verbs, &device), 0);
+  EXPECT_GT(device.max_srq, 0);
+  EXPECT_GT(device.max_srq_wr, 0);
+  ibv_srq_init_attr wanted{};
+  wanted.attr = {.max_wr = 4, .max_sge = 1, .srq_limit = 0};
+  ibv_srq* const shared = ibv_create_srq(server.id->pd, &wanted);
+  ASSERT_NE(shared, nullptr) << std::strerror(errno);
+  server.make_queue_pair(shared);
+  EXPECT_EQ(server.receive(1), EINVAL);  // it has no queue of its own
+  EXPECT_EQ(ibv_destroy_srq(shared), EBUSY);
+  ibv_sge sge = server.piece();
+  ibv_recv_wr *bad = nullptr, last{3, nullptr, &sge, 1}, second{2, &last, &sge, 1}, first{1, &second, &sge, 1};
+  ASSERT_EQ(ibv_post_srq_recv(shared, &first, &bad), 0);
+  ibv_srq_attr attributes{.max_wr = 0, .max_sge = 0, .srq_limit = 5};
+  EXPECT_EQ(ibv_modify_srq(shared, &attributes, IBV_SRQ_LIMIT), EINVAL);  // beyond max_wr
+  attributes.srq_limit = 2;
+  ASSERT_EQ(ibv_modify_srq(shared, &attributes, IBV_SRQ_LIMIT), 0);
+  ASSERT_EQ(rdma_accept(server.id, nullptr), 0);
+  next_event(channel);
+  next_event(channel);
+  for (std::uint64_t number = 1; number <= 2; ++number) {
+    ASSERT_EQ(client.post(IBV_WR_SEND), 0);
+    const ibv_wc wc = server.completion();
+    EXPECT_EQ(wc.status, IBV_WC_SUCCESS);
+    EXPECT_EQ(wc.wr_id, number);
+    EXPECT_EQ(wc.qp_num, server.id->qp->qp_num);
+  }
+  ibv_async_event event{};
+  ASSERT_EQ(ibv_get_async_event(server.id->verbs, &event), 0);
+  EXPECT_EQ(event.event_type, IBV_EVENT_SRQ_LIMIT_REACHED);
+  EXPECT_EQ(event.element.srq, shared);
+  ibv_ack_async_event(&event);
+  ASSERT_EQ(ibv_query_srq(shared, &attributes), 0);
+  EXPECT_EQ(attributes.srq_limit, 0U);
+  EXPECT_EQ(attributes.max_wr, 4U);
+  ASSERT_EQ(rdma_disconnect(client.id), 0);
+  ASSERT_EQ(ibv_get_async_event(server.id->verbs, &event), 0);
+  EXPECT_EQ(event.event_type, IBV_EVENT_QP_LAST_WQE_REACHED);
+  ibv_ack_async_event(&event);
+  rdma_destroy_qp(server.id);
+  EXPECT_EQ(ibv_destroy_srq(shared), 0);
+}
+
+// One queue for two queue pairs: who sends first gets the oldest buffer.
+TEST_F(Calls, give_shared_receives_to_whoever_sends) {
+  listen();
+  ask();
+  server.id = next_event(channel).id;
+  ibv_srq_init_attr wanted{};
+  wanted.attr = {.max_wr = 4, .max_sge = 1, .srq_limit = 0};
+  ibv_srq* const shared = ibv_create_srq(server.id->pd, &wanted);
+  server.make_queue_pair(shared);
+  ASSERT_EQ(rdma_accept(server.id, nullptr), 0);
+  next_event(channel);
+  next_event(channel);
+  End second_client, second_server;
+  ask({}, second_client);
+  second_server.id = next_event(channel).id;
+  second_server.make_queue_pair(shared);
+  ASSERT_EQ(rdma_accept(second_server.id, nullptr), 0);
+  next_event(channel);
+  next_event(channel);
+  ibv_sge sge = server.piece();
+  ibv_recv_wr *bad = nullptr, last{2, nullptr, &sge, 1}, first{1, &last, &sge, 1};
+  ASSERT_EQ(ibv_post_srq_recv(shared, &first, &bad), 0);
+  ASSERT_EQ(second_client.post(IBV_WR_SEND), 0);
+  EXPECT_EQ(second_server.completion().wr_id, 1U);
+  ASSERT_EQ(client.post(IBV_WR_SEND), 0);
+  EXPECT_EQ(server.completion().wr_id, 2U);
+  for (rdma_cm_id* const id : {server.id, second_server.id}) rdma_destroy_qp(id);
+  EXPECT_EQ(ibv_destroy_srq(shared), 0);
+}
+
+// RFC 5041 7.1, ruling M-8: a Send for which a shared queue has no buffer ends the stream.
+TEST_F(Calls, end_the_connection_when_a_shared_queue_is_empty) {
+  listen();
+  ask();
+  server.id = next_event(channel).id;
+  ibv_srq_init_attr wanted{};
+  wanted.attr = {.max_wr = 4, .max_sge = 1, .srq_limit = 0};
+  ASSERT_EQ(rdma_create_srq(server.id, nullptr, &wanted), 0) << std::strerror(errno);
+  server.make_queue_pair(server.id->srq);
+  ASSERT_EQ(rdma_accept(server.id, nullptr), 0);
+  next_event(channel);
+  next_event(channel);
+  ASSERT_EQ(client.post(IBV_WR_SEND), 0);
+  EXPECT_EQ(next_event(channel).type, RDMA_CM_EVENT_DISCONNECTED);
+  rdma_destroy_qp(server.id);
+  rdma_destroy_srq(server.id);
+  EXPECT_EQ(server.id->srq, nullptr);
+}
+
+// RFC 7306 6: RDMA Write with Immediate is a Write, and Immediate Data behind it: one completion here, one there.
+TEST_F(Calls, write_with_immediate_data) {
+  connect(ports.immediate_data);
+  std::strcpy(client.octets.data(), "written");
+  ASSERT_EQ(client.post(IBV_WR_RDMA_WRITE_WITH_IMM, &server), 0);
+  const ibv_wc sent = client.completion(), received = server.completion();
+  EXPECT_EQ(sent.status, IBV_WC_SUCCESS);
+  EXPECT_EQ(sent.opcode, IBV_WC_RDMA_WRITE);
+  EXPECT_EQ(sent.wr_id, 7U);
+  EXPECT_EQ(received.opcode, IBV_WC_RECV_RDMA_WITH_IMM);
+  EXPECT_EQ(received.wc_flags, static_cast<unsigned>(IBV_WC_WITH_IMM));
+  EXPECT_EQ(received.imm_data, htonl(0xCAFE0001));
+  EXPECT_EQ(received.byte_len, 64U);
+  EXPECT_EQ(received.wr_id, 1U);
+  EXPECT_STREQ(server.octets.data(), "written");
+  EXPECT_EQ(client.post(IBV_WR_SEND_WITH_IMM), EOPNOTSUPP);
+  ASSERT_EQ(client.post(IBV_WR_RDMA_WRITE, &server), 0);
+  EXPECT_EQ(client.completion().status, IBV_WC_SUCCESS);  // and nothing else before it
+  const std::uint32_t right = std::exchange(client.region->lkey, 0x12345678);
+  ASSERT_EQ(client.post(IBV_WR_RDMA_WRITE_WITH_IMM, &server), 0);
+  EXPECT_EQ(client.completion().status, IBV_WC_LOC_PROT_ERR);  // of both halves the first one's
+  client.region->lkey = right;
+}
+
+// Nothing negotiates it (ruling M-10): by default there is none.
+TEST_F(Calls, have_no_immediate_data_unless_configured) {
+  connect();
+  EXPECT_EQ(client.post(IBV_WR_RDMA_WRITE_WITH_IMM, &server), EOPNOTSUPP);
 }
 
 TEST_F(Calls, send_write_and_read) {

@@ -18,6 +18,7 @@ TEST(Configuration, of_the_example_is_the_default) {
   EXPECT_EQ(read->terms.crc, defaults.terms.crc);
   EXPECT_EQ(read->terms.markers, defaults.terms.markers);
   EXPECT_EQ(read->terms.revision, defaults.terms.revision);
+  EXPECT_EQ(read->terms.immediate_data, defaults.terms.immediate_data);
   EXPECT_EQ(read->terms.peer_to_peer, defaults.terms.peer_to_peer);
   EXPECT_EQ(read->terms.first_fpdu_delay, defaults.terms.first_fpdu_delay);
   EXPECT_EQ(read->terms.await_first_fpdu, defaults.terms.await_first_fpdu);

@@ -179,6 +179,9 @@ class Measurement(Programs):
     def test_send_bandwidth(self):
         self.measure("ib_send_bw", "-s", 4096, "-n", 200)
 
+    def test_sends_into_a_shared_receive_queue(self):
+        self.measure("ib_send_bw", "-s", 4096, "-n", 200, "--use-srq")  # of one queue pair: docs/verbs.md
+
     def test_read_bandwidth_by_events(self):
         # Not ib_send_bw: now and then its sender sleeps without having sent all (docs/verbs.md).
         self.measure("ib_read_bw", "-s", 4096, "-n", 200, "-e")

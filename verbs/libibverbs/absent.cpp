@@ -1,4 +1,4 @@
-// What there is not: UD, multicast, shared receive queues, memory windows, import, and what the drivers of adapters
+// What there is not: UD, multicast, memory windows, import, and what the drivers of adapters
 // call. It fails with EOPNOTSUPP, as verbs of a device without the operation do.
 #include <infiniband/verbs.h>
 
@@ -22,10 +22,6 @@ VERBS_CALL int ibv_init_ah_from_wc(ibv_context*, std::uint8_t, ibv_wc*, ibv_grh*
 VERBS_CALL int ibv_destroy_ah(ibv_ah*) { return EOPNOTSUPP; }
 VERBS_CALL int ibv_attach_mcast(ibv_qp*, const ibv_gid*, std::uint16_t) { return EOPNOTSUPP; }
 VERBS_CALL int ibv_detach_mcast(ibv_qp*, const ibv_gid*, std::uint16_t) { return EOPNOTSUPP; }
-VERBS_CALL ibv_srq* ibv_create_srq(ibv_pd*, ibv_srq_init_attr*) { return none<ibv_srq>(); }
-VERBS_CALL int ibv_modify_srq(ibv_srq*, ibv_srq_attr*, int) { return EOPNOTSUPP; }
-VERBS_CALL int ibv_query_srq(ibv_srq*, ibv_srq_attr*) { return EOPNOTSUPP; }
-VERBS_CALL int ibv_destroy_srq(ibv_srq*) { return EOPNOTSUPP; }
 VERBS_CALL ibv_context* ibv_import_device(int) { return none<ibv_context>(); }
 VERBS_CALL ibv_pd* ibv_import_pd(ibv_context*, std::uint32_t) { return none<ibv_pd>(); }
 VERBS_CALL void ibv_unimport_pd(ibv_pd*) {}

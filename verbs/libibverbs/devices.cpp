@@ -136,5 +136,7 @@ VERBS_CALL int ibv_get_async_event(ibv_context* context, ibv_async_event* event)
 
 VERBS_CALL void ibv_ack_async_event(ibv_async_event* event) {
   if (event->event_type == IBV_EVENT_CQ_ERR) return verbs::CompletionQueue::of(event->element.cq).errors().taken();
+  if (event->event_type == IBV_EVENT_SRQ_LIMIT_REACHED)
+    return verbs::SharedReceives::of(event->element.srq).events().taken();
   verbs::QueuePair::of(event->element.qp).events().taken();
 }

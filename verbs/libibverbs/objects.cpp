@@ -11,6 +11,7 @@ using verbs::CompletionQueue;
 using verbs::Context;
 using verbs::ProtectionDomain;
 using verbs::QueuePair;
+using verbs::SharedReceives;
 
 VERBS_CALL ibv_pd* ibv_alloc_pd(ibv_context* context) {
   return verbs::made_by<ibv_pd>([&](ibv_pd*& made) {
@@ -127,5 +128,32 @@ VERBS_CALL int ibv_query_qp(ibv_qp* queue_pair, ibv_qp_attr* attributes, int, ib
 
 VERBS_CALL int ibv_destroy_qp(ibv_qp* queue_pair) {
   delete &QueuePair::of(queue_pair);
+  return 0;
+}
+
+// --- shared receive queues
+
+VERBS_CALL ibv_srq* ibv_create_srq(ibv_pd* domain, ibv_srq_init_attr* wanted) {
+  return verbs::made_by<ibv_srq>([&](ibv_srq*& made) {
+    const auto queue = SharedReceives::make(ProtectionDomain::of(domain), *wanted);
+    if (!queue) return queue.error().value();
+    made = *queue;
+    wanted->attr = (*queue)->query();
+    return 0;
+  });
+}
+
+VERBS_CALL int ibv_modify_srq(ibv_srq* queue, ibv_srq_attr* attributes, int mask) {
+  return verbs::errno_of_call([&] { return SharedReceives::of(queue).modify(*attributes, mask); });
+}
+
+VERBS_CALL int ibv_query_srq(ibv_srq* queue, ibv_srq_attr* attributes) {
+  *attributes = SharedReceives::of(queue).query();
+  return 0;
+}
+
+VERBS_CALL int ibv_destroy_srq(ibv_srq* queue) {
+  if (SharedReceives::of(queue).is_used()) return EBUSY;
+  delete &SharedReceives::of(queue);
   return 0;
 }

@@ -1,4 +1,4 @@
-// What there is not: multicast and datagrams, shared receive queues, connections' enhanced parameters, and rsockets,
+// What there is not: multicast and datagrams, connections' enhanced parameters, and rsockets,
 // which are a library of their own upon verbs.
 #include <fcntl.h>
 #include <poll.h>
@@ -11,9 +11,6 @@ namespace {
 int unsupported() { return errno = EOPNOTSUPP, -1; }
 }  // namespace
 
-VERBS_CALL int rdma_create_srq(rdma_cm_id*, ibv_pd*, ibv_srq_init_attr*) { return unsupported(); }
-VERBS_CALL int rdma_create_srq_ex(rdma_cm_id*, ibv_srq_init_attr_ex*) { return unsupported(); }
-VERBS_CALL void rdma_destroy_srq(rdma_cm_id*) {}
 VERBS_CALL int rdma_join_multicast(rdma_cm_id*, sockaddr*, void*) { return unsupported(); }
 VERBS_CALL int rdma_join_multicast_ex(rdma_cm_id*, rdma_cm_join_mc_attr_ex*, void*) { return unsupported(); }
 VERBS_CALL int rdma_leave_multicast(rdma_cm_id*, sockaddr*) { return unsupported(); }

@@ -1,7 +1,9 @@
 // rdma_cm_ids, their connections and events, by rdma-core's manual pages.
 #include <rdma/rdma_cma.h>
+#include <rdma/rdma_verbs.h>
 
 #include <cstring>
+#include <utility>
 
 #include "verbs/cm_id.hpp"
 #include "verbs/libibverbs/call.hpp"
@@ -147,6 +149,30 @@ VERBS_CALL int rdma_create_qp_ex(rdma_cm_id* id, ibv_qp_init_attr_ex* wanted) {
 }
 
 VERBS_CALL void rdma_destroy_qp(rdma_cm_id* id) { CmId::of(id).destroy_queue_pair(); }
+
+/// Of the id's own protection domain, if none is given.
+VERBS_CALL int rdma_create_srq(rdma_cm_id* id, ibv_pd* domain, ibv_srq_init_attr* wanted) {
+  return minus_one_by([&] {
+    if (id->srq != nullptr || id->verbs == nullptr) return EINVAL;
+    id->srq = ibv_create_srq(domain == nullptr ? id->pd : domain, wanted);
+    return id->srq == nullptr ? errno : 0;
+  });
+}
+
+VERBS_CALL int rdma_create_srq_ex(rdma_cm_id* id, ibv_srq_init_attr_ex* wanted) {
+  constexpr std::uint32_t known = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD;
+  const bool is_basic = (wanted->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) == 0 || wanted->srq_type == IBV_SRQT_BASIC;
+  if ((wanted->comp_mask & ~known) != 0 || !is_basic) return errno = EOPNOTSUPP, -1;
+  ibv_srq_init_attr plain{wanted->srq_context, wanted->attr};
+  ibv_pd* const domain = (wanted->comp_mask & IBV_SRQ_INIT_ATTR_PD) != 0 ? wanted->pd : nullptr;
+  if (rdma_create_srq(id, domain, &plain) != 0) return -1;
+  wanted->attr = plain.attr;
+  return 0;
+}
+
+VERBS_CALL void rdma_destroy_srq(rdma_cm_id* id) {
+  if (ibv_srq* const queue = std::exchange(id->srq, nullptr)) ibv_destroy_srq(queue);
+}
 
 /// For a queue pair that the program made itself: the connection brings it to its states.
 VERBS_CALL int rdma_init_qp_attr(rdma_cm_id*, ibv_qp_attr* attributes, int* mask) {
