@@ -135,6 +135,12 @@ class Caller {
     return (header ? std::string(to_string(header->type)) : "no segment") + ", " +
            (text.size() == 24 ? "end" : text.substr(24));
   }
+  /// By now; what was said before is lost.
+  bool has_ended() {
+    std::array<char, 256> octets;
+    const ssize_t got = ::recv(socket_.number(), octets.data(), octets.size(), MSG_DONTWAIT);
+    return got == 0 || (got < 0 && errno != EAGAIN);
+  }
   void close() { socket_ = {}; }
   void shut_down() { ::shutdown(socket_.number(), SHUT_WR); }
   bool connected = false;
@@ -157,6 +163,10 @@ class PortServiceTest : public Test {
     std::filesystem::remove_all(folder);
   }
 
+  static std::size_t open_files(const std::string& process = "self") {
+    const std::filesystem::directory_iterator all("/proc/" + process + "/fd");
+    return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+  }
   /// Of all addresses of the host's own network one that no other test has.
   static streams::Address own_address(std::uint16_t port = 8474) {
     const auto pid = static_cast<unsigned>(::getpid());

@@ -163,7 +163,21 @@ TEST_F(PortdTest, hello_of_another_version_is_refused) {
   ASSERT_TRUE(start());
   const Descriptor other = link();
   send(other, Hello{.version = 99, .name = "x"}.write());
-  EXPECT_THAT(refusal(other), HasSubstr("speaks version 3 of its protocol, the program version 99; end the older one"));
+  EXPECT_THAT(refusal(other),
+              HasSubstr("speaks versions 2 to 3 of its protocol, the program version 99; end the older one"));
+}
+
+// It is handed its streams at once, and never told what it does not know.
+TEST_F(PortdTest, process_of_an_earlier_build_is_served) {
+  ASSERT_TRUE(start());
+  const Descriptor old = link();
+  send(old, Hello{.version = 2, .name = "x"}.write());
+  send(old, Wait{1, {named("a")}}.write());
+  EXPECT_EQ(receive(old).at(0), static_cast<std::uint8_t>(RecordKind::welcome));
+  ASSERT_TRUE(eventually([&] { return waiters() == 1; }));
+  Caller caller(listen);
+  caller.request("a");
+  EXPECT_EQ(receive(old), id_record(RecordKind::hand_over, 1));
 }
 
 TEST_F(PortdTest, bad_records_end_their_link_alone) {

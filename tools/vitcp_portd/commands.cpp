@@ -38,8 +38,9 @@ class ControlLink {
       : socket_(runtime::drivers::connect_to_service(vitcp::drivers::port_place(directory, listen), SOCK_SEQPACKET)) {}
   [[nodiscard]] bool is_there() const { return static_cast<bool>(socket_); }
   /// Sends a request, and collects the answer until it is complete. False: error(), also where the service ended.
-  bool ask(std::string_view word, std::string& answer) {
-    if (!send(Hello{.role = Hello::Role::control}.write()) || !send(text_record(RecordKind::request, word)))
+  bool ask(std::string_view word, std::uint16_t version, std::string& answer) {
+    if (!send(Hello{.version = version, .role = Hello::Role::control}.write()) ||
+        !send(text_record(RecordKind::request, word)))
       return false;
     for (;;) {
       const Record record = receive();
@@ -47,11 +48,12 @@ class ControlLink {
       const auto kind = static_cast<RecordKind>(record[0]);
       const std::string text = text_of(wire::Bytes(record).subspan(1));
       if (kind == RecordKind::done) return true;
-      if (kind != RecordKind::reply) return error_ = text, false;
+      if (kind != RecordKind::reply) return error_ = text, refused_ = kind == RecordKind::refusal, false;
       answer += text;
     }
   }
   [[nodiscard]] const std::string& error() const { return error_; }
+  [[nodiscard]] bool was_refused() const { return refused_; }
 
  private:
   bool await(short events) {
@@ -78,7 +80,20 @@ class ControlLink {
 
   Descriptor socket_;
   std::string error_;
+  bool refused_ = false;
 };
+
+/// True: there is no service, or it has answered. One of an earlier build answers who speaks as it does.
+bool ask(const RuntimeDirectory& directory, const streams::Address& listen, std::string_view word, std::string& answer,
+         std::string& error) {
+  for (std::uint16_t version = protocol_version; version >= oldest_version; --version) {
+    ControlLink link(directory, listen);
+    if (!link.is_there() || link.ask(word, version, answer)) return true;
+    error = link.error();
+    if (!link.was_refused()) break;
+  }
+  return false;
+}
 
 std::vector<streams::Address> asked(const RuntimeDirectory& directory, const std::optional<streams::Address>& listen) {
   return listen ? std::vector{*listen} : vitcp::drivers::known_ports(directory);
@@ -89,9 +104,9 @@ ExitStatus print_status(const RuntimeDirectory& directory, const std::optional<s
                         bool as_json) {
   std::vector<std::string> answers;
   for (const streams::Address& address : asked(directory, listen)) {
-    ControlLink link(directory, address);
-    if (!link.is_there()) continue;
-    if (!link.ask("status", answers.emplace_back())) return complain(to_string(address) + ": " + link.error());
+    std::string answer, error;
+    if (!ask(directory, address, "status", answer, error)) return complain(to_string(address) + ": " + error);
+    if (!answer.empty()) answers.push_back(std::move(answer));
   }
   if (!listen) append(answers, runtime::drivers::StatusSocket::ask(directory, nic_kind));
   std::string all;
@@ -107,9 +122,8 @@ ExitStatus print_status(const RuntimeDirectory& directory, const std::optional<s
 
 ExitStatus stop_services(const RuntimeDirectory& directory, const std::optional<streams::Address>& listen) {
   for (const streams::Address& address : asked(directory, listen)) {
-    ControlLink link(directory, address);
-    std::string answer;
-    if (link.is_there()) link.ask("stop", answer);  // the end of the link is the answer
+    std::string answer, ended;
+    ask(directory, address, "stop", answer, ended);  // the end of the link is the answer
   }
   return success;
 }

@@ -105,7 +105,8 @@ void Service::given_back(Descriptor stream) {
 // different requests, none may look at all streams. While nobody waits the last one may still: it will again.
 void Service::waits_changed() {
   if (port_.waiters().size() == 0) return;
-  const ClientId taker = port_.waiters().only_client().value_or(0);
+  const auto only = clients_.find(port_.waiters().only_client().value_or(0));
+  const ClientId taker = only != clients_.end() && only->second->may_be_let_take() ? only->first : 0;
   if (taker == taker_) return;
   const ClientId before = std::exchange(taker_, taker);
   if (const auto found = clients_.find(before); found != clients_.end()) found->second->let_take(false);

@@ -34,11 +34,12 @@ void Session::record_received(RecordKind kind, wire::Bytes body, Descriptor atta
 void Session::greet(wire::Bytes body, Descriptor attached) {
   const auto hello = Hello::parse(body);
   if (!hello) return refuse("the Hello cannot be understood");
-  if (hello->version != protocol_version)
-    return refuse(
-        fmt::format("vitcp-portd (process {}) speaks version {} of its protocol, the program version {}; end the "
-                    "older one (vitcp-portd stop)",
-                    ::getpid(), protocol_version, hello->version));
+  version_ = hello->version;
+  if (version_ < oldest_version || version_ > protocol_version)
+    return refuse(fmt::format(
+        "vitcp-portd (process {}) speaks versions {} to {} of its protocol, the program version {}; end the "
+        "older one (vitcp-portd stop)",
+        ::getpid(), oldest_version, protocol_version, version_));
   core_.scheduler().cancel(timer_);
   name_ = hello->name;
   role_ = hello->role == Hello::Role::client ? Role::client : Role::control;

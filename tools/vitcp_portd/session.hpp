@@ -55,8 +55,9 @@ class Session final : public vitcp::drivers::RecordLinkUser {
   [[nodiscard]] const std::string& name() const { return name_; }
   /// Welcome, the first time, or PortState. `listener`: -1 or the socket, of which the process gets a copy.
   void tell(const PortState& state, int listener);
-  /// Whether it may take streams itself from now on.
+  /// Whether it may take streams itself from now on. Pre: may_be_let_take().
   void let_take(bool may_take);
+  [[nodiscard]] bool may_be_let_take() const { return version_ >= vitcp::port_service::first_with_take; }
   /// False: the process cannot be given it now.
   bool hand_over(WaitId wait, int stream);
 
@@ -76,6 +77,7 @@ class Session final : public vitcp::drivers::RecordLinkUser {
   const std::uint32_t process_id_;
   std::string name_;
   Role role_ = Role::unknown;
+  std::uint16_t version_ = 0;  // that the process speaks
   bool welcome_ = false, may_take_ = false;
   std::shared_ptr<vitcp::drivers::RecordLink> link_;
   runtime::Timer<Session, &Session::out_of_patience> timer_{*this};

@@ -34,20 +34,26 @@ bool no_file_is_left(int error) { return error == EMFILE || error == ENFILE || e
 constexpr auto first_retry = 2ms, longest_retry = 200ms, retry_when_refused = 1000ms;
 constexpr auto welcome_limit = 5000ms;  // somebody listens, but does not answer
 
-/// The copy of the listening socket; the child of a fork() closes its own.
-class KeptListener {
+/// The child of a fork() closes its own.
+class KeptSocket {
  public:
-  explicit KeptListener(Descriptor socket) : socket_(std::move(socket)), known_(socket_.number()) {}
+  explicit KeptSocket(Descriptor socket) : socket_(std::move(socket)), known_(std::in_place, socket_.number()) {}
   [[nodiscard]] Descriptor copy() const { return socket_.duplicate(); }
+  /// It is kept no longer.
+  [[nodiscard]] Descriptor release() {
+    known_.reset();
+    return std::move(socket_);
+  }
 
  private:
   Descriptor socket_;
-  LinkDescriptor known_;
+  std::optional<LinkDescriptor> known_;
 };
 }  // namespace
 
-constexpr int most_taken_at_once = 16;      // then others have their turn
-constexpr std::size_t most_looked_at = 16;  // streams that were taken and are not known yet
+constexpr int most_taken_at_once = 16;       // then others have their turn
+constexpr std::size_t most_looked_at = 16;   // streams that were taken and are not known yet
+constexpr std::size_t most_given_back = 64;  // records that a service which does not run has not read
 constexpr runtime::TimeNs known_by_then = 10 * runtime::millisecond;
 constexpr runtime::TimeNs spare_time = 5 * runtime::millisecond;
 
@@ -107,18 +113,21 @@ class PortClient::Core final : public RecordLinkUser, public std::enable_shared_
   void record_received(RecordKind kind, wire::Bytes body, Descriptor attached) override;
   void link_closed(const std::string& reason) override;
   void drop_link(const std::string& reason);
+  [[nodiscard]] bool speaks_older();
   void welcome(wire::Bytes body, Descriptor attached);
   void hand_over(wire::Bytes body, Descriptor attached);
   // What the process accepts itself.
   using Socket = Watched<Core>;
-  void let_take(bool may_take);
+  void keep(Descriptor listener);
+  void take_if_let();
   void take_streams(Socket& listener);
   void look_again(Socket& stream);
   void look_at(Descriptor stream);
   void found(Descriptor stream, const wire::vitcp::CeHeader& request);
-  void give_back(Descriptor stream);
+  void give_back(Descriptor stream, WaitId id = 0);
   void give_all_back();
   void cancel_spares();
+  void tell_over(WaitId id, const Wanted& wanted);
   void set_state(PortState state);
 
   boost::asio::io_context& io_;
@@ -130,17 +139,19 @@ class PortClient::Core final : public RecordLinkUser, public std::enable_shared_
   PortState state_;
   std::map<WaitId, Wanted> waits_;
   WaitId last_id_ = 0;
-  std::optional<KeptListener> listener_;
-  bool may_take_ = false;
+  std::optional<KeptSocket> listener_;         // a copy
+  bool may_take_ = false;                      // so the service said; it counts once the socket is there
   std::unique_ptr<Socket> taking_;             // another copy of that socket, while it may
   std::list<std::unique_ptr<Socket>> looked_;  // streams that were taken, and whose request has not come yet
   runtime::Timer<Core, &Core::give_all_back> patience_{*this};
-  std::map<WaitId, Wanted> spares_;  // waits that are over, which the service does not know: most programs wait anew
+  std::list<KeptSocket> for_the_next_;  // streams to give back, while there is no service; no more than were looked at
+  std::map<WaitId, Wanted> spares_;     // waits that are over, which the service does not know: most programs wait anew
   runtime::Timer<Core, &Core::cancel_spares> spares_over_{*this};
   std::shared_ptr<RecordLink> link_;
   boost::asio::steady_timer timer_;  // next attempt, or the end of our patience with a service that does not answer
   Clock::duration delay_ = first_retry;
   Clock::time_point without_since_ = Clock::now();
+  std::uint16_t version_ = protocol_version;   // of the next Hello
   std::optional<ServiceConnector> connector_;  // of the handlers alone
 };
 
@@ -191,6 +202,7 @@ void PortClient::Core::finish(const ServiceConnector::Outcome& outcome) {
   if (closed_) return;
   if (socket) return adopt(std::move(socket));
   const bool too_long = Clock::now() - without_since_ >= std::chrono::nanoseconds(options_.connect_limit);
+  if (too_long) for_the_next_.clear();
   if (too_long) set_state({.listens = false, .trouble = outcome.trouble});
   retry_after(delay_);
 }
@@ -207,8 +219,11 @@ void PortClient::Core::retry_after(Clock::duration delay) {
 // What is waited for goes out with the Hello: a service that was started anew has it before it takes a stream.
 void PortClient::Core::adopt(Descriptor socket) {
   link_ = RecordLink::make(streams_.sockets(), streams_.scheduler(), std::move(socket), *this);
-  link_->send(Hello{.name = options_.process_name}.write(), listener_ ? listener_->copy() : Descriptor());
+  link_->send(Hello{.version = version_, .name = options_.process_name}.write(),
+              listener_ ? listener_->copy() : Descriptor());
   for (const auto& [id, wanted] : waits_) link_->send(Wait{id, wanted}.write());
+  for (KeptSocket& stream : std::exchange(for_the_next_, {})) give_back(stream.release());
+  give_all_back();
   timer_.expires_after(welcome_limit);
   timer_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
     if (error) return;
@@ -230,14 +245,23 @@ void PortClient::Core::record_received(RecordKind kind, wire::Bytes body, Descri
   if (kind == RecordKind::welcome) return welcome(body, std::move(attached));
   if (kind == RecordKind::hand_over && welcome_) return hand_over(body, std::move(attached));
   const auto may_take = kind == RecordKind::take && welcome_ ? parse_take(body) : std::nullopt;
-  if (may_take) return let_take(*may_take);
+  if (may_take) return may_take_ = *may_take, take_if_let();
   const auto state = kind == RecordKind::port_state && welcome_ ? PortState::parse(body) : std::nullopt;
   if (state) {
-    if (attached) listener_.emplace(std::move(attached));
+    keep(std::move(attached));
     return set_state(*state);
   }
+  if (kind == RecordKind::refusal && speaks_older()) return drop_link({});
   refused_ = kind == RecordKind::refusal;
   drop_link(refused_ ? text_of(body) : "the service of the port sent a record out of turn");
+}
+
+// The service may be of an earlier build that still runs: until it ends this process speaks as that one does. Why it
+// refuses is a text, so any reason is tried so.
+bool PortClient::Core::speaks_older() {
+  const bool is_older = !welcome_ && version_ > oldest_version;
+  version_ = is_older ? version_ - 1 : protocol_version;
+  return is_older;
 }
 
 void PortClient::Core::welcome(wire::Bytes body, Descriptor attached) {
@@ -247,8 +271,15 @@ void PortClient::Core::welcome(wire::Bytes body, Descriptor attached) {
   welcome_ = true;
   delay_ = first_retry;
   timer_.cancel();
-  if (attached) listener_.emplace(std::move(attached));
+  keep(std::move(attached));
   set_state(*state);
+}
+
+// The service may have said before that this process may take streams.
+void PortClient::Core::keep(Descriptor listener) {
+  if (!listener) return;
+  listener_.emplace(std::move(listener));
+  take_if_let();
 }
 
 // A stream that comes for a wait that was cancelled goes back. Without open files left it was lost: the other end sets
@@ -259,7 +290,7 @@ void PortClient::Core::hand_over(wire::Bytes body, Descriptor attached) {
   const auto found = waits_.find(*id);
   if (found == waits_.end()) {
     spares_.erase(*id);  // the service has forgotten it
-    if (attached) link_->send(id_record(RecordKind::give_back, *id), std::move(attached));
+    if (attached) give_back(std::move(attached), *id);
     return;
   }
   auto stream = attached ? streams_.adopt(std::move(attached)) : nullptr;
@@ -270,11 +301,10 @@ void PortClient::Core::hand_over(wire::Bytes body, Descriptor attached) {
 
 // --- streams that the process takes itself -------------------------------------------------------------------------
 
-void PortClient::Core::let_take(bool may_take) {
-  may_take_ = may_take && listener_.has_value();
+void PortClient::Core::take_if_let() {
   taking_.reset();
   if (!may_take_) return give_all_back();
-  auto copy = listener_->copy();
+  auto copy = listener_ ? listener_->copy() : Descriptor();
   if (!copy) return;
   taking_ = std::make_unique<Socket>(streams_.sockets(), std::move(copy), *this, &Core::take_streams);
   if (!taking_->joined()) return taking_.reset();
@@ -325,24 +355,30 @@ void PortClient::Core::found(Descriptor stream, const wire::vitcp::CeHeader& req
   });
   if (wait == waits_.end()) return give_back(std::move(stream));
   const WaitId id = wait->first;
-  spares_.insert(waits_.extract(wait));
+  auto over = waits_.extract(wait);
+  if (link_ != nullptr) spares_.insert(std::move(over));  // else no service knows it
   if (!spares_over_.pending()) streams_.scheduler().schedule_after(spares_over_, spare_time);
   user_.handed_over(id, streams_.take(std::move(stream), *from));
 }
 
 // What the service hands over for one of them meanwhile comes too late, and goes back.
 void PortClient::Core::cancel_spares() {
-  for (const auto& [id, wanted] : std::exchange(spares_, {}))
-    if (link_ != nullptr) link_->send(id_record(RecordKind::cancel, id));
+  for (const auto& [id, wanted] : std::exchange(spares_, {})) tell_over(id, wanted);
 }
 
-// The service answers it, or gives it to who waits.
-void PortClient::Core::give_back(Descriptor stream) {
-  if (link_ != nullptr) link_->send(id_record(RecordKind::give_back, 0), std::move(stream));
+// The service answers it, or gives it to who waits. One that does not run gets so many: the others are closed, and
+// their other ends set up others (ruling V-15).
+void PortClient::Core::give_back(Descriptor stream, WaitId id) {
+  if (link_ == nullptr)
+    for_the_next_.emplace_back(std::move(stream));
+  else if (link_->waiting() < most_given_back)
+    link_->send(id_record(RecordKind::give_back, id), std::move(stream));
 }
 
+// While there is no service to wait for their rest they are looked at on.
 void PortClient::Core::give_all_back() {
   streams_.scheduler().cancel(patience_);
+  if (link_ == nullptr && !closed_) return;
   for (const auto& socket : std::exchange(looked_, {})) give_back(socket->release());
 }
 
@@ -351,16 +387,19 @@ void PortClient::Core::drop_link(const std::string& reason) {
   link_closed(reason);
 }
 
-// The port listens on, in the copies of its socket: nobody need know.
+// The port listens on, in the copies of its socket: nobody need know. Streams that are being looked at are for this
+// process, or for the next service.
 void PortClient::Core::link_closed(const std::string& reason) {
   const auto self = shared_from_this();  // the user may let go
   link_ = nullptr;
   spares_.clear();
-  let_take(false);
+  may_take_ = false;
+  taking_.reset();
   timer_.cancel();
   if (std::exchange(welcome_, false)) {
     without_since_ = Clock::now();
     delay_ = first_retry;
+    version_ = protocol_version;
   }
   if (refused_) set_state({.listens = false, .trouble = reason});
   retry_after(delay_);
@@ -379,9 +418,13 @@ WaitId PortClient::Core::wait(const Wanted& wanted) {
 void PortClient::Core::cancel(WaitId id) {
   const auto found = waits_.find(id);
   if (found == waits_.end()) return;
-  const Record told = Wait{id, found->second}.write();
+  const Wanted wanted = found->second;
   waits_.erase(found);
-  if (link_ != nullptr && !link_->unsend(told)) link_->send(id_record(RecordKind::cancel, id));
+  tell_over(id, wanted);
+}
+
+void PortClient::Core::tell_over(WaitId id, const Wanted& wanted) {
+  if (link_ != nullptr && !link_->unsend(Wait{id, wanted}.write())) link_->send(id_record(RecordKind::cancel, id));
 }
 
 void PortClient::Core::close() {
@@ -389,6 +432,7 @@ void PortClient::Core::close() {
   timer_.cancel();
   taking_.reset();
   give_all_back();
+  for_the_next_.clear();
   streams_.scheduler().cancel(spares_over_);
   listener_.reset();
   if (link_ != nullptr) std::exchange(link_, nullptr)->close();

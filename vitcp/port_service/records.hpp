@@ -1,7 +1,8 @@
 // The protocol between the service and a process (AF_UNIX, SOCK_SEQPACKET): each packet is a record, the first octet
 // its kind, the rest its body, numbers big-endian. Both ends are of one machine, but may be of different builds: the
 // handshake tells the version. Kinds 1 to 3 and the first fields of Hello never change: a program of another version
-// must understand the refusal.
+// must understand the refusal. A service serves the versions from `oldest_version` on, each as it speaks, and a process
+// that is refused speaks the next older one: so neither need be ended when the other is of another build.
 #pragma once
 #include <string>
 
@@ -21,12 +22,12 @@ enum class RecordKind : std::uint8_t {
   request = 9,     // of a control link: a word
   reply = 10,      // a part of the answer, in order
   done = 11,       // the answer is complete
-  take = 12,       // the process is the only one that waits: it may accept streams itself, and give back those that it
-                   // does not wait for; or no longer
+  take = 12,       // from version 3 on: the process is the only one that waits: it may accept streams itself, and give
+                   // back those that it does not wait for; or no longer
 };
 [[nodiscard]] std::string_view to_string(RecordKind kind);
 
-inline constexpr std::uint16_t protocol_version = 3;
+inline constexpr std::uint16_t protocol_version = 3, oldest_version = 2, first_with_take = 3;
 inline constexpr std::size_t max_record_bytes = 4096, max_text_bytes = 2048;
 using Record = std::vector<std::uint8_t>;
 
