@@ -111,10 +111,41 @@ class FcviPerf(LocalFabricTest):
         self.assertRegex(table[2], r"^ *#bytes +#iterations +min +p50 +p99 +p99.9 +max +mean$")
         self.assertEqual([line.split()[:2] for line in table[3:]], [["1", "10"], ["2", "10"], ["4", "10"]])
 
-    def test_a_plot_that_cannot_be_written(self):
-        status, _, err = self.run_to_end("one", PERF, "send_lat", "-n", "5", "--svg", self.folder.name, *PATIENT)
+    def test_a_plot_that_cannot_be_written_is_told_before_anything_is_measured(self):
+        for path in (self.folder.name, os.path.join(self.folder.name, "no", "plot.svg")):
+            status, out, err = self.run_to_end("one", PERF, "send_lat", "-n", "5", "--svg", path, *PATIENT)
+            self.assertEqual((status, out), (2, ""))
+            self.assertIn("--svg", err)
+
+    def test_sizes_with_a_unit(self):
+        for word, size in (("1k", 1024), ("64KiB", 65536), ("2m", 2097152)):
+            self.assertEqual(self.result("write_bw", "-n", 2, "-s", word)["results"][0]["bytes"], size)
+
+    def test_bits(self):
+        bytes_a_s, bits = (self.measure("send_bw", "-n", 5, *words).splitlines()[1].split() for words in ((), ("--report_gbits",)))
+        self.assertEqual((bytes_a_s[2], bits[2]), ("MB/s", "Gb/s"))
+
+    def test_the_histogram_of_the_table(self):
+        lines = [line.split() for line in self.measure("send_lat", "-n", 200, "-H").splitlines()[4:]]
+        self.assertEqual(sum(int(line[2]) for line in lines), 200)
+        self.assertEqual(lines[-1][3], "100.000")
+
+    def test_a_server_says_what_it_ignores(self):
+        server = self.start("bob", PERF, "--server", "--once", "-s", 8, "-e", "--json")
+        self.measure("send_lat", "-n", 5, "bob", node="alice")
+        status, _, err = self.finish(server)
+        self.assertEqual((status, err), (0, "fcvi-perf: --server: the client says what is measured; ignored here: --size --events --json\n"))
+
+    def test_a_nic_that_is_not_there(self):
+        for words in (("send_lat", "-d", "NOSUCH"), ("--server", "-d", "NOSUCH")):
+            status, out, err = self.run_to_end("one", PERF, *words)
+            self.assertEqual((status, out), (2, ""))
+            self.assertIn("there is no VI NIC NOSUCH", err)
+
+    def test_a_nic_within_the_process_and_two_processes(self):
+        status, _, err = self.run_to_end("one", PERF, "send_lat", "-d", "VILO", "--timeout", "0.2")
         self.assertEqual(status, 1)
-        self.assertIn("--svg", err)
+        self.assertIn("--threads", err)
 
     def test_a_server_of_several_clients(self):
         server = self.start("bob", PERF, "--server", "-p", "speed")
@@ -198,8 +229,10 @@ class FcviPerf(LocalFabricTest):
                              (["send_bw", "-q", "0"], "--qp"), (["send_lat", "-b"], "--bidirectional"),
                              (["send_lat", "-c", "best"], "--connection"), (["read_lat", "-c", "unreliable"], "--connection"),
                              (["send_lat", "--write_with_imm"], "--write_with_imm"), (["send_bw", "-H"], "--report-histogram"),
+                             (["send_lat", "-H", "--csv"], "--report-histogram"), (["send_lat", "--report_gbits"], "--report_gbits"),
+                             (["send_lat", "-s", "2x"], "--size"), (["send_lat", "-s", "32m"], "--size"),
                              (["send_bw", "-s", "16777216", "-q", "1000"], "--size"), (["send_lat", "--cpus", "a"], "--cpus"),
-                             (["send_lat", "--cpus", "0,"], "--cpus"), (["send_lat", "--cpus", "1023"], "--cpus"),
+                             (["send_lat", "--cpus", "0,"], "--cpus"), (["send_lat", "--cpus", "1023"], "--cpus"), (["send_lat", "--cpus", "0,1023"], "--cpus"),
                              (["--server", "send_lat"], "--server"), (["send_lat", "--threads", "bob"], "--threads"),
                              (["send_lat", "--once"], "--once"), (["send_lat", "--csv", "--json"], "--csv"),
                              (["send_lat", ":x"], "HOST"), (["send_lat", "--port", ""], "--port"),

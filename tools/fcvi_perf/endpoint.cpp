@@ -39,7 +39,9 @@ void on_error(VIP_PVOID, VIP_ERROR_DESCRIPTOR* error) {
 }  // namespace
 
 Endpoint::Endpoint(const std::string& device) {
-  check(VipOpenNic(device.c_str(), &nic_), device);
+  const VIP_RETURN opened = VipOpenNic(device.c_str(), &nic_);
+  if (opened == VIP_INVALID_PARAMETER) refuse("--ib-dev: there is no VI NIC %s", device.c_str());  // VI-DG 3.1.1
+  check(opened, device);
   check(VipQueryNic(nic_, &attributes_), "VipQueryNic");
   check(VipErrorCallback(nic_, nullptr, on_error), "VipErrorCallback");
   if (const VIP_RETURN result = VipNSInit(nic_, nullptr); result != VIP_ERROR_NAMESERVICE) check(result, "VipNSInit");

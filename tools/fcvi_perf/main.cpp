@@ -72,6 +72,13 @@ int with_threads(const Options& options) {
   std::exit(EXIT_DONE);
 }
 
+/// Waits for it: its exit status, EXIT_FAILED after a signal.
+int end_of(pid_t child) {
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+  return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
+}
+
 int with_processes(const Options& options) {
   const std::string discriminator = own_discriminator();
   int ends[2];
@@ -84,17 +91,18 @@ int with_processes(const Options& options) {
   }
   ::close(ends[1]);
   Address server;
-  if (::read(ends[0], &server, sizeof server) != static_cast<ssize_t>(sizeof server))
-    return EXIT_FAILED;  // it said why
+  if (::read(ends[0], &server, sizeof server) != static_cast<ssize_t>(sizeof server)) {
+    const int code = end_of(child);  // it said why
+    return code == EXIT_DONE ? EXIT_FAILED : code;
+  }
   ::close(ends[0]);
   pin(options.client_cpu);
-  int status = EXIT_FAILED, child_status = 0;
+  int status = EXIT_FAILED;
   {
     Endpoint end(options.device);
     status = run_client(options, server, end);
   }
-  while (::waitpid(child, &child_status, 0) < 0 && errno == EINTR) {}
-  return WIFEXITED(child_status) && WEXITSTATUS(child_status) == 0 ? status : EXIT_FAILED;
+  return end_of(child) == EXIT_DONE ? status : EXIT_FAILED;
 }
 
 /* ---- elsewhere ------------------------------------------------------------------------------------------- */
@@ -156,10 +164,8 @@ int as_server(const Options& options) {
     serving_child = child;
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
     if (child < 0) fail(std::string("fork: ") + std::strerror(errno));
-    int status = 0;
-    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    const int code = end_of(child);
     serving_child = 0;
-    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
     if (stop_requested != 0) break;
     if (options.once || code == EXIT_USAGE) return code;
     if (code != EXIT_DONE) ::usleep(100'000);  // a NIC that does not open is tried again without haste

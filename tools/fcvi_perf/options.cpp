@@ -1,11 +1,15 @@
 #include "tools/fcvi_perf/options.hpp"
 
 #include <sched.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 
 #include "tools/vip_common/vip_common.h"
@@ -22,6 +26,9 @@ struct Given {
   bool all = false, both_directions = false, waiting = false, queue = false, check = false, immediate = false;
   bool passive_waits = false, progress = false, server = false, threads = false, csv = false, json = false;
 };
+
+/// Of options, as --help shows them; what the client alone decides.
+constexpr const char *load_group = "The load", *ways_group = "How it is done", *output_group = "Output";
 
 const char* const footer = R"(Without HOST the server end is forked, on the same NIC. Between hosts, or shells:
   bob$   fcvi-perf --server
@@ -54,7 +61,9 @@ void add_test(CLI::App& app, Given& given, Options& options) {
 }
 
 void add_load(CLI::App& app, Given& given, Options& options) {
-  app.add_option("-s,--size", given.size, "bytes of a message, 1 to 16777216 (latency 2, bandwidth 65536)")
+  app.option_defaults()->group(load_group);
+  app.add_option("-s,--size", given.size, "bytes of a message, 1 to 16777216, or 64k, 1m (latency 2, bandwidth 65536)")
+      ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(std::uint64_t{1}, max_message_bytes));
   app.add_flag("-a,--all", given.all, "all powers of two from 1 to --size (8388608)");
   app.add_option("-n,--iters", given.iterations, "messages of one size (1000)")
@@ -77,6 +86,7 @@ void add_load(CLI::App& app, Given& given, Options& options) {
 }
 
 void add_ways(CLI::App& app, Given& given) {
+  app.option_defaults()->group(ways_group);
   app.add_flag("-e,--events", given.waiting, "wait (VipRecvWait, VipSendWait, VipCQWait) instead of polling (...Done)");
   app.add_flag("--cq", given.queue,
                "completion queues; always used where a thread waits for several connections, or for both directions");
@@ -92,7 +102,9 @@ void add_ways(CLI::App& app, Given& given) {
 }
 
 void add_output(CLI::App& app, Given& given, Options& options) {
+  app.option_defaults()->group(output_group);
   app.add_flag("-H,--report-histogram", options.histogram, "latency: how many took how long, in steps below 0.8 %");
+  app.add_flag("--report_gbits", options.gigabits, "bandwidth, in the table: 10^9 bits a second instead of 10^6 bytes");
   app.add_flag("--csv", given.csv, "comma-separated values instead of the table");
   app.add_flag("--json", given.json, "JSON instead of the table, with settings");
   app.add_option("--svg", options.svg, "plot the sizes into this file");
@@ -139,6 +151,17 @@ void read_ends(const Given& given, Options& options) {
   if (to.discriminator[0] != '\0') options.discriminator = to.discriminator;
 }
 
+/// Before an hour of measuring, not after it.
+void check_plot(const std::string& path) {
+  struct stat about {};
+  const bool is_there = ::stat(path.c_str(), &about) == 0;
+  const std::size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  if (is_there && S_ISDIR(about.st_mode)) refuse("--svg: %s: %s", path.c_str(), std::strerror(EISDIR));
+  if (::access(is_there ? path.c_str() : folder.c_str(), W_OK) != 0)
+    refuse("--svg: %s: %s", path.c_str(), std::strerror(errno));
+}
+
 /// With --check each message has a buffer of its own until it was compared: no more of them than fit into this.
 constexpr std::uint64_t checked_bytes = 512U << 20U;
 
@@ -182,7 +205,19 @@ void read_job(const Given& given, Options& options) {
   options.iterations = given.iterations.value_or(1000);
   if (given.duration) options.duration_ns = static_cast<std::uint64_t>(*given.duration * 1e9);
   if (options.histogram && job.measure == Measure::Bandwidth) refuse("--report-histogram: only for latency");
+  if (options.histogram && given.csv) refuse("--report-histogram: in the table or with --json, not with --csv");
+  if (options.gigabits && job.measure == Measure::Latency) refuse("--report_gbits: only for bandwidth");
+  if (!options.svg.empty()) check_plot(options.svg);
   if (const std::string why = why_not(job); !why.empty()) refuse("%s", why.c_str());
+}
+
+/// Users of perftest give both ends the same options. Those of the client alone change nothing here.
+void tell_ignored(const CLI::App& app) {
+  std::string ignored;
+  for (const char* group : {load_group, ways_group, output_group})
+    for (const CLI::Option* option : app.get_options([&](const CLI::Option* one) { return one->get_group() == group; }))
+      if (option->count() != 0) ignored += " " + option->get_name();
+  if (!ignored.empty()) say("--server: the client says what is measured; ignored here:%s", ignored.c_str());
 }
 
 }  // namespace
@@ -197,7 +232,7 @@ std::string Options::test() const { return std::string(to_string(job.operation))
 
 Options read_options(int count, char** words) {
   CLI::App app{"Measures latency, bandwidth and message rate of VIPL: Sends, RDMA Writes and RDMA Reads.", "fcvi-perf"};
-  app.set_version_flag("--version", std::string("fcvi-perf ") + FCVI_VERSION);
+  app.set_version_flag("-V,--version", std::string("fcvi-perf ") + FCVI_VERSION);
   app.footer(footer);
   Given given;
   Options options;
@@ -212,7 +247,10 @@ Options read_options(int count, char** words) {
   }
   read_ends(given, options);
   read_cpus(given, options);
-  if (options.ends != Ends::Server) read_job(given, options);
+  if (options.ends != Ends::Server)
+    read_job(given, options);
+  else
+    tell_ignored(app);
   return options;
 }
 

@@ -25,6 +25,7 @@ struct Options {
   std::uint64_t connect_ms = 20000;
   int client_cpu = -1, server_cpu = -1;  ///< -1: wherever the system puts it
   bool histogram = false, once = false;
+  bool gigabits = false;  ///< in the table: 10^9 bits a second, not 10^6 bytes
   std::string svg;
 
   [[nodiscard]] std::uint64_t warm_up_of(std::uint64_t bytes) const;

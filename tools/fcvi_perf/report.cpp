@@ -59,21 +59,38 @@ void Report::begin() const {
                 options_.job.operation == Operation::Read ? "whole round trips" : "half round trips", "#bytes",
                 "#iterations", "min", "p50", "p99", "p99.9", "max", "mean");
   else
-    std::printf("%9s %11s %12s %12s %15s\n", "#bytes", "#iterations", "MB/s", "messages/s", "CPU us/message");
+    std::printf("%9s %11s %12s %12s %15s\n", "#bytes", "#iterations", options_.gigabits ? "Gb/s" : "MB/s", "messages/s",
+                "CPU us/message");
 }
 
 void Report::print_table_row(const Row& row) const {
   std::printf("%9llu %11llu ", static_cast<unsigned long long>(row.bytes),
               static_cast<unsigned long long>(row.messages));
   if (options_.job.measure == Measure::Bandwidth) {
-    std::printf("%12.1f %12.0f %7.2f %7.2f\n", row.megabytes_per_s, row.messages_per_s, row.client_cpu_us,
-                row.server_cpu_us);
+    if (options_.gigabits)
+      std::printf("%12.3f ", row.megabytes_per_s * 8 / 1e3);
+    else
+      std::printf("%12.1f ", row.megabytes_per_s);
+    std::printf("%12.0f %7.2f %7.2f\n", row.messages_per_s, row.client_cpu_us, row.server_cpu_us);
     return;
   }
   std::printf("%9.2f %9.2f %9.2f %9.2f %9.2f %9.2f\n", row.least_us, row.p50_us, row.p99_us, row.p999_us, row.most_us,
               row.mean_us);
-  for (const auto& [ns, count] : options_.histogram ? row.histogram : decltype(row.histogram){})
-    std::printf("%21.3f us %12llu\n", static_cast<double>(ns) / 1e3, static_cast<unsigned long long>(count));
+  if (options_.histogram) print_histogram(row);
+}
+
+/// How many took how long, and which part of all took that long or less, with a bar for each percent.
+void Report::print_histogram(const Row& row) const {
+  std::uint64_t so_far = 0;
+  for (const auto& [ns, count] : row.histogram) {
+    so_far += count;
+    const auto part = [&](std::uint64_t of) {
+      return 100.0 * static_cast<double>(of) / static_cast<double>(row.messages);
+    };
+    const std::string bar(static_cast<std::size_t>(part(count)), '#');
+    std::printf("%21.3f us %12llu %8.3f %%%s%s\n", static_cast<double>(ns) / 1e3,
+                static_cast<unsigned long long>(count), part(so_far), bar.empty() ? "" : " ", bar.c_str());
+  }
 }
 
 void Report::print_csv_row(const Row& row) const {

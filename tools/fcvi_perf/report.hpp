@@ -29,6 +29,7 @@ class Report {
 
  private:
   void print_table_row(const Row& row) const;
+  void print_histogram(const Row& row) const;
   void print_csv_row(const Row& row) const;
   void print_json() const;
   [[nodiscard]] std::string settings_text() const;

@@ -167,7 +167,10 @@ class Client {
     net_address local;
     VIP_VI_ATTRIBUTES theirs;
     local_address(end_.nic(), "fcvi-perf", &local);
-    check(connect_patiently(control_.vi(), &local, &server_, options_.connect_ms, &theirs), options_.peer_text());
+    const VIP_RETURN met = connect_patiently(control_.vi(), &local, &server_, options_.connect_ms, &theirs);
+    if (met == VIP_NO_MATCH && options_.ends == Ends::Processes)
+      fail(options_.peer_text() + ": nobody waits there; a NIC within one process needs --threads");
+    check(met, options_.peer_text());
     const Message welcome = greet();
     end_.set_peer(welcome.memory);
     set_discriminator(server_, welcome.text);
