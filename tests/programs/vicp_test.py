@@ -7,6 +7,7 @@ usage: vicp_test.py VICP
 import os
 import random
 import signal
+import subprocess
 import sys
 import unittest
 import zlib
@@ -116,6 +117,36 @@ class Vicp(LocalFabricTest):
         status, _, err = self.finish(sender)
         self.assertEqual(status, 1)
         self.assertIn("right: ", err)
+        self.assertEqual(self.files(), ["in"])
+
+    def shorten_while_it_is_copied(self, *options):
+        self.target.unlink(missing_ok=True)
+        with open(self.source, "wb") as file:
+            file.truncate(4 << 30)
+        receiver = self.start("right", VICP, "--listen", self.target)
+        sender = self.start("left", VICP, *options, self.source, "right:")
+        self.wait_for(lambda: any(name.startswith("out.vicp-") for name in self.files()), "the copy begins")
+        os.truncate(self.source, 1 << 20)
+        status, _, err = self.finish(sender)
+        self.assertEqual((status, self.finish(receiver)[0]), (1, 1), err)
+        self.assertIn("became shorter", err)
+        self.assertEqual(self.files(), ["in"])
+
+    def test_a_source_that_becomes_shorter(self):
+        for mode in ("send", "write", "read"):
+            self.shorten_while_it_is_copied("-m", mode)
+
+    def test_a_target_without_room_is_told_before_anything_is_copied(self):
+        kind = subprocess.run(["stat", "-f", "-c", "%T", self.folder.name], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+        if kind not in ("ext2/ext3", "xfs", "btrfs"):
+            self.skipTest(f"{kind} reserves no room")
+        room = os.statvfs(self.folder.name)
+        with open(self.source, "wb") as file:
+            file.truncate(room.f_frsize * room.f_blocks + (1 << 30))
+        receiver = self.start("right", VICP, "--listen", self.target)
+        status, _, err = self.run_to_end("left", VICP, self.source, "right:")
+        self.assertEqual((status, self.finish(receiver)[0]), (1, 1), err)
+        self.assertRegex(err, "No space left|File too large")
         self.assertEqual(self.files(), ["in"])
 
     def test_a_target_that_cannot_be_written_is_told_to_both(self):

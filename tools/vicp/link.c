@@ -117,7 +117,20 @@ void link_send(vicp_link* link, slot* from, uint32_t data_bytes) {
   check(VipPostSend(link->vi, &from->descriptors[1], link->memory), "VipPostSend");
 }
 
-void link_move(vicp_link* link, slot* here, uint32_t length, VIP_UINT16 operation) {
+void link_send_from(vicp_link* link, slot* from, const void* data, VIP_MEM_HANDLE memory, uint32_t data_bytes) {
+  VIP_DESCRIPTOR* descriptor = &from->descriptors[1];
+  describe_message(link, from, 0);
+  descriptor->CS.SegCount = 2;
+  descriptor->CS.Length += data_bytes;
+  descriptor->DS[1].Local.Data.Address = (void*)(uintptr_t)data;
+  descriptor->DS[1].Local.Handle = memory;
+  descriptor->DS[1].Local.Length = data_bytes;
+  ++from->posted;
+  check(VipPostSend(link->vi, descriptor, link->memory), "VipPostSend");
+}
+
+static void move(vicp_link* link, slot* here, void* data, VIP_MEM_HANDLE memory, uint32_t length,
+                 VIP_UINT16 operation) {
   VIP_DESCRIPTOR* descriptor = &here->descriptors[0];
   memset(descriptor, 0, sizeof *descriptor);
   descriptor->CS.SegCount = 2;
@@ -126,11 +139,19 @@ void link_move(vicp_link* link, slot* here, uint32_t length, VIP_UINT16 operatio
   descriptor->DS[0].Remote.Data.AddressBits =
       link->peer_slots_address + (uint64_t)(here - link->slots) * sizeof(slot) + offsetof(slot, block);
   descriptor->DS[0].Remote.Handle = link->peer_slots_handle;
-  descriptor->DS[1].Local.Data.Address = here->block;
-  descriptor->DS[1].Local.Handle = link->memory;
+  descriptor->DS[1].Local.Data.Address = data;
+  descriptor->DS[1].Local.Handle = memory;
   descriptor->DS[1].Local.Length = length;
   ++here->posted;
   check(VipPostSend(link->vi, descriptor, link->memory), "VipPostSend");
+}
+
+void link_move(vicp_link* link, slot* here, uint32_t length, VIP_UINT16 operation) {
+  move(link, here, here->block, link->memory, length, operation);
+}
+
+void link_write_from(vicp_link* link, slot* here, const void* data, VIP_MEM_HANDLE memory, uint32_t length) {
+  move(link, here, (void*)(uintptr_t)data, memory, length, VIP_CONTROL_OP_RDMAWRITE);
 }
 
 /* ---- events ---------------------------------------------------------------------------------------------- */

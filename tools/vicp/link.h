@@ -81,8 +81,12 @@ void link_close(vicp_link* link);
 slot* link_control_slot(vicp_link* link, message_kind kind);
 /* Sends the slot's head and `data_bytes` of what follows it. */
 void link_send(vicp_link* link, slot* from, uint32_t data_bytes);
+/* The same with data that lies elsewhere in registered memory. */
+void link_send_from(vicp_link* link, slot* from, const void* data, VIP_MEM_HANDLE memory, uint32_t data_bytes);
 /* Moves `length` bytes between the block of this slot and the one of the same number at the peer. */
 void link_move(vicp_link* link, slot* here, uint32_t length, VIP_UINT16 operation);
+/* RDMA Write from other registered memory into the peer's block of this number. */
+void link_write_from(vicp_link* link, slot* here, const void* data, VIP_MEM_HANDLE memory, uint32_t length);
 link_event link_next(vicp_link* link, unsigned long timeout_ms);
 
 void message_begin(message* head, message_kind kind);
