@@ -5,9 +5,12 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <new>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "tests/vipl/still_runtime.hpp"
 #include "vipl/engine/futex.hpp"
 
 using namespace vipl;
@@ -335,6 +338,28 @@ TEST(Engine, lack_of_memory_is_told_and_the_other_bells_are_served) {
   engine.serve();
   EXPECT_EQ(failures, 1);
   EXPECT_EQ(source.taken, 1u);
+}
+
+// An alarm takes memory. A post that found none for it used to return with the engine's lock.
+TEST(Engine, lack_of_memory_for_the_alarm_behind_work_at_once_is_told_and_leaves_no_lock) {
+  struct WithoutAlarms final : support::StillRuntime {
+    void set_alarm(TimeNs, TimeNs) override {
+      if (std::exchange(fails, false)) throw std::bad_alloc();
+      ++alarms;
+    }
+    bool fails = true;
+    int alarms = 0;
+  } runtime;
+  Engine engine(runtime);
+  int failures = 0;
+  engine.set_failure_handler([&failures] { ++failures; });
+  Ticker event(engine.scheduler(), 1);
+  const auto work = [&] { return engine.scheduler().schedule(event, runtime::second), true; };
+  EXPECT_TRUE(engine.do_at_once_and_settle(work));
+  EXPECT_EQ(failures, 1);
+  ASSERT_TRUE(engine.do_at_once_and_settle([] { return true; })) << "the lock is free";
+  EXPECT_EQ(runtime.alarms, 1) << "it is set by the next one who is inside";
+  engine.scheduler().cancel(event);
 }
 
 // The bell of who rings now is served all the same, if not by this call.

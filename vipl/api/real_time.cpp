@@ -226,12 +226,13 @@ void RealTime::run() {
 void RealTime::set_alarm(TimeNs at, TimeNs now) {
   if (alarm_ <= now) alarm_ = runtime::never;  // it has fired, or would for what is done
   if (at >= alarm_) return;                    // it fires before, and the engine looks again
-  alarm_ = at;
+  alarm_ = runtime::never;                     // if there is no memory for the next one
   const Cancellation held(Cancellation::Held);
   timer_.expires_at(std::chrono::steady_clock::time_point(std::chrono::nanoseconds(at)));
   timer_.async_wait([this](const boost::system::error_code& error) {
     if (!error) engine_->serve();
   });
+  alarm_ = at;
 }
 
 }  // namespace

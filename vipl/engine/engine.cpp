@@ -60,7 +60,11 @@ bool Engine::rest(TimeNs now) {
       backlog_.load(std::memory_order_relaxed))
     return false;
   scheduler_.rest_until(now);
-  tell_alarm(now);
+  try {
+    tell_alarm(now);
+  } catch (const std::exception&) {  // with the lock: it must not leave from here
+    tell_failure();
+  }
   return true;
 }
 

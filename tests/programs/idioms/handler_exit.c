@@ -1,6 +1,6 @@
 /* Handlers end their threads: pthread_exit, or pthread_cancel by others. Later errors and completions are told all the
  * same, and VipCloseNic returns (VI-DG 3.1.2, 3.5.9, 3.8.1). Threads of the program are cancelled at any point of their
- * calls; the library stays usable. */
+ * calls; the library stays usable. With $FCVI_TRACE, which writes lines at the end of calls and amid them, too. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sched.h>
@@ -165,6 +165,11 @@ static void* call_with_cancellation_pending(void* unused) {
   REQUIRE(result == VIP_SUCCESS);
   while ((result = VipRecvDone(server.vi, &done)) == VIP_NOT_DONE) {}
   REQUIRE(result == VIP_SUCCESS);
+  /* The same post is refused, told and traced, by who has the engine. */
+  SUCCEEDS(VipPostSend(client.vi, describe(&client, 0, data_of(&client), ~client.handle, 8), client.handle));
+  require_code(VIP_DESCRIPTOR_ERROR, VipSendWait(client.vi, VIP_INFINITE, &done), "a wrong memory handle");
+  cause_error(&client);
+  REQUIRE(VipQueryVi(NULL, NULL, NULL, NULL, NULL) == VIP_INVALID_PARAMETER);
   count(&told);
   pthread_testcancel();
   return NULL;
@@ -192,9 +197,7 @@ int main(int count, char** arguments) {
   if (*only == '\0' || strcmp(only, "cancel") == 0) error_handler_is_cancelled();
   if (*only == '\0' || strcmp(only, "close") == 0) error_handler_exits_while_the_nic_is_closed();
   if (*only == '\0' || strcmp(only, "notify") == 0) completion_handler_exits();
-  if (*only == '\0' || strcmp(only, "caller") == 0) {
-    caller_is_cancelled();
-    cancellation_is_pending();
-  }
+  if (*only == '\0' || strcmp(only, "caller") == 0) caller_is_cancelled();
+  if (*only == '\0' || strcmp(only, "caller") == 0 || strcmp(only, "pending") == 0) cancellation_is_pending();
   return 0;
 }
