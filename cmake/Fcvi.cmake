@@ -130,11 +130,19 @@ endif()
 
 # The tests' own code is compiled soon rather than well: their time goes into the libraries'. A crash is looked at in a Debug
 # build. At -Og g++ 12 takes more for uninitialized and out of bounds than is; the sanitizers find what is.
+set(fcvi_soon_options "")
 set(fcvi_test_options "")
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
-  set(fcvi_test_options -Og -g0 -Wno-maybe-uninitialized -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow
+  set(fcvi_soon_options -Og -Wno-maybe-uninitialized -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow
     -Wno-stringop-overread)
+  set(fcvi_test_options ${fcvi_soon_options} -g0)
 endif()
+
+# fcvi_command_line(TARGET): a program whose own sources read options and call libraries. CLI11 at -O2 takes the compiler as
+# long as the library below it.
+function(fcvi_command_line target)
+  target_compile_options(${target} PRIVATE ${fcvi_soon_options})
+endfunction()
 
 # fcvi_precompiled_for_tests(NAME HEADER): for fcvi_test(... PRECOMPILED NAME).
 function(fcvi_precompiled_for_tests name header)
