@@ -65,6 +65,12 @@ class RunHeaders {
   return header_of(first).device_header_size() == run_header_bytes - frame_header_bytes;
 }
 
+/// A set-up or an end of a connection (FC-VI Table 1): who refuses, or is refused, talks to nobody.
+[[nodiscard]] bool is_control(const Frame& frame) {
+  const wire::RCtl r_ctl = r_ctl_of(frame);
+  return r_ctl == wire::RCtl::unsolicited_control || r_ctl == wire::RCtl::solicited_control;
+}
+
 [[nodiscard]] bool is_mark(const Frame& frame) { return r_ctl_of(frame) == Crossbar::way_mark; }
 
 }  // namespace
@@ -188,7 +194,7 @@ void Crossbar::send(FramePtr frame) {
   if (last_used_ != nullptr && frame->lender == &last_used_->write_place) return write(*last_used_, std::move(frame));
   const wire::FcId d_id = d_id_of(*frame);
   if (Path* const path = find(d_id)) return put(*path, std::move(frame));
-  const bool wants_path = port_.has_fc4(type_of(*frame));  // not for logins and names
+  const bool wants_path = port_.has_fc4(type_of(*frame)) && !is_control(*frame);  // not for logins, names and set-ups
   send_by_service(std::move(frame));
   if (wants_path && !stream_->paused()) ask_for_path(d_id);
 }

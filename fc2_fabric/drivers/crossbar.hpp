@@ -2,7 +2,7 @@
 // mapped, and not through the fabric's service. The service stays the way for all else: logins, names, state changes,
 // frames to and from Ethernet, and all frames of a link that somebody taps.
 //
-//   first frame of an FC-4 for a port   ask the service for a path (PathRequest); frames go by the service meanwhile
+//   first message data for a port       ask the service for a path (PathRequest); frames go by the service meanwhile
 //   the service makes the rings         and hands them to both ends (Path)
 //   each end                            sends a way mark by the service, behind all frames that went that way, and
 //                                       keeps back what comes after

@@ -196,6 +196,20 @@ class CrossbarTest : public testing::Test {
 
 // --- the way
 
+// FC-VI Table 1: who asks many ports of one address for a connection talks to the one that takes it, alone.
+TEST_F(CrossbarTest, set_ups_ask_for_no_path) {
+  constexpr wire::FcId peer{0x010200};
+  {
+    const CoreSection section(machine.core);
+    for (const wire::RCtl r_ctl : {wire::RCtl::unsolicited_control, wire::RCtl::solicited_control})
+      link.crossbar->send(frame(peer, 1, r_ctl));
+  }
+  EXPECT_TRUE(machine.run_until([&] { return service.frames.size() == 2; }));
+  EXPECT_EQ(service.requests, 0);
+  send(peer, 2);
+  EXPECT_TRUE(machine.run_until([&] { return service.requests == 1; }));
+}
+
 // What is sent after the mark waits until the far end has opened the ring, and comes in order.
 TEST_F(CrossbarTest, marked_frames_wait_until_the_ring_is_open) {
   FarEnd& far = make_path(0x020200);
