@@ -1,7 +1,9 @@
 // How fast 64 KiB messages go from one process to another on this machine with no protocol around them: through the
-// local fabric's ring of frame slots, one copy in and one out; and fetched by process_vm_readv from where they lie, one
-// call for a message, as libfabric and UCX do. With one buffer at each end and with 16 in turn, left as they are and
-// written anew before each message. bench_ring [MESSAGES [ROUNDS]]: all ways in turn, the middle round of each.
+// local fabric's ring of frame slots, one copy in and one out; with the headers in the slots and the data of 16 frames
+// one behind another in a slab beside them, which takes one copy of 32 KiB instead of 16; and fetched by
+// process_vm_readv from where they lie, one call for a message, as libfabric and UCX do. With one buffer at each end
+// and with 16 in turn, left as they are and written anew before each message. bench_ring [MESSAGES [ROUNDS]]: all ways
+// in turn, the middle round of each.
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/uio.h>
@@ -31,17 +33,27 @@ constexpr std::size_t payload_bytes = fc2::max_frame_bytes - headers_bytes;
 constexpr std::uint32_t slots = 512, most_buffers = 16, frames_of_a_release = 16;
 constexpr int skipped = 77;
 
+/// What the slots and the slab beside them take.
+constexpr std::size_t slab_bytes = slots * payload_bytes;
+constexpr std::uint32_t frames_of_a_run = 16;
+
+enum class Kind : std::uint8_t { Ring, Slab, Fetched };
 struct Way {
   const char* name;
-  bool fetched, anew;
+  Kind kind;
+  bool anew;
   std::uint32_t buffers;
+  [[nodiscard]] bool fetched() const { return kind == Kind::Fetched; }
 };
-constexpr std::array<Way, 6> ways{{{"ring, one buffer", false, false, 1},
-                                   {"fetched, one buffer", true, false, 1},
-                                   {"ring, 16 buffers", false, false, 16},
-                                   {"fetched, 16 buffers", true, false, 16},
-                                   {"ring, 16 buffers, each written anew", false, true, 16},
-                                   {"fetched, 16 buffers, each written anew", true, true, 16}}};
+constexpr std::array<Way, 9> ways{{{"ring, one buffer", Kind::Ring, false, 1},
+                                   {"slab, one buffer", Kind::Slab, false, 1},
+                                   {"fetched, one buffer", Kind::Fetched, false, 1},
+                                   {"ring, 16 buffers", Kind::Ring, false, 16},
+                                   {"slab, 16 buffers", Kind::Slab, false, 16},
+                                   {"fetched, 16 buffers", Kind::Fetched, false, 16},
+                                   {"ring, 16 buffers, each written anew", Kind::Ring, true, 16},
+                                   {"slab, 16 buffers, each written anew", Kind::Slab, true, 16},
+                                   {"fetched, 16 buffers, each written anew", Kind::Fetched, true, 16}}};
 
 /// The first two processors that this process may use.
 std::optional<std::array<int, 2>> two_processors() {
@@ -71,13 +83,38 @@ void write_frame(RingWriter& writer, const std::uint8_t* data, std::size_t size,
   while (writer.room() == 0) wait_a_moment();
   const auto place = writer.place();
   std::memset(place.data(), 1, headers_bytes);
-  std::memcpy(place.data() + headers_bytes, data, size);
+  if (size != 0) std::memcpy(place.data() + headers_bytes, data, size);
   writer.publish(static_cast<std::uint16_t>(headers_bytes + (size + 3) / 4 * 4), wire::Sof::n3,
                  last ? wire::Eof::t : wire::Eof::n);
 }
 
+/// Of run `number`, counted from the first message on, and of its message.
+struct Run {
+  explicit Run(std::uint32_t number)
+      : in_slab(number % (slots / frames_of_a_run) * most_bytes), in_message(number % 2 * most_bytes),
+        bytes(number % 2 == 0 ? most_bytes : message_bytes - most_bytes) {}
+  static constexpr std::size_t most_bytes = frames_of_a_run * payload_bytes;
+  static_assert(most_bytes < message_bytes && message_bytes <= 2 * most_bytes);
+  const std::size_t in_slab, in_message, bytes;
+};
+
+void send_run(RingWriter& writer, std::uint8_t* slab, const Run& run, const std::uint8_t* message) {
+  while (writer.room(frames_of_a_run) < frames_of_a_run) wait_a_moment();
+  std::memcpy(slab + run.in_slab, message + run.in_message, run.bytes);
+  for (std::uint32_t i = 0; i < frames_of_a_run; ++i) write_frame(writer, nullptr, 0, false);
+}
+
+void receive_run(RingReader& reader, const std::uint8_t* slab, const Run& run, std::uint8_t* to) {
+  for (std::uint32_t i = 0; i < frames_of_a_run; ++i) {
+    while (!reader.ready()) wait_a_moment();
+    (void)reader.next();
+  }
+  std::memcpy(to + run.in_message, slab + run.in_slab, run.bytes);
+  (void)reader.release();
+}
+
 void send_message(const Way& way, RingWriter& writer, const std::uint8_t* message) {
-  if (way.fetched) {
+  if (way.fetched()) {
     const auto address = reinterpret_cast<std::uintptr_t>(message);
     return write_frame(writer, reinterpret_cast<const std::uint8_t*>(&address), sizeof address, true);
   }
@@ -88,14 +125,16 @@ void send_message(const Way& way, RingWriter& writer, const std::uint8_t* messag
 }
 
 /// Seconds until all was taken.
-double send(const Way& way, unsigned messages, RingWriter writer, Bytes& buffers) {
+double send(const Way& way, unsigned messages, RingWriter writer, std::uint8_t* slab, Bytes& buffers) {
   const auto begun = std::chrono::steady_clock::now();
   for (unsigned i = 0; i < messages; ++i) {
     std::uint8_t* const message = buffers.data() + i % way.buffers * message_bytes;
     const std::uint32_t free = slots - way.buffers + 1;  // one message of each buffer is under way at most
-    while (way.fetched && writer.room(free) < free) wait_a_moment();
+    while (way.fetched() && writer.room(free) < free) wait_a_moment();
     if (way.anew) std::memset(message, static_cast<int>(i), message_bytes);
-    send_message(way, writer, message);
+    if (way.kind != Kind::Slab) send_message(way, writer, message);
+    for (std::uint32_t run = 2 * i; way.kind == Kind::Slab && run < 2 * i + 2; ++run)
+      send_run(writer, slab, Run(run), message);
   }
   while (writer.room(slots) < slots) wait_a_moment();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
@@ -109,37 +148,44 @@ bool fetch(pid_t sender, const RingReader::Slot& slot, std::uint8_t* to) {
 }
 
 /// False: a message could not be fetched. All are taken.
-bool receive(const Way& way, unsigned messages, RingReader reader, pid_t sender, Bytes& buffers) {
+bool receive(const Way& way, unsigned messages, RingReader reader, const std::uint8_t* slab, pid_t sender,
+             Bytes& buffers) {
   bool good = true;
   for (unsigned i = 0; i < messages; ++i) {
     std::uint8_t* const to = buffers.data() + i % way.buffers * message_bytes;
-    for (std::size_t at = 0; at < message_bytes;) {
+    for (std::uint32_t run = 2 * i; way.kind == Kind::Slab && run < 2 * i + 2; ++run)
+      receive_run(reader, slab, Run(run), to);
+    for (std::size_t at = 0; way.kind != Kind::Slab && at < message_bytes;) {
       while (!reader.ready()) wait_a_moment();
       const auto slot = reader.next();
-      if (way.fetched) good = fetch(sender, *slot, to) && good;
-      const std::size_t size = way.fetched ? message_bytes : std::min(payload_bytes, message_bytes - at);
-      if (!way.fetched) std::memcpy(to + at, slot->bytes.data() + headers_bytes, size);
+      if (way.fetched()) good = fetch(sender, *slot, to) && good;
+      const std::size_t size = way.fetched() ? message_bytes : std::min(payload_bytes, message_bytes - at);
+      if (!way.fetched()) std::memcpy(to + at, slot->bytes.data() + headers_bytes, size);
       at += size;
-      if (way.fetched || at == message_bytes || reader.unreleased() == frames_of_a_release) (void)reader.release();
+      if (way.fetched() || at == message_bytes || reader.unreleased() == frames_of_a_release) (void)reader.release();
     }
   }
   return good;
 }
 
+std::uint8_t* bytes_of(const SharedMemory& memory) { return reinterpret_cast<std::uint8_t*>(memory.data()); }
+
 /// MB/s; none: the receiver failed.
 std::optional<double> measure(const Way& way, unsigned messages, const std::array<int, 2>& cpus, Bytes& buffers) {
   SharedMemory memory = SharedMemory::make(RingPair::size_bytes(slots));
+  const SharedMemory slab = SharedMemory::make(slab_bytes);
   const auto descriptor = memory.descriptor().duplicate();
   const RingPair near(std::move(memory), slots, 0);
   const pid_t sender = getpid(), child = fork();
   if (child == 0) {
     run_on(cpus[1]);
     Bytes own(most_buffers * message_bytes, 2);
-    const RingPair far(SharedMemory::map(descriptor, RingPair::size_bytes(slots), SharedMemory::Access::ReadWrite),
-                       slots, 1);
-    _exit(receive(way, messages, RingReader(far.inbound()), sender, own) ? 0 : 1);
+    using enum SharedMemory::Access;
+    const RingPair far(SharedMemory::map(descriptor, RingPair::size_bytes(slots), ReadWrite), slots, 1);
+    const SharedMemory beside = SharedMemory::map(slab.descriptor(), slab_bytes, ReadWrite);
+    _exit(receive(way, messages, RingReader(far.inbound()), bytes_of(beside), sender, own) ? 0 : 1);
   }
-  const double seconds = send(way, messages, RingWriter(near.outbound()), buffers);
+  const double seconds = send(way, messages, RingWriter(near.outbound()), bytes_of(slab), buffers);
   int status = 1;
   waitpid(child, &status, 0);
   if (status != 0) return std::nullopt;
