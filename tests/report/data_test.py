@@ -424,6 +424,28 @@ class ReportData(unittest.TestCase):
         self.assertEqual(result.returncode, 2)
         self.assertIn(f"{len(every)} records are neither", result.stderr)
 
+    def test_vi_over_tcp(self):
+        """Each packet in which VI segments end, and each SYN, FIN and RST, is a row, with the words of the ladder; others are counted.
+        The lanes are the ports of the run, and of its capture their addresses."""
+        capture, scenario = self.place / "tcp.pcapng", self.place / "tcp.yaml"
+        scenario.write_text("name: tcp\ntopology: {kind: tcp, tcp_segment: 700}\nports: [{name: alice}, {name: bob}]\nworkloads:\n"
+                            "  - {name: w, client: alice, server: bob, transfers: [{operation: send, data: {random: 3000}}]}\n", encoding="utf-8")
+        run = self.run_scenario(scenario, "--capture", capture)
+        self.assertEqual([lane[0] for lane in run.frames["lanes"]], ["alice", "bob"])
+        data, frames = self.report(capture), self.decode(capture)
+        self.assertEqual(data.frames["text"], run.frames["text"])
+        self.assertEqual(len(data) + data.frames["without_header"], len(frames))
+        self.assertGreater(data.frames["without_header"], 3)  # in which a message goes on
+        texts = [data.frames["texts"][text] for text in data.frames["text"]]
+        drawn = subprocess.run([SIMULATOR, "ladder", capture, "--columns", "10000"], capture_output=True, text=True, check=True).stdout
+        for word in ("SYN", "SYN ACK", "ConnectRequest ", "ConnectAccept ", "Send ", "FIN"):
+            self.assertTrue(any(text.startswith(word) for text in texts), (word, texts[:9]))
+            self.assertIn(word.strip(), drawn)
+        self.assertEqual(set(data.frames["connection"]), {1})
+        for i, number in enumerate(data.frames["number"]):
+            paths = {path: value for path, value, *_ in data.fields(i)}
+            self.assertEqual(paths[("TCP", "octets")], str(frames[number - 1]["fields"]["TCP"]["octets"]))
+
     def test_most_frames(self):
         """--frames leaves later frames out, and the page can tell how many records there are."""
         self.run_scenario("first_connection.yaml", "--capture", self.place / "c.pcapng")

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "tools/fcvi_sim/capture/comment.hpp"
+#include "tools/fcvi_sim/capture/packet_rows.hpp"
 #include "tools/fcvi_sim/capture/printer.hpp"
 #include "tools/fcvi_sim/capture/words.hpp"
 #include "wire/describe.hpp"
@@ -99,7 +100,8 @@ std::string Frames::read(const FramesOptions& options) {
 const std::string& Frames::title_of(std::size_t lane) const {
   const Ladder::Lane& shown = lanes_->lanes()[lane];
   for (const auto& [name, address] : ports_)
-    if (lane < lanes_->port_count() && shown.title != name && shown.subtitle == address) return name;
+    if (lane < lanes_->port_count() && shown.title != name && (shown.subtitle == address || shown.title == address))
+      return name;
   return shown.title;
 }
 
@@ -134,6 +136,7 @@ bool Frames::begins_sequence(const Seen& seen) {
 }
 
 void Frames::add(const Seen& seen) {
+  if (seen.tcp) return add_packet(seen, *seen.tcp);
   const auto ends = names_.ends_of(seen);
   if (!ends) {
     ++without_header_;
@@ -141,19 +144,47 @@ void Frames::add(const Seen& seen) {
   }
   if (const auto row = rows_.row_of(seen)) return add_copy(seen, *row);
   rows_.add(seen, number_.size());
+  const bool is_fip = seen.frame.fip.has_value();
+  add_row(seen, {.from = lanes_->port_of(ends->from),
+                 .to = lanes_->port_of(ends->to),
+                 .name = std::string(is_fip ? "FIP" : wire::message_name(seen.header, seen.data_field())),
+                 .text = capture::printable(capture::summary(seen)),
+                 .kind = is_fip ? RowKind::Login : kind_of(seen.header, seen.data_field()),
+                 .is_first = begins_sequence(seen),
+                 .is_last = !seen.frame.header || seen.frame.header->has(wire::f_ctl::end_sequence)});
+}
+
+/// Of VI over TCP: one row for all that ends in it. Nothing ends in an acknowledgement, or amid a segment.
+void Frames::add_packet(const Seen& seen, const capture::TcpPacket& packet) {
+  const auto lanes = names_.lanes_of(packet);
+  const auto shown = capture::rows_of(seen, packet);
+  if (!lanes || shown.empty()) {
+    ++without_header_;
+    return;
+  }
+  std::string text;
+  for (const auto& row : shown) text += (text.empty() ? "" : "; ") + capture::printable(row.first.text);
+  add_row(seen, {.from = lanes->first,
+                 .to = lanes->second,
+                 .name = shown.front().second,
+                 .text = std::move(text),
+                 .kind = shown.front().first.row_kind,
+                 .is_first = true,
+                 .is_last = true});
+  connection_.back() = static_cast<std::uint32_t>(packet.connection);
+}
+
+void Frames::add_row(const Seen& seen, const Row& row) {
   number_.push_back(seen.packet.number);
   at_.push_back(seen.packet.at - zero_);
   arrived_.push_back(-1);
-  from_.push_back(static_cast<std::uint32_t>(lanes_->port_of(ends->from)));
-  to_.push_back(static_cast<std::uint32_t>(lanes_->port_of(ends->to)));
-  const bool is_fip = seen.frame.fip.has_value();
-  name_.push_back(texts_(is_fip ? "FIP" : wire::message_name(seen.header, seen.data_field())));
-  text_.push_back(texts_(capture::printable(capture::summary(seen))));
-  kind_.push_back(static_cast<std::uint32_t>(is_fip ? RowKind::Login : kind_of(seen.header, seen.data_field())));
+  from_.push_back(static_cast<std::uint32_t>(row.from));
+  to_.push_back(static_cast<std::uint32_t>(row.to));
+  name_.push_back(texts_(row.name));
+  text_.push_back(texts_(row.text));
+  kind_.push_back(static_cast<std::uint32_t>(row.kind));
   size_.push_back(static_cast<std::uint32_t>(seen.packet.original_bytes));
-  flags_.push_back(0);
-  if (begins_sequence(seen)) flags_.back() |= Flag::first;
-  if (!seen.frame.header || seen.frame.header->has(wire::f_ctl::end_sequence)) flags_.back() |= Flag::last;
+  flags_.push_back((row.is_first ? Flag::first : 0U) | (row.is_last ? Flag::last : 0U));
   add_belonging(seen);
   add_remarks(seen, number_.size() - 1);
   add_fields(seen);

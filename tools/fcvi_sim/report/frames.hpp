@@ -35,7 +35,7 @@ class Frames {
   [[nodiscard]] std::uint64_t total() const { return total_; }
   /// Records that show a frame that another one shows.
   [[nodiscard]] std::uint64_t copies() const { return copies_; }
-  /// Records without the header of a frame: neither Fibre Channel nor FIP, or cut before its end.
+  /// Records that are no rows: without the header of a frame, or cut before its end; TCP in which no VI segment ends.
   [[nodiscard]] std::uint64_t without_header() const { return without_header_; }
   /// Records that the most frames left no room for.
   [[nodiscard]] std::uint64_t left_out() const { return total_ - read_; }
@@ -50,7 +50,16 @@ class Frames {
   [[nodiscard]] std::string bytes() const { return packed_frames(bytes_, kept_); }
 
  private:
+  /// What is shown of a record, but for what all have: lanes, message, whether it begins and ends a Sequence.
+  struct Row {
+    std::size_t from = 0, to = 0;
+    std::string name, text;
+    RowKind kind = RowKind::Other;
+    bool is_first = false, is_last = false;
+  };
   void add(const capture::Seen& seen);
+  void add_packet(const capture::Seen& seen, const capture::TcpPacket& packet);
+  void add_row(const capture::Seen& seen, const Row& row);
   void add_copy(const capture::Seen& seen, std::size_t row);
   void add_belonging(const capture::Seen& seen);
   void add_remarks(const capture::Seen& seen, std::size_t row);

@@ -13,7 +13,8 @@ std::string nothing_to_show(const Frames& frames) {
   const std::string nothing = ": no frame to show";
   if (frames.without_header() == 0) return nothing;
   return nothing + ": " + std::to_string(frames.without_header()) +
-         " records are neither Fibre Channel nor FIP frames, or cut within their header; fcvi-sim decode prints them";
+         " records are neither Fibre Channel nor FIP frames nor the end of a VI segment over TCP, or cut within their "
+         "header; fcvi-sim decode prints them";
 }
 }  // namespace
 

@@ -113,7 +113,7 @@ function notesHtml() {
   const notes = [];
   if (head.broken) notes.push(`The capture is broken: ${head.broken}. The page has what comes before.`);
   if (head.not_captured) notes.push(`Not captured where they attach (capture: false): ${head.not_captured}. Their frames are shown where others see them.`);
-  if (frames.without_header) notes.push(`${count(frames.without_header)} records are not in the page: they are neither Fibre Channel nor FIP frames, or cut within their header. fcvi-sim decode prints them.`);
+  if (frames.without_header) notes.push(`${count(frames.without_header)} records are not in the page: they are neither Fibre Channel nor FIP frames nor the end of a VI segment over TCP, or cut within their header. fcvi-sim decode prints them.`);
   const back = frames.step.reduce((sum, step) => sum + (step < 0 ? 1 : 0), 0);
   if (back) notes.push(`The records of the capture are not in the order of their times: ${count(back)} are earlier than the one before. The ladder has them as the capture does.`);
   if (head.left_out) notes.push(`The page has the first ${count(frames.count)} frames; ${count(head.left_out)} later records of the capture are left out (--frames).`);
