@@ -37,7 +37,7 @@ def expected():
     for program in sorted(filter(built, PROGRAMS)):
         tools += [rf"bin/{program}", rf"share/man/man1/{program}\.1"]
     for profile in ("FC-VI", "VI-TCP"):
-        tools += [rf"share/wireshark/profiles/{profile}/{name}" for name in ("colorfilters", "preferences")]
+        tools += [rf"share/wireshark/profiles/{profile}/{name}" for name in ("colorfilters", "preferences", "recent")]
     for plugin in ("fcvi", "vitcp"):
         if (BUILD / f"tools/wireshark/{plugin}.lua").exists():
             tools.append(rf"lib/([\w-]+/)?wireshark/plugins/{plugin}\.lua")
