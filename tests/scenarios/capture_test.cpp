@@ -192,6 +192,7 @@ TEST_F(Captures, filter_takes_the_keys_of_faults) {
   const auto to_bob = with("port: alice, peer: 010200");
   EXPECT_THAT(to_bob, Not(SizeIs(0)));
   EXPECT_EQ(with("port: alice, peer: bob"), to_bob);
+  EXPECT_EQ(with("peer: 010200"), to_bob);  // of two ports
   EXPECT_THAT(lines_of(decode(capture, {"--filter", "message: PLOGI", "--filter", "message: LOGO"})),
               AllOf(Contains(HasSubstr("PLOGI")), Contains(HasSubstr("LOGO"))));
   // What only a capture has: the delimiters.

@@ -105,8 +105,14 @@ std::string Filter::set(const std::string& text) {
     load_contents(map, rule.match);
     load_passage(map, rule.match);
     load_turns(map, rule);
-    if (const Tree* port = map.find("port")) rule.match.links = {port_named(settings::read_text(*port, "port"))};
-    if (const Tree* peer = map.find("peer")) rule.match.peers = {port_named(settings::read_text(*peer, "peer"))};
+    if (const Tree* port = map.find("port")) {
+      port_ = port_named(settings::read_text(*port, "port"));
+      rule.match.links = {*port_};
+    }
+    if (const Tree* peer = map.find("peer")) {
+      peer_ = port_named(settings::read_text(*peer, "peer"));
+      rule.match.peers = {*peer_};
+    }
   } catch (const settings::BadInput& error) {
     return error.message;
   }
@@ -142,6 +148,14 @@ bool Filter::is_delimited_so(const Frame& frame) const {
   return (!sof_ || frame.sof == sof_) && (!eof_ || frame.eof == eof_);
 }
 
+/// Where the capture does not tell: a frame of the peer was received.
+fc2::LinkDirection Filter::direction_of(const Seen& seen) {
+  const bool untold = seen.packet.direction == Direction::unknown;
+  const bool of_peer = untold && peer_ && owner_of(seen.frame.header->s_id) == peer_;
+  return of_peer || seen.packet.direction == Direction::received ? fc2::LinkDirection::Received
+                                                                 : fc2::LinkDirection::Sent;
+}
+
 // A port named by its interface is where the frame was captured, as a fault's port is where it happens; one that is
 // named by its N_Port_ID sends what has it as S_ID and receives what has it as D_ID.
 bool Filter::takes(const Seen& seen, const std::vector<Interface>& interfaces) {
@@ -151,11 +165,10 @@ bool Filter::takes(const Seen& seen, const std::vector<Interface>& interfaces) {
   const auto here = find(interfaces[seen.packet.interface].name);
   if (here) learn(*here, seen);
   const auto from = find(to_string(header.s_id)), to = find(to_string(header.d_id));
-  const bool received = seen.packet.direction == Direction::received;
-  const auto direction = received ? fc2::LinkDirection::Received : fc2::LinkDirection::Sent;
-  if (here || (!from && !to)) return takes_at(here, direction, seen);
-  if (!from) return takes_at(to, fc2::LinkDirection::Received, seen);
-  if (!to) return takes_at(from, fc2::LinkDirection::Sent, seen);
+  const bool is_sent = from && from == port_, is_received = to && to == port_;
+  if (here || (!is_sent && !is_received)) return takes_at(here, direction_of(seen), seen);
+  if (!is_sent) return takes_at(to, fc2::LinkDirection::Received, seen);
+  if (!is_received) return takes_at(from, fc2::LinkDirection::Sent, seen);
   return takes_at(from, fc2::LinkDirection::Sent, seen) || takes_at(to, fc2::LinkDirection::Received, seen);
 }
 

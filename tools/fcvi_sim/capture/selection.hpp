@@ -33,6 +33,7 @@ class Filter {
   std::optional<std::size_t> find(const std::string& name);
   void learn(std::size_t port, const Seen& seen);
   [[nodiscard]] std::optional<std::size_t> owner_of(wire::FcId id);
+  [[nodiscard]] fc2::LinkDirection direction_of(const Seen& seen);
   [[nodiscard]] bool takes_at(std::optional<std::size_t> link, fc2::LinkDirection direction, const Seen& seen);
 
   [[nodiscard]] bool is_delimited_so(const Frame& frame) const;
@@ -41,6 +42,7 @@ class Filter {
   std::optional<wire::Sof> sof_;
   std::optional<wire::Eof> eof_;
   std::vector<Port> ports_;
+  std::optional<std::size_t> port_, peer_;       // the keys of that name; positions
   std::map<std::uint32_t, std::size_t> owners_;  // of N_Port_IDs: ports that are named by their interfaces
   std::unique_ptr<faults::RuleSet> rules_;
   std::unique_ptr<fc2::FramePool> pool_;
