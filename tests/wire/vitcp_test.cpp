@@ -404,15 +404,33 @@ TEST(Vitcp, crc_option_needs_the_end_of_the_list) {
   EXPECT_EQ(Segment::parse(with_crc(connect_request("0001 0004 0000 0000")), false)->ce.options.padding_bytes, 2);
 }
 
-// VI-TCP 3.5, 3.6, ruling V-39: a CRC without its option, which was damaged: unknown, another one, or the list's end.
+// VI-TCP 3.5, 3.6, ruling V-39: a CRC without its option, whose type was damaged: unknown, another one, or the list's
+// end; wherever among the first four it stands, and with padding behind the list.
 TEST(Vitcp, trailer_without_its_option_is_refused) {
-  for (const std::string_view type : {"00FE", "FE01", "0002", "0000"})
-    expect_refused(connect_request(std::string(type) + "0004 0000 5FC534A8"), ParseCode::bad_crc, "crc");
-  expect_refused(connect_request("0000 5FC534A8"), ParseCode::bad_crc, "crc");
-  expect_refused(connect_request("0000 00000001"), ParseCode::bad_crc, "crc");
-  // Zeros pad, and what is shorter is no CRC.
-  EXPECT_EQ(options_of("0002 0004 0000 0000 0000").padding_bytes, 4);
+  constexpr std::size_t first = 24 + 140;
+  const auto expect_lost = [](const std::string& list, std::size_t at) {
+    const Octets whole = with_crc(connect_request(list));
+    ASSERT_TRUE(Segment::parse(whole, false).has_value());
+    for (const auto& [high, low] : {std::pair{0x00, 0xFE}, {0xFE, 0x01}, {0x00, 0x02}, {0x00, 0x00}, {0x77, 0x77}}) {
+      Octets octets = whole;
+      octets[at] = static_cast<std::uint8_t>(high);
+      octets[at + 1] = static_cast<std::uint8_t>(low);
+      expect_refused(octets, ParseCode::bad_crc, "crc");
+    }
+  };
+  expect_lost("0001 0004 0000", first);
+  expect_lost("0001 0004 0000 0000 0000", first);
+  expect_lost("0001 0004 0002 0004 0000", first);
+  expect_lost("0002 0004 7777 0005 00 7778 0004 0001 0004 0000", first + 13);
+}
+
+// VI-TCP 3.3: no clause says what stands behind End of Option List where there is no CRC: it is skipped.
+TEST(Vitcp, octets_behind_the_list_are_no_crc) {
+  EXPECT_EQ(options_of("0000 5FC534A8").padding_bytes, 4);
   EXPECT_EQ(options_of("0000 FFFFFF").padding_bytes, 3);
+  EXPECT_EQ(options_of("0002 0004 0000 5FC534A8").padding_bytes, 4);
+  EXPECT_EQ(options_of("7777 0004 0000 0000 0001").padding_bytes, 4);
+  EXPECT_EQ(options_of("7777 0006 0004 0000 5FC534A8").padding_bytes, 4);
 }
 
 // VI-TCP 3.3, ruling V-23: an option that is cut, too short, or longer than it may be.

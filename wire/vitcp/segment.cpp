@@ -8,19 +8,34 @@ bool ends_in_trailer(const Segment& segment) {
   return rule == TrailerRule::by_option ? segment.ce.options.crc : segment.trailer;
 }
 
-/// What ends it is nothing that a segment without the CRC option has: a trailer, whose option was damaged (V-39).
-bool has_lost_its_option(const Options& options, Bytes behind) {
-  return !options.crc && options.padding_bytes >= trailer_bytes &&
-         load_big<trailer_bytes>(behind, behind.size() - trailer_bytes) != 0;
+constexpr std::size_t most_options_tried = 4;  // a CRC of all octets for each
+
+/// What ends it is the right CRC if one of its options is the CRC option, whose type was damaged (ruling V-39).
+bool has_lost_its_option(const Options& options, Bytes whole) {
+  constexpr std::uint16_t length = Options::option_header_bytes;
+  constexpr std::array<std::uint8_t, 2> type{0, static_cast<std::uint8_t>(OptionType::crc)};
+  if (options.crc || options.padding_bytes < trailer_bytes) return false;
+  const Bytes covered = whole.first(whole.size() - trailer_bytes);
+  std::size_t at = segment_header_bytes + ce_header_bytes;
+  for (std::size_t tried = 0; tried != most_options_tried && at + length <= covered.size(); ++tried) {
+    const std::size_t length_there = load_big<2>(covered, at + type.size());
+    if (length_there == length && crc(covered.subspan(at + type.size()), crc(type, crc(covered.first(at)))) ==
+                                      load_crc(whole.data() + covered.size()))
+      return true;
+    if (load_big<2>(covered, at) == 0) break;  // End of Option List
+    at += length_there;
+  }
+  return false;
 }
 
-std::optional<ParseError> read_ce(Segment& segment, Bytes behind) {
+std::optional<ParseError> read_ce(Segment& segment, Bytes whole) {
+  const Bytes behind = whole.subspan(segment_header_bytes);
   auto ce = CeHeader::parse(behind);
   if (!ce) return ce.error();
   segment.ce = std::move(*ce);
   Options& options = segment.ce.options;
   segment.trailer = options.crc;
-  if (has_lost_its_option(options, behind)) return ParseError{ParseCode::bad_crc, "crc"};
+  if (has_lost_its_option(options, whole)) return ParseError{ParseCode::bad_crc, "crc"};
   if (!options.crc) return std::nullopt;
   if (options.padding_bytes < trailer_bytes) return ParseError{ParseCode::truncated, "crc"};
   options.padding_bytes = static_cast<std::uint16_t>(options.padding_bytes - trailer_bytes);
@@ -50,7 +65,7 @@ Result<Segment> Segment::parse(Bytes octets, bool agreed) {
   Segment segment;
   segment.header = *header;
   const bool is_ce = info_of(header->type).following == FollowingHeader::ce;
-  if (const auto error = is_ce ? read_ce(segment, behind) : read_rest(segment, behind, agreed)) return *error;
+  if (const auto error = is_ce ? read_ce(segment, whole) : read_rest(segment, behind, agreed)) return *error;
   if (segment.trailer) {
     const Bytes covered = whole.first(whole.size() - trailer_bytes);
     if (crc(covered) != load_crc(covered.data() + covered.size())) return ParseError{ParseCode::bad_crc, "crc"};
