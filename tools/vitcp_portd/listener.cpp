@@ -15,8 +15,7 @@ namespace vitcp_portd {
 using runtime::CoreSection;
 
 namespace {
-constexpr int accepted_at_once = 64;                                  // then what came has its turn
-constexpr runtime::TimeNs accept_pause = 100 * runtime::millisecond;  // when no descriptor is left
+constexpr int accepted_at_once = 64;  // then what came has its turn
 // For a process that takes streams itself: longer than it takes one that runs, too short to be noticed if it does not.
 constexpr runtime::TimeNs moment = 2 * runtime::millisecond;
 constexpr runtime::TimeNs try_again = 250 * runtime::millisecond;  // somebody else has the port
@@ -35,7 +34,7 @@ bool listens_at(int socket, const streams::Address& at) {
 
 Listener::Listener(runtime::drivers::RealTimeCore& core, const streams::Address& at,
                    const runtime::drivers::RuntimeDirectory& directory, ListenerUser& user)
-    : core_(core), at_(at), directory_(directory), user_(user), started_at_(core.now()) {}
+    : core_(core), at_(at), directory_(directory), user_(user), watched_(core.io()), started_at_(core.now()) {}
 
 void Listener::attempt() {
   if (socket_ || closed_) return;
@@ -86,24 +85,32 @@ bool Listener::offer(Descriptor kept) {
 }
 
 int Listener::use(Descriptor socket) {
-  boost::system::error_code error;
-  socket_.emplace(core_.io()).assign(socket.number(), error);
-  if (error) return socket_.reset(), error.value();
-  static_cast<void>(socket.release());
-  await();
-  return 0;
+  socket_ = std::move(socket);
+  const int error = await();
+  if (error != 0) socket_ = Descriptor();
+  return error;
 }
 
-void Listener::await() {
-  if (closed_) return;
-  socket_->async_wait(socket_->wait_read, [this](const boost::system::error_code& error) {
+int Listener::await() {
+  if (closed_) return 0;
+  boost::system::error_code failure;
+  if (!watched_.is_open()) watched_.assign(socket_.number(), failure);
+  if (failure) return failure.value();
+  watched_.async_wait(watched_.wait_read, [this](const boost::system::error_code& error) {
     if (error) return;
     const CoreSection section(core_);
     if (!closed_) came();
   });
+  return 0;
 }
 
-void Listener::came() { user_.others_take() ? core_.scheduler().schedule_after(moment_, moment) : accept(); }
+// Where another takes what comes the socket is not watched for that moment: else each connection would wake this
+// process.
+void Listener::came() {
+  if (!user_.others_take()) return accept();
+  static_cast<void>(watched_.release());
+  core_.scheduler().schedule_after(moment_, moment);
+}
 
 void Listener::hurry() {
   if (!moment_.pending()) return;
@@ -115,25 +122,26 @@ void Listener::accept() {
   for (int i = 0; i < accepted_at_once; ++i) {
     boost::asio::ip::tcp::endpoint from;
     auto size = static_cast<socklen_t>(from.capacity());
-    Descriptor stream(::accept4(socket_->native_handle(), from.data(), &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    Descriptor stream(::accept4(socket_.number(), from.data(), &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!stream && errno == EAGAIN) break;
     if (!stream && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)) {
       const int error = errno;
       if (no_room_log_.allows(core_.now())) spdlog::error("cannot accept a connection: {}", std::strerror(error));
-      return core_.scheduler().schedule_after(pause_, accept_pause);
+      return core_.scheduler().schedule_after(pause_, longest_pause);
     }
     if (!stream) continue;  // accept(2): an error of the network is one of that connection
     from.resize(size);
     user_.accepted(std::move(stream), streams::drivers::address_of(from).ip);
   }
-  await();
+  go_on();
 }
 
 void Listener::close() {
   closed_ = true;
   core_.scheduler().cancel(moment_);
-  boost::system::error_code ignored;
-  if (socket_) socket_->close(ignored);
+  core_.scheduler().cancel(pause_);
+  if (watched_.is_open()) static_cast<void>(watched_.release());
+  socket_ = Descriptor();
 }
 
 }  // namespace vitcp_portd

@@ -40,7 +40,7 @@ class Listener {
   /// A socket that a process kept. True: it is in use from now on.
   bool offer(Descriptor kept);
   /// -1: it does not listen.
-  [[nodiscard]] int socket() { return socket_ ? socket_->native_handle() : -1; }
+  [[nodiscard]] int socket() const { return socket_.number(); }
   /// others_take() is no longer so.
   void hurry();
   void close();
@@ -52,7 +52,11 @@ class Listener {
   void tell(const std::string& trouble);
   /// Why it cannot be used; 0: it is.
   int use(Descriptor socket);
-  void await();
+  /// Why the system cannot; 0: it does.
+  int await();
+  void go_on() {
+    if (await() != 0) core_.scheduler().schedule_after(pause_, longest_pause);
+  }
   void came();
   void accept();
   [[nodiscard]] std::optional<streams::Address> neighbour() const;
@@ -61,7 +65,9 @@ class Listener {
   const streams::Address at_;
   const runtime::drivers::RuntimeDirectory directory_;
   ListenerUser& user_;
-  std::optional<boost::asio::posix::stream_descriptor> socket_;
+  static constexpr runtime::TimeNs longest_pause = 100 * runtime::millisecond;  // while the system has no room
+  Descriptor socket_;
+  boost::asio::posix::stream_descriptor watched_;  // it, which it does not own, while it is watched
   std::string told_;
   int failure_ = 0;  // the last one, and when it is looked at again
   runtime::TimeNs look_at_ = 0, look_interval_ = 0;
@@ -69,7 +75,7 @@ class Listener {
   const runtime::TimeNs started_at_;
   bool closed_ = false;
   runtime::Timer<Listener, &Listener::attempt> again_{*this};
-  runtime::Timer<Listener, &Listener::await> pause_{*this};
+  runtime::Timer<Listener, &Listener::go_on> pause_{*this};
   runtime::Timer<Listener, &Listener::accept> moment_{*this};
 };
 
