@@ -150,6 +150,15 @@ void IftFraming::end_frame() {
 
 // --- with a payload CRC that is checked ----------------------------------------------------------------------------
 
+/// Known where the headers are whole: take_whole() has found them to be right.
+std::size_t IftFraming::frame_extent(wire::Bytes octets) const {
+  const auto first = ift::FrameHeader::parse(octets.first(std::min(octets.size(), ift::FrameHeader::size())));
+  if (!first) return 0;
+  const std::size_t headers = ift::FrameHeader::size() + first->header_size + crc_bytes_of(terms_.in.header_crc);
+  if (octets.size() < headers) return 0;
+  return headers + first->payload_size + crc_bytes_of(terms_.in.payload_crc);
+}
+
 std::size_t IftFraming::take_whole(wire::MutableBytes received) {
   const wire::Bytes octets = received;
   const auto frame = ift::Frame::parse(octets, terms_.in);

@@ -36,6 +36,7 @@ class IftFraming final : public StreamFraming {
   void payload_taken(std::size_t octets);
   void end_frame();
   [[nodiscard]] std::size_t take_whole(wire::MutableBytes octets) override;
+  [[nodiscard]] std::size_t frame_extent(wire::Bytes octets) const override;
   [[nodiscard]] std::size_t crc_bytes_of(wire::ift::CrcUse use) const;
   void refuse(const wire::ParseError& error);
 

@@ -229,14 +229,14 @@ std::size_t MpaFraming::take_trailer(std::size_t octets) {
 // --- with the CRC --------------------------------------------------------------------------------------------------
 
 /// Octets of the FPDU that begins there, its markers included; 0: it is not known yet.
-std::size_t MpaFraming::extent_of(wire::Bytes octets) const {
+std::size_t MpaFraming::frame_extent(wire::Bytes octets) const {
   const auto extent = mpa::Fpdu::extent(octets, terms_.in, in_position_);
   return extent ? *extent : 0;
 }
 
 /// The octets of the FPDU that begins there; 0: it is not whole yet.
 std::size_t MpaFraming::take_whole(wire::MutableBytes octets) {
-  const std::size_t extent = extent_of(octets);
+  const std::size_t extent = frame_extent(octets);
   if (extent == 0 || octets.size() < extent) return 0;
   const wire::MutableBytes fpdu = octets.first(extent);
   const wire::Bytes covered = fpdu.first(extent - wire::iwarp::crc_bytes);

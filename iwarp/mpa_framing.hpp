@@ -57,7 +57,7 @@ class MpaFraming final : public StreamFraming {
 
   // with the CRC
   [[nodiscard]] std::size_t take_whole(wire::MutableBytes octets) override;
-  [[nodiscard]] std::size_t extent_of(wire::Bytes octets) const;
+  [[nodiscard]] std::size_t frame_extent(wire::Bytes octets) const override;
   [[nodiscard]] bool markers_agree(wire::Bytes fpdu) const;
   void give(wire::Bytes fpdu);
 

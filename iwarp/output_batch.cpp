@@ -6,7 +6,7 @@
 namespace iwarp {
 
 void OutputBatch::append(wire::Bytes own) {
-  assert(has_room(own.size(), 0));
+  assert(used_ + own.size() <= Workspace::out_octets);
   std::copy(own.begin(), own.end(), workspace_.out.begin() + static_cast<std::ptrdiff_t>(used_));
   used_ += own.size();
 }
@@ -20,6 +20,7 @@ void OutputBatch::close_piece() {
 void OutputBatch::lend(wire::Bytes memory) {
   if (memory.empty()) return;
   close_piece();
+  lent_ += memory.size();
   workspace_.pieces[piece_count_++] = memory;
 }
 
@@ -28,7 +29,7 @@ void OutputBatch::flush(streams::Stream& stream) {
   close_piece();
   if (piece_count_ == 0) return;
   keep(stream.write(std::span<const wire::Bytes>(workspace_.pieces).first(piece_count_)));
-  used_ = piece_begin_ = piece_count_ = 0;
+  used_ = piece_begin_ = piece_count_ = lent_ = 0;
 }
 
 void OutputBatch::keep(std::size_t taken) {

@@ -12,9 +12,12 @@ class OutputBatch {
  public:
   explicit OutputBatch(Workspace& workspace) : workspace_(workspace) {}
 
+  /// A batch that has so many is written first: what the stream does not take of it is copied.
+  static constexpr std::size_t most_octets = 131'072;
   /// Room for so many own octets in so many pieces, lent ones included.
   [[nodiscard]] bool has_room(std::size_t octets, std::size_t pieces) const {
-    return used_ + octets <= Workspace::out_octets && piece_count_ + pieces + 1 <= Workspace::out_pieces;
+    return used_ + lent_ < most_octets && used_ + octets <= Workspace::out_octets &&
+           piece_count_ + pieces + 1 <= Workspace::out_pieces;
   }
   void append(wire::Bytes own);
   void lend(wire::Bytes memory);
@@ -32,6 +35,7 @@ class OutputBatch {
 
   Workspace& workspace_;
   std::size_t used_ = 0, piece_begin_ = 0, piece_count_ = 0;  // of Workspace::out, of Workspace::pieces
+  std::size_t lent_ = 0;                                      // octets of memory
   std::vector<std::uint8_t> kept_;                            // given back when the stream has taken all of it
   std::size_t kept_begin_ = 0;
 };

@@ -11,6 +11,7 @@ namespace iwarp {
 
 class StreamFraming : public Framing {
  public:
+  ~StreamFraming() override { release_frame(); }
   [[nodiscard]] std::size_t mulpdu() const final { return mulpdu_; }
   void flush(streams::Stream& stream) final { batch_.flush(stream); }
   void keep_first(std::vector<std::uint8_t> octets) final { batch_.keep_first(std::move(octets)); }
@@ -19,7 +20,7 @@ class StreamFraming : public Framing {
 
   Progress read(streams::Stream& stream) final;
   [[nodiscard]] bool is_at_boundary() const final {
-    return stage_ == Stage::header && collected_ == 0 && kept_.empty();
+    return stage_ == Stage::header && collected_ == 0 && kept_.empty() && frame_octets_ == 0;
   }
 
  protected:
@@ -34,6 +35,8 @@ class StreamFraming : public Framing {
   virtual Progress read_straight(streams::Stream& stream) = 0;
   /// The octets of the frame that begins there, which was given; 0: it is not whole yet, or fail() was called.
   [[nodiscard]] virtual std::size_t take_whole(wire::MutableBytes octets) = 0;
+  /// Octets of the frame that begins there; 0: not known yet.
+  [[nodiscard]] virtual std::size_t frame_extent(wire::Bytes octets) const = 0;
   void set_mulpdu(std::size_t octets) { mulpdu_ = octets; }
   void fail(wire::mpa::ErrorCode error);
   [[nodiscard]] bool parts_are_consistent() const;
@@ -48,11 +51,17 @@ class StreamFraming : public Framing {
 
  private:
   Progress read_whole(streams::Stream& stream);
+  Progress read_rest_of_frame(streams::Stream& stream);
+  void take_frames(wire::MutableBytes octets);
+  void keep(wire::Bytes octets);
+  void release_frame();
   Progress drop(streams::Stream& stream);
 
   std::size_t mulpdu_;
   const bool whole_;
   std::vector<std::uint8_t> kept_;  // what came of a frame that is not whole
+  /// Of a large one, if the Workspace's place was free: there. What is left of it is read behind that.
+  std::size_t frame_octets_ = 0, frame_extent_ = 0;
 };
 
 }  // namespace iwarp

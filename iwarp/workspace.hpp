@@ -1,4 +1,4 @@
-// Octets on their way between a stream and memory, for one call of one stream: nothing rests here.
+// Octets on their way between a stream and memory, for one call of one stream. Nothing rests here but one frame.
 #pragma once
 #include <array>
 
@@ -14,6 +14,11 @@ struct Workspace {
   std::array<std::uint8_t, in_octets> in{};
   std::array<std::uint8_t, out_octets> out{};
   std::array<wire::Bytes, out_pieces> pieces{};
+  /// A large frame of one stream that is not whole yet; the streams that find it taken keep theirs themselves. So a
+  /// peer that sends a few octets of a large frame makes nobody hold its size.
+  static constexpr std::size_t frame_octets = 68'608;  // the largest one, with markers
+  std::array<std::uint8_t, frame_octets> frame{};
+  const void* frame_owner = nullptr;
 };
 
 }  // namespace iwarp

@@ -121,6 +121,37 @@ TEST_P(MpaFramingTest, read_cut_at_every_octet) {
   }
 }
 
+// Large FPDUs of three streams, cut in turn: one of them has its own in the core's place for a frame, the others keep
+// theirs themselves; who ends within one makes place. RFC 5041 3; RFC 5044 5.2.
+TEST_P(MpaFramingTest, read_large_cut_beside_another_stream) {
+  const std::vector<Ulpdu> ulpdus = large_ulpdus();
+  const std::vector<std::uint8_t> octets = stream_of(ulpdus);
+  for (const std::size_t step : {997, 4096, 65'000, 70'000}) {
+    std::array<RecordingSink, 2> sinks;
+    std::array<ScriptedStream, 2> cut;
+    RecordingSink of_leaver;
+    ScriptedStream leaving;
+    leaving.incoming = cut[0].incoming = cut[1].incoming = octets;
+    leaving.limit = 5000;
+    auto leaver = std::make_unique<MpaFraming>(*workspace, of_leaver, terms());
+    std::array<MpaFraming, 2> framings{MpaFraming(*workspace, sinks[0], terms()),
+                                       MpaFraming(*workspace, sinks[1], terms())};
+    read_all(*leaver, leaving);
+    for (std::size_t limit = 5000; limit < octets.size() + step; limit += step) {
+      for (std::size_t i = 0; i < 2; ++i) {
+        cut[i].limit = limit;
+        read_all(framings[i], cut[i]);
+        ASSERT_TRUE(framings[0].is_consistent() && framings[1].is_consistent());
+      }
+      leaver.reset();
+    }
+    EXPECT_EQ(sinks[0].ulpdus, ulpdus) << step;
+    EXPECT_EQ(sinks[1].ulpdus, ulpdus) << step;
+    EXPECT_TRUE(framings[0].is_at_boundary() && framings[1].is_at_boundary());
+    EXPECT_EQ(workspace->frame_owner, nullptr);
+  }
+}
+
 // Octet by octet. It is at a boundary between ULPDUs, and nowhere else. RFC 5044 6, 5.1.
 TEST_P(MpaFramingTest, read_octet_by_octet) {
   const std::vector<Ulpdu> ulpdus = some_ulpdus();
