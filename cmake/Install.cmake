@@ -101,11 +101,12 @@ endif()
 if(TARGET wireshark_plugin)
   get_target_property(FCVI_PLUGIN wireshark_plugin FCVI_PLUGIN)
   get_target_property(VITCP_PLUGIN wireshark_plugin VITCP_PLUGIN)
+  get_target_property(IFT_PLUGIN wireshark_plugin IFT_PLUGIN)
   set(FCVI_WIRESHARK_LIBDIR "${CMAKE_INSTALL_LIBDIR}")
   if(CMAKE_LIBRARY_ARCHITECTURE)
     set(FCVI_WIRESHARK_LIBDIR "lib/${CMAKE_LIBRARY_ARCHITECTURE}")
   endif()
-  install(FILES "${FCVI_PLUGIN}" "${VITCP_PLUGIN}" DESTINATION "${FCVI_WIRESHARK_LIBDIR}/wireshark/plugins" COMPONENT tools OPTIONAL)
+  install(FILES "${FCVI_PLUGIN}" "${VITCP_PLUGIN}" "${IFT_PLUGIN}" DESTINATION "${FCVI_WIRESHARK_LIBDIR}/wireshark/plugins" COMPONENT tools OPTIONAL)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/wireshark/profile/" DESTINATION "${CMAKE_INSTALL_DATADIR}/wireshark/profiles/FC-VI"
     COMPONENT tools)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/wireshark/vitcp/profile/" DESTINATION "${CMAKE_INSTALL_DATADIR}/wireshark/profiles/VI-TCP"

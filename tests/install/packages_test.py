@@ -82,7 +82,7 @@ class Packages(unittest.TestCase):
         for program in ("fcvi-sim", "vicp"):
             self.assertEqual(content[f"usr/bin/{program}"], "-rwxr-xr-x")
             self.assertIn(f"usr/share/man/man1/{program}.1.gz", content)
-        for plugin in ("fcvi.lua", "vitcp.lua"):
+        for plugin in ("fcvi.lua", "vitcp.lua", "ift.lua"):
             if (BUILD / "tools/wireshark" / plugin).exists():
                 plugins = [name for name in content if name.endswith(f"/wireshark/plugins/{plugin}")]
                 self.assertEqual([content[name] for name in plugins], ["-rw-r--r--"])

@@ -38,7 +38,7 @@ def expected():
         tools += [rf"bin/{program}", rf"share/man/man1/{program}\.1"]
     for profile in ("FC-VI", "VI-TCP"):
         tools += [rf"share/wireshark/profiles/{profile}/{name}" for name in ("colorfilters", "preferences", "recent")]
-    for plugin in ("fcvi", "vitcp"):
+    for plugin in ("fcvi", "vitcp", "ift"):
         if (BUILD / f"tools/wireshark/{plugin}.lua").exists():
             tools.append(rf"lib/([\w-]+/)?wireshark/plugins/{plugin}\.lua")
     if built("fcvi-sim"):

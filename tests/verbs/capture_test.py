@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What verbs programs send, as Wireshark's MPA, DDP and RDMAP dissectors read it: well formed, each CRC right, as many FPDUs as
-the program makes.
+"""What verbs programs send, as Wireshark's MPA, DDP and RDMAP dissectors read it, and over IFT with our plugin in front of the
+latter two: well formed, each CRC right, as many FPDUs or frames as the program makes.
 
-usage: capture_test.py IWARP_RUN [CASE...]        exit status 77: skipped, the reason is printed
+usage: capture_test.py IWARP_RUN IFT_PLUGIN [CASE...]        exit status 77: skipped, the reason is printed
 """
 
 import subprocess
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import programs
 
-IWARP_RUN = Path(sys.argv.pop(1))
+IWARP_RUN, PLUGIN = Path(sys.argv.pop(1)), Path(sys.argv.pop(1))
 HOST, SKIPPED = "127.0.0.1", 77
 WRONG = "_ws.malformed || iwarp_mpa.bad_length || iwarp_ddp.rsvd != 0"
 
@@ -24,8 +24,8 @@ class Capture:
     def __init__(self, port):
         self.folder = tempfile.TemporaryDirectory(prefix="iwarp-capture-")
         self.file = Path(self.folder.name, "tcp.pcap")
-        self.process = subprocess.Popen(["tcpdump", "-i", "lo", "-U", "-B", "65536", "-w", self.file, "tcp", "port", str(port)],
-                                        stderr=subprocess.PIPE, text=True)
+        words = ["tcpdump", "-i", "lo", "--immediate-mode", "-U", "-B", "65536", "-w", self.file, "tcp", "port", str(port)]
+        self.process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
         self.begun = any("listening on" in line for line in self.process.stderr)  # it says no more, or ends
 
     def end(self):
@@ -35,7 +35,7 @@ class Capture:
 
     def read(self, *options):
         # The octets of a Send are its program's; tshark takes some for RPC.
-        words = ["tshark", "--disable-protocol", "rpcordma", "-r", self.file, *options]
+        words = ["tshark", "-X", f"lua_script:{PLUGIN}", "--disable-protocol", "rpcordma", "-r", self.file, *options]
         return subprocess.run(words, capture_output=True, text=True, check=True, timeout=programs.PATIENCE_S).stdout
 
 
@@ -47,18 +47,24 @@ def capture_or_skip(port):
 
 
 class Captures(unittest.TestCase):
-    def captured(self, server, client, port):
+    def captured(self, server, client, port, config=None):
+        """How many FPDUs, or of IFT (`config` says so) frames, there were."""
         capture = capture_or_skip(port)
         try:
-            (server_status, server_text), (client_status, client_text) = programs.pair(IWARP_RUN, port, server, client)
+            (server_status, server_text), (client_status, client_text) = programs.pair(
+                IWARP_RUN, port, server, client, config, config)
         finally:
             capture.end()
         self.addCleanup(capture.folder.cleanup)
         self.assertEqual((server_status, client_status), (0, 0), f"{server_text}\n{client_text}")
         self.assertEqual(capture.read("-Y", WRONG), "")
         self.assertNotIn("Bad CRC32", capture.read("-V"))
-        lengths = capture.read("-T", "fields", "-e", "iwarp_mpa.ulpdulength").replace(",", "\n").split()
-        return len(lengths)
+        if config is None:
+            return len(capture.read("-T", "fields", "-e", "iwarp_mpa.ulpdulength").replace(",", "\n").split())
+        self.assertNotIn("wrong", capture.read("-T", "fields", "-e", "ift.crc.status"))
+        self.assertEqual(len(capture.read("-Y", "ift.adaption").splitlines()), 2)
+        self.assertNotEqual(capture.read("-Y", "iwarp_rdma.control_field"), "")  # Wireshark's own
+        return len(capture.read("-T", "fields", "-e", "ift.header_size").replace(",", "\n").split())
 
     def test_rping(self):
         port, pings = programs.free_port(), 20
@@ -66,6 +72,15 @@ class Captures(unittest.TestCase):
         # The RTR indication; then for each ping three Sends of the advertisements and "go", RDMA Read Request and Response,
         # RDMA Write, and the Send behind it.
         self.assertEqual(self.captured(["rping", "-s", *common], ["rping", "-c", *common], port), 1 + 7 * pings)
+
+    def test_rping_over_ift(self):
+        port, pings = programs.free_port(), 20
+        common = ["-a", HOST, "-p", port, "-C", pings]
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as config:
+            config.write("framing: ift\n")
+            config.flush()
+            counted = self.captured(["rping", "-s", *common], ["rping", "-c", *common], port, config.name)
+        self.assertEqual(counted, 7 * pings)  # no RTR indication
 
     def test_latency_of_sends(self):
         port, sends = programs.free_port(), 100

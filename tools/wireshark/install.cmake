@@ -1,5 +1,5 @@
-# cmake -DPLUGIN=fcvi.lua -DPROFILE=FOLDER -DNAME=FC-VI -P install.cmake: puts a plugin and its profile where Wireshark and tshark of this
-# user look for them, which tshark itself says.
+# cmake -DPLUGIN=fcvi.lua [-DPROFILE=FOLDER -DNAME=FC-VI] -P install.cmake: puts a plugin, and its profile, where Wireshark and tshark of
+# this user look for them, which tshark itself says.
 function(folder_of name otherwise out)
   set(${out} "${otherwise}" PARENT_SCOPE)
   find_program(tshark tshark)
@@ -15,5 +15,9 @@ folder_of("Personal Lua Plugins" "$ENV{HOME}/.local/lib/wireshark/plugins" plugi
 folder_of("Personal configuration" "$ENV{HOME}/.config/wireshark" configuration)
 get_filename_component(file "${PLUGIN}" NAME)
 file(COPY "${PLUGIN}" DESTINATION "${plugins}")
+if(NOT DEFINED PROFILE)
+  message(STATUS "${plugins}/${file}")
+  return()
+endif()
 file(COPY "${PROFILE}/" DESTINATION "${configuration}/profiles/${NAME}")
 message(STATUS "${plugins}/${file}, profile ${NAME} in ${configuration}/profiles")
