@@ -403,6 +403,7 @@ int CmId::create_queue_pair(ProtectionDomain* domain, ibv_qp_init_attr& wanted, 
   if (verbs == nullptr || qp != nullptr) return EINVAL;
   if (domain == nullptr) domain = &ProtectionDomain::of(pd);
   if (domain->context->device != verbs->device) return EINVAL;
+  if (wanted.srq == nullptr) wanted.srq = srq;  // the id's own: rdma_create_srq(3)
   create_completion_queues(wanted);
   const auto made = QueuePair::make(*domain, {wanted, has_builders});
   if (!made) return destroy_queue_pair(), made.error().value();

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "verbs/libibverbs/call.hpp"
 #include "verbs/queue_pair.hpp"
 
 namespace verbs {
@@ -23,7 +24,8 @@ int post_recv(ibv_qp* queue_pair, ibv_recv_wr* request, ibv_recv_wr** bad) {
 }
 
 int post_srq_recv(ibv_srq* queue, ibv_recv_wr* request, ibv_recv_wr** bad) {
-  return SharedReceives::of(queue).post(request, bad);
+  *bad = request;  // where there is no memory to begin with
+  return errno_of_call([&] { return SharedReceives::of(queue).post(request, bad); });
 }
 ibv_mw* alloc_mw(ibv_pd*, ibv_mw_type) {
   errno = EOPNOTSUPP;

@@ -26,6 +26,12 @@ int judge(const ibv_qp_init_attr& wanted, const Configuration& configuration) {
   return fits ? 0 : EINVAL;
 }
 
+/// Of a queue pair with a shared receive queue what the program says of receives is ignored (ibv_create_qp(3)).
+QueuePairConfig without_receives(QueuePairConfig config) {
+  config.attributes.cap.max_recv_wr = config.attributes.cap.max_recv_sge = 0;
+  return config;
+}
+
 /// Nothing: what iWARP does not have.
 std::optional<Operation> operation_of(ibv_wr_opcode opcode) {
   switch (opcode) {
@@ -78,8 +84,9 @@ boost::system::result<QueuePair*> QueuePair::make(ProtectionDomain& domain, cons
   Process& process = Context::of(domain.context).device().process();
   ibv_srq* const shared = config.attributes.srq;
   if (shared != nullptr && shared->pd != &domain) return error_code(EINVAL);  // its regions are that domain's
-  if (const int error = judge(config.attributes, process.configuration()); error != 0) return error_code(error);
-  return new QueuePair(domain, config);
+  const QueuePairConfig own = shared == nullptr ? config : without_receives(config);
+  if (const int error = judge(own.attributes, process.configuration()); error != 0) return error_code(error);
+  return new QueuePair(domain, own);
 }
 
 QueuePair::QueuePair(ProtectionDomain& domain, const QueuePairConfig& config)
@@ -312,6 +319,11 @@ void QueuePair::push_event(ibv_event_type event) {
   Context::of(qp_base.context).events().push({told, &events_});
 }
 
+void QueuePair::fail_unconnected() {
+  flush();
+  if (shared_ != nullptr && state() != IBV_QPS_ERR) push_event(IBV_EVENT_QP_LAST_WQE_REACHED);
+}
+
 int QueuePair::modify(const ibv_qp_attr& attributes, int mask) {
   if ((mask & IBV_QP_STATE) == 0) return 0;  // rights and depths are the connection's
   const runtime::CoreSection section(Context::of(qp_base.context).host());
@@ -331,7 +343,7 @@ int QueuePair::modify(const ibv_qp_attr& attributes, int mask) {
       if (connection_ != nullptr)
         connection_->abort();
       else if (state() != IBV_QPS_RESET)
-        flush();
+        fail_unconnected();
       set_state(IBV_QPS_ERR);
       return 0;
     default: return EINVAL;

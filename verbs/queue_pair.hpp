@@ -76,6 +76,7 @@ class QueuePair final : public ibv_qp_ex {
   void complete_receive(const iwarp::Completion& completion);
   [[nodiscard]] ibv_wc completion_of(std::uint64_t id, iwarp::Status status) const;
   void flush();
+  void fail_unconnected();
 
   ProtectionDomain& domain_;
   CompletionQueue& send_queue_;

@@ -37,11 +37,10 @@ SharedReceives::~SharedReceives() {
 
 int SharedReceives::post(ibv_recv_wr* request, ibv_recv_wr** bad) {
   const CoreSection section(Context::of(ibv_srq::context).host());
-  for (; request != nullptr; request = request->next)
-    if (const int error = post_one(*request); error != 0) {
-      *bad = request;
-      return error;
-    }
+  for (; request != nullptr; request = request->next) {
+    *bad = request;
+    if (const int error = post_one(*request); error != 0) return error;
+  }
   return 0;
 }
 

@@ -31,14 +31,19 @@ struct Ports {
   std::uint16_t ift, immediate_data;
 };
 
+/// Another one each time, and none that the system gives to who asks for any.
 std::uint16_t free_port() {
-  sockaddr_in at = loopback(0);
-  socklen_t size = sizeof at;
-  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
-  EXPECT_EQ(::bind(socket, generic(at), size), 0);
-  EXPECT_EQ(::getsockname(socket, generic(at), &size), 0);
-  ::close(socket);
-  return ntohs(at.sin_port);
+  static int next = ::getpid();
+  for (int tries = 0; tries < 12'000; ++tries) {
+    const auto port = static_cast<std::uint16_t>(20'000 + ++next % 12'000);
+    sockaddr_in at = loopback(port);
+    const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+    const bool is_free = ::bind(socket, generic(at), sizeof at) == 0;
+    ::close(socket);
+    if (is_free) return port;
+  }
+  ADD_FAILURE() << "no port is free";
+  return 0;
 }
 
 const Ports ports = [] {
@@ -362,6 +367,60 @@ TEST_F(Calls, end_the_connection_when_a_shared_queue_is_empty) {
   rdma_destroy_qp(server.id);
   rdma_destroy_srq(server.id);
   EXPECT_EQ(server.id->srq, nullptr);
+}
+
+// rdma_create_srq(3), ibv_create_qp(3): a queue pair has the id's own queue without being told; what the program says
+// of its receives is ignored.
+TEST_F(Calls, have_the_shared_queue_of_their_id) {
+  listen();
+  ask();
+  server.id = next_event(channel).id;
+  ibv_pd* const domain = server.id->pd;
+  ibv_srq_init_attr wanted{};
+  wanted.attr = {.max_wr = 4, .max_sge = 1, .srq_limit = 0};
+  ASSERT_EQ(rdma_create_srq(server.id, nullptr, &wanted), 0) << std::strerror(errno);
+  ibv_cq* const queue = ibv_create_cq(server.id->verbs, 8, nullptr, nullptr, 0);
+  ibv_qp_init_attr pair{};
+  pair.send_cq = pair.recv_cq = queue;
+  pair.cap = {8, 1'000'000, 2, 1'000, 64};
+  pair.qp_type = IBV_QPT_RC;
+  ASSERT_EQ(rdma_create_qp(server.id, domain, &pair), 0) << std::strerror(errno);
+  EXPECT_EQ(server.id->qp->srq, server.id->srq);
+  server.region = ibv_reg_mr(domain, server.octets.data(), server.octets.size(), IBV_ACCESS_LOCAL_WRITE);
+  ASSERT_EQ(rdma_post_recv(server.id, nullptr, server.octets.data(), 64, server.region), 0);
+  ASSERT_EQ(rdma_accept(server.id, nullptr), 0);
+  next_event(channel);
+  next_event(channel);
+  ibv_send_wr empty{}, *bad = nullptr;
+  empty.opcode = IBV_WR_SEND;
+  ASSERT_EQ(ibv_post_send(client.id->qp, &empty, &bad), 0);
+  server.queue = queue;
+  EXPECT_EQ(server.completion().status, IBV_WC_SUCCESS);
+  rdma_destroy_qp(server.id);
+  rdma_destroy_srq(server.id);
+}
+
+// ibv_create_srq(3): the event comes for a queue pair that was never connected, too; once.
+TEST_F(Calls, tell_the_last_receive_of_a_queue_pair_that_was_never_connected) {
+  listen();
+  ask();
+  server.id = next_event(channel).id;
+  ibv_srq_init_attr wanted{};
+  wanted.attr = {.max_wr = 4, .max_sge = 1, .srq_limit = 0};
+  ibv_srq* const shared = ibv_create_srq(server.id->pd, &wanted);
+  server.make_queue_pair(shared);
+  ibv_qp_attr error{};
+  error.qp_state = IBV_QPS_ERR;
+  ASSERT_EQ(ibv_modify_qp(server.id->qp, &error, IBV_QP_STATE), 0);
+  ASSERT_EQ(ibv_modify_qp(server.id->qp, &error, IBV_QP_STATE), 0);
+  ibv_async_event event{};
+  ASSERT_EQ(ibv_get_async_event(server.id->verbs, &event), 0);
+  EXPECT_EQ(event.event_type, IBV_EVENT_QP_LAST_WQE_REACHED);
+  ibv_ack_async_event(&event);
+  pollfd more{server.id->verbs->async_fd, POLLIN, 0};
+  EXPECT_EQ(::poll(&more, 1, 0), 0);
+  rdma_destroy_qp(server.id);
+  EXPECT_EQ(ibv_destroy_srq(shared), 0);
 }
 
 // RFC 7306 6: RDMA Write with Immediate is a Write, and Immediate Data behind it: one completion here, one there.

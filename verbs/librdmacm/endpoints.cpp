@@ -107,5 +107,6 @@ VERBS_CALL int rdma_create_ep(rdma_cm_id** id, rdma_addrinfo* at, ibv_pd* domain
 
 VERBS_CALL void rdma_destroy_ep(rdma_cm_id* id) {
   CmId::of(id).destroy_queue_pair();
+  rdma_destroy_srq(id);
   delete &CmId::of(id);
 }

@@ -118,7 +118,8 @@ Tree Placeholders::value_of(std::string_view padded, const Tree& use) {
     for (const auto& [own, value] : values_) known.push_back(own);
     const std::string_view near = nearest(name, known);
     if (known.empty())
-      throw BadInput{use.where + ": there is no parameter \"" + std::string(name) + "\", and no other; \"parameters\" declares them"};
+      throw BadInput{use.where + ": there is no parameter \"" + std::string(name) +
+                     "\", and no other; \"parameters\" declares them"};
     throw BadInput{use.where + ": there is no parameter \"" + std::string(name) + "\"" +
                    (near.empty() ? "" : "; did you mean \"" + std::string(near) + "\"?")};
   }

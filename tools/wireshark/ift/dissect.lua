@@ -32,6 +32,7 @@ do
   -- Octets of what begins at `offset`. A size that is none ends the stream: the rest is shown as it is.
   local function length_of(tvb, pinfo, offset)
     local here = tvb(offset):tvb()
+    if here:len() < header_bytes then return here:reported_len() end  -- the capture has no more of it
     if is_indication(here) then return indication_bytes end
     local header, payload = here(0, 2):uint(), here(2, 2):uint()
     if not is_size(header) then return here:reported_len() end
@@ -100,6 +101,7 @@ do
   local function show(tvb, pinfo, root)
     pinfo.cols.protocol = "IFT"
     local tree = root:add(ift, tvb())
+    if tvb:len() < tvb:reported_len() then return tvb:len() end  -- the capture has no more of it
     if is_indication(tvb) then return show_indication(tvb, pinfo, tree) end
     return show_frame(tvb, pinfo, tree, root)
   end
