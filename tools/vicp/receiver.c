@@ -80,12 +80,12 @@ static const char* open_target(receiver* self) {
   return create_temporary(self);
 }
 
-/* Writing goes faster where the place is reserved, and who has none says so at once. Not in memory, where this would be
- * the allocation itself. */
+/* Writing goes faster where the place is reserved, and who has none says so at once. The size stays that of what has
+ * come: who looks sees how far it is. Not in memory, where this would be the allocation itself. */
 static const char* reserve(const receiver* self) {
   struct statfs about;
   if (self->hello.file_bytes == 0 || fstatfs(self->file, &about) != 0 || about.f_type == TMPFS_MAGIC) return NULL;
-  if (fallocate(self->file, 0, 0, (off_t)self->hello.file_bytes) == 0) return NULL;
+  if (fallocate(self->file, FALLOC_FL_KEEP_SIZE, 0, (off_t)self->hello.file_bytes) == 0) return NULL;
   return errno == ENOSPC || errno == EDQUOT || errno == EFBIG ? strerror(errno) : NULL;
 }
 
