@@ -85,6 +85,8 @@ static const char* open_target(receiver* self) {
 static const char* reserve(const receiver* self) {
   struct statfs about;
   if (self->hello.file_bytes == 0 || fstatfs(self->file, &about) != 0 || about.f_type == TMPFS_MAGIC) return NULL;
+  /* Else all that is free would be taken before it is not enough. */
+  if (about.f_blocks != 0 && self->hello.file_bytes / (uint64_t)about.f_bsize > about.f_bfree) return strerror(ENOSPC);
   if (fallocate(self->file, FALLOC_FL_KEEP_SIZE, 0, (off_t)self->hello.file_bytes) == 0) return NULL;
   return errno == ENOSPC || errno == EDQUOT || errno == EFBIG ? strerror(errno) : NULL;
 }
