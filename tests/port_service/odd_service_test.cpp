@@ -4,7 +4,10 @@
 
 #include <sys/un.h>
 
+#include <thread>
+
 #include "tests/port_service/raw_records.hpp"
+#include "tools/vitcp_portd/commands.hpp"
 
 namespace vitcp::port_service::test {
 namespace {
@@ -191,10 +194,66 @@ TEST_F(OddServiceTest, service_that_refuses_all_versions_is_told) {
   Process process(options());
   for (std::uint16_t version = protocol_version; version >= oldest_version; --version) {
     EXPECT_EQ(meet(process).version, version);
-    send_record(link, text_record(RecordKind::refusal, "no"));
+    send_record(link, text_record(RecordKind::refusal, "no version"));
   }
   ASSERT_TRUE(process.run_until([&] { return !process.changes.empty(); }));
-  EXPECT_EQ(process.changes, std::vector<std::string>{"no"});
+  EXPECT_EQ(process.changes, std::vector<std::string>{"no version"});
+}
+
+// Another refusal says nothing of the version.
+TEST_F(OddServiceTest, service_that_refuses_for_another_reason_is_told) {
+  Process process(options());
+  meet(process);
+  send_record(link, text_record(RecordKind::refusal, "it does not read"));
+  ASSERT_TRUE(process.run_until([&] { return !process.changes.empty(); }));
+  EXPECT_EQ(process.changes, std::vector<std::string>{"it does not read"});
+}
+
+/// A link of a command, and its first record.
+Descriptor met(const Descriptor& door, Record& hello) {
+  Descriptor link;
+  while (!link) link = Descriptor(::accept4(door.number(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  Descriptor none;
+  while (!receive_record(link, hello, none)) std::this_thread::yield();
+  return link;
+}
+
+// It closes behind its refusal with the request unread: the command reads why, and asks again as that build does.
+TEST_F(OddServiceTest, service_of_an_earlier_build_tells_its_status) {
+  std::thread service([this] {
+    Record record;
+    for (std::uint16_t version = protocol_version; version > oldest_version; --version) {
+      const Descriptor refused = met(door, record);
+      send_record(refused, text_record(RecordKind::refusal, "speaks version 2"));
+    }
+    const Descriptor asked = met(door, record);
+    EXPECT_EQ(Hello::parse(wire::Bytes(record).subspan(1)).value_or(Hello{}).version, oldest_version);
+    send_record(asked, text_record(RecordKind::reply, "{}"));
+    send_record(asked, text_record(RecordKind::done, ""));
+    Descriptor none;
+    while (!receive_record(asked, record, none)) std::this_thread::yield();  // the request
+  });
+  std::string error;
+  const auto directory = runtime::drivers::RuntimeDirectory::open({}, error);
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(vitcp_portd::print_status(*directory, listen, true), vitcp_portd::success);
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "[{}]\n");
+  service.join();
+}
+
+// Who refuses every version goes on: stop says so.
+TEST_F(OddServiceTest, service_that_refuses_all_versions_is_not_stopped) {
+  std::thread service([this] {
+    Record record;
+    for (std::uint16_t version = protocol_version; version >= oldest_version; --version)
+      send_record(met(door, record), text_record(RecordKind::refusal, "speaks version 9"));
+  });
+  std::string error;
+  const auto directory = runtime::drivers::RuntimeDirectory::open({}, error);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(vitcp_portd::stop_services(*directory, listen), vitcp_portd::failure);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("speaks version 9"), std::string::npos);
+  service.join();
 }
 
 }  // namespace

@@ -132,7 +132,7 @@ static int takes(sender* self, const slot* from, message_kind kind) {
 static link_event next_event(sender* self) {
   const link_event event = link_next(&self->link, RESEND_MS);
   if (event.kind == EVENT_LOST) fail_with(self, event.why);
-  if (now_ns() - self->heard_ns > SILENCE_MS * 1000000ULL) fail("%s: no answer", self->job->to.host);
+  if (now_ns() - self->heard_ns > SILENCE_MS * 1000000ULL) fail_with(self, "no answer");
   return event;
 }
 

@@ -67,12 +67,16 @@ class ControlLink {
   bool send(const Record& record) {
     if (!await(POLLOUT)) return false;
     if (::send(socket_.number(), record.data(), record.size(), MSG_NOSIGNAL) >= 0) return true;
+    if (errno == EPIPE || errno == ECONNRESET) return true;  // why it closed is there to be read
     return error_ = std::strerror(errno), false;
   }
   Record receive() {
     Record record(max_record_bytes);
-    if (!await(POLLIN)) return {};
-    const ssize_t got = ::recv(socket_.number(), record.data(), record.size(), 0);
+    ssize_t got = -1;
+    do {  // ECONNRESET: it closed with something unread; what it had sent comes behind that
+      if (!await(POLLIN)) return {};
+      got = ::recv(socket_.number(), record.data(), record.size(), 0);
+    } while (got < 0 && (errno == ECONNRESET || errno == EINTR));
     if (got <= 0) error_ = "the service ended";
     record.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
     return record;
@@ -83,16 +87,22 @@ class ControlLink {
   bool refused_ = false;
 };
 
-/// True: there is no service, or it has answered. One of an earlier build answers who speaks as it does.
-bool ask(const RuntimeDirectory& directory, const streams::Address& listen, std::string_view word, std::string& answer,
-         std::string& error) {
+enum class Asked : std::uint8_t {
+  answered,  // or there is no service
+  ended,     // the link, before the answer
+  refused    // in every version
+};
+
+/// A service of an earlier build answers who speaks as it does.
+Asked ask(const RuntimeDirectory& directory, const streams::Address& listen, std::string_view word, std::string& answer,
+          std::string& error) {
   for (std::uint16_t version = protocol_version; version >= oldest_version; --version) {
     ControlLink link(directory, listen);
-    if (!link.is_there() || link.ask(word, version, answer)) return true;
+    if (!link.is_there() || link.ask(word, version, answer)) return Asked::answered;
     error = link.error();
-    if (!link.was_refused()) break;
+    if (!link.was_refused()) return Asked::ended;
   }
-  return false;
+  return Asked::refused;
 }
 
 std::vector<streams::Address> asked(const RuntimeDirectory& directory, const std::optional<streams::Address>& listen) {
@@ -105,7 +115,8 @@ ExitStatus print_status(const RuntimeDirectory& directory, const std::optional<s
   std::vector<std::string> answers;
   for (const streams::Address& address : asked(directory, listen)) {
     std::string answer, error;
-    if (!ask(directory, address, "status", answer, error)) return complain(to_string(address) + ": " + error);
+    if (ask(directory, address, "status", answer, error) != Asked::answered)
+      return complain(to_string(address) + ": " + error);
     if (!answer.empty()) answers.push_back(std::move(answer));
   }
   if (!listen) append(answers, runtime::drivers::StatusSocket::ask(directory, nic_kind));
@@ -122,8 +133,9 @@ ExitStatus print_status(const RuntimeDirectory& directory, const std::optional<s
 
 ExitStatus stop_services(const RuntimeDirectory& directory, const std::optional<streams::Address>& listen) {
   for (const streams::Address& address : asked(directory, listen)) {
-    std::string answer, ended;
-    ask(directory, address, "stop", answer, ended);  // the end of the link is the answer
+    std::string answer, error;  // the end of the link is the answer
+    if (ask(directory, address, "stop", answer, error) == Asked::refused)
+      return complain(to_string(address) + ": " + error);
   }
   return success;
 }

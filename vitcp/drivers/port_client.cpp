@@ -113,7 +113,7 @@ class PortClient::Core final : public RecordLinkUser, public std::enable_shared_
   void record_received(RecordKind kind, wire::Bytes body, Descriptor attached) override;
   void link_closed(const std::string& reason) override;
   void drop_link(const std::string& reason);
-  [[nodiscard]] bool speaks_older();
+  [[nodiscard]] bool speaks_older(std::string_view why);
   void welcome(wire::Bytes body, Descriptor attached);
   void hand_over(wire::Bytes body, Descriptor attached);
   // What the process accepts itself.
@@ -251,15 +251,15 @@ void PortClient::Core::record_received(RecordKind kind, wire::Bytes body, Descri
     keep(std::move(attached));
     return set_state(*state);
   }
-  if (kind == RecordKind::refusal && speaks_older()) return drop_link({});
+  if (kind == RecordKind::refusal && speaks_older(text_of(body))) return drop_link({});
   refused_ = kind == RecordKind::refusal;
   drop_link(refused_ ? text_of(body) : "the service of the port sent a record out of turn");
 }
 
-// The service may be of an earlier build that still runs: until it ends this process speaks as that one does. Why it
-// refuses is a text, so any reason is tried so.
-bool PortClient::Core::speaks_older() {
-  const bool is_older = !welcome_ && version_ > oldest_version;
+// The service may be of an earlier build that still runs: until it ends this process speaks as that one does. Each
+// build names its version in such a refusal.
+bool PortClient::Core::speaks_older(std::string_view why) {
+  const bool is_older = !welcome_ && version_ > oldest_version && why.find("version") != why.npos;
   version_ = is_older ? version_ - 1 : protocol_version;
   return is_older;
 }

@@ -72,7 +72,7 @@ class Groups {
     for (const std::size_t other : switches) join(first_[switches.front()], first_[other]);
   }
   void join(std::size_t one, std::size_t other) {
-    std::ranges::replace(first_, std::max(one, other), std::min(one, other));
+    if (one != other) std::ranges::replace(first_, std::max(one, other), std::min(one, other));
   }
   std::vector<std::size_t> first_;  // by switch: the first of its group
 };
