@@ -1,6 +1,7 @@
 // Names, and ids that are made whole (rdma_create_ep(3)).
 #include <netdb.h>
 #include <rdma/rdma_cma.h>
+#include <rdma/rdma_verbs.h>
 
 #include <cstdlib>
 #include <cstring>
