@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#include <boost/json/src.hpp>  // the library's only translation unit here: nothing to link
+#include <boost/json.hpp>
 
 namespace vitcp::port_service::test {
 namespace {
