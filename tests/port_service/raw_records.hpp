@@ -11,8 +11,8 @@
 
 namespace vitcp::port_service::test {
 
-/// With a file, or -1.
-inline void send_record(const runtime::drivers::Descriptor& link, const Record& record, int file = -1) {
+/// With a file, or -1. As sendmsg(2).
+inline ssize_t try_to_send(const runtime::drivers::Descriptor& link, const Record& record, int file = -1) {
   iovec piece{const_cast<std::uint8_t*>(record.data()), record.size()};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof file)> control{};
   msghdr message{};
@@ -25,7 +25,11 @@ inline void send_record(const runtime::drivers::Descriptor& link, const Record& 
     *header = {CMSG_LEN(sizeof file), SOL_SOCKET, SCM_RIGHTS};
     std::memcpy(CMSG_DATA(header), &file, sizeof file);
   }
-  EXPECT_EQ(::sendmsg(link.number(), &message, MSG_NOSIGNAL), static_cast<ssize_t>(record.size()));
+  return ::sendmsg(link.number(), &message, MSG_NOSIGNAL);
+}
+
+inline void send_record(const runtime::drivers::Descriptor& link, const Record& record, int file = -1) {
+  EXPECT_EQ(try_to_send(link, record, file), static_cast<ssize_t>(record.size()));
 }
 
 /// False: none is there. Empty: the end.

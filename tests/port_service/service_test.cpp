@@ -7,6 +7,8 @@
 
 #include <boost/json.hpp>
 
+#include "tests/port_service/raw_records.hpp"
+
 namespace vitcp::port_service::test {
 namespace {
 
@@ -24,19 +26,7 @@ class PortdTest : public PortServiceTest {
   static void send(const Descriptor& link, const Record& record, int file = -1) {
     pollfd wanted{link.number(), POLLOUT, 0};
     ::poll(&wanted, 1, 60'000);
-    iovec piece{const_cast<std::uint8_t*>(record.data()), record.size()};
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof file)> control{};
-    msghdr message{};
-    message.msg_iov = &piece;
-    message.msg_iovlen = 1;
-    if (file >= 0) {
-      message.msg_control = control.data();
-      message.msg_controllen = control.size();
-      cmsghdr* const header = CMSG_FIRSTHDR(&message);
-      *header = {CMSG_LEN(sizeof file), SOL_SOCKET, SCM_RIGHTS};
-      std::memcpy(CMSG_DATA(header), &file, sizeof file);
-    }
-    ::sendmsg(link.number(), &message, MSG_NOSIGNAL);
+    try_to_send(link, record, file);  // in vain where the service has closed
   }
   /// The next record; empty: the end.
   static Record receive(const Descriptor& link) {
