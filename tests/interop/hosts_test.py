@@ -93,7 +93,7 @@ class Hosts(transfers.Transfers):
 
     def begin_endless_transfer(self, left, right):
         with open(self.source, "wb") as file:
-            file.truncate(64 << 30)  # sparse, and more than is copied until then
+            file.truncate(4 << 30)  # sparse, more than is copied until then, and the receiver reserves as much
         return self.begin_transfer(left, right)
 
     def lose_the_fcf(self, left, right):
