@@ -72,6 +72,12 @@ class LastWords : public LocalFabricTest {
     std::exit(0);  // as a program that returns from main()
   }
 
+  /// While somebody captures, all frames go by the service, and no path is being made.
+  int capture() {
+    return ::execl(FCVI_FABRICD_PROGRAM, "fcvi-fabricd", "capture", path("live.pcapng").c_str(), nullptr);
+  }
+  bool is_captured() { return command("status --json") == 0 && output.find("\"captures\":1") != std::string::npos; }
+
  protected:
   Pipe connected_, stopped_, sent_, received_;
 };
@@ -82,6 +88,8 @@ TEST_F(LastWords, exit_afterSendsAreDone_theyArrive) {
   ASSERT_TRUE(start_service());
   const pid_t busy = service();
   ASSERT_GT(busy, 0) << output;
+  Child capturing([this] { return capture(); });
+  ASSERT_TRUE(eventually([this] { return is_captured(); })) << output;
   Child receiver([this] { return receive(); });
   Child sender([this] { return send(); });
   connected_.hear();

@@ -113,11 +113,9 @@ class Node {
     return VipConnectWait(nic, &local, timeout_ms, &remote, &ignored, &connection);
   }
   void connect(VIP_VI_HANDLE vi, unsigned host, std::string_view discriminator = "service") {
-    VIP_RETURN result = VIP_NO_MATCH;
-    while (result == VIP_NO_MATCH) {  // as programs do
-      result = request(vi, host, discriminator);
-      if (result == VIP_NO_MATCH) rest(1);
-    }
+    const auto not_there_yet = [](VIP_RETURN result) { return result == VIP_NO_MATCH || result == VIP_NOT_REACHABLE; };
+    VIP_RETURN result;
+    while (not_there_yet(result = request(vi, host, discriminator))) rest(1);  // as programs do
     EXPECT_EQ(result, VIP_SUCCESS);
   }
   void accept(VIP_VI_HANDLE vi, std::string_view discriminator = "service") {
