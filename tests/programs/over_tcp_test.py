@@ -38,9 +38,14 @@ def ticks(process):
     return int(words[11]) + int(words[12])
 
 
-def header_of(kind, length, version=1):
+def memory_kib(process):
+    """Of a process, what is there."""
+    return int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{process}/status").read_text(encoding="utf-8"))[1])
+
+
+def header_of(kind, length, version=1, number=7):
     """Of a segment of a raw peer (VI-TCP 3.2)."""
-    return struct.pack(">BBHIIIIHH", version, kind, length, 0, 0, 7, 0, 10, 0)
+    return struct.pack(">BBHIIIIHH", version, kind, length, 0, 0, number, 0, 10, 0)
 
 
 def state_of(process):
@@ -168,15 +173,22 @@ class OverTcp(LocalFabricTest):
         status, out, _ = self.run_to_end("left", PORTD, "status", "--json")
         return [one for one in json.loads(out) if "nic" in one] if status == 0 else []
 
-    def connected_peer(self, address, port):
-        """Of a viping that listens there, as soon as it waits."""
+    def asking_peer(self, address, port):
+        """A socket that asked a viping for a connection, and the type of the answer (VI-TCP 3.2)."""
         request = header_of(0x85, 24 + 140) + struct.pack(">HHI64sHH64s", 2, 0, 1 << 20, b"", 0, 6, b"viping")
+        peer = socket.create_connection((address, port))
+        peer.sendall(request)
+        return peer, peer.recv(24, socket.MSG_WAITALL)[1] & 31
+
+    def connected_peer(self, address, port, other=None):
+        """Of a viping that listens there, as soon as it waits. None: it answered with this `other` type."""
         for _ in range(1000):
-            peer = socket.create_connection((address, port))
-            peer.sendall(request)
-            if peer.recv(24, socket.MSG_WAITALL)[1] == 0x86:  # ConnectAccept
+            peer, answer = self.asking_peer(address, port)
+            if answer == 6:  # ConnectAccept
                 return peer
             peer.close()
+            if answer == other:
+                return None
             time.sleep(0.01)
         raise self.failureException("nobody waits")
 
@@ -203,6 +215,51 @@ class OverTcp(LocalFabricTest):
             server.wait()
             self.wait_for(lambda: "NIC" not in self.run_to_end("left", PORTD, "status")[1], "it is told of still")
             self.run_to_end("left", PORTD, "stop")
+
+    # Peers that come and go, and one that sends without reading, leave a server no larger than it was. They announce
+    # messages of 1 MiB and send none.
+    def test_memory_of_a_server_with_hostile_peers(self):
+        address = tcp_hosts.own_addresses(1)[0]
+        port = tcp_hosts.free_port(address)
+        server = self.start("left", VIPING, "--listen", FCVI_CONFIG=self.configuration_at(port))
+        self.assertIn("answering", server.stdout.readline())  # and what it prints of 250 clients fits a pipe
+        if re.search("lib[alt]san", Path(f"/proc/{server.pid}/maps").read_text(encoding="utf-8")):
+            self.skipTest("a sanitizer keeps what was freed")
+        before = memory_kib(server.pid)
+        for _ in range(200):
+            self.connected_peer(address, port).close()
+        after = memory_kib(server.pid)
+        with self.connected_peer(address, port) as peer:
+            peer.settimeout(1)
+            sends = b"".join(header_of(0x80, 1024, number=8 + i) + b"y" * 1000 for i in range(64))
+            try:
+                for _ in range(200):
+                    peer.sendall(sends)
+            except OSError:
+                pass  # it broke the rules, and was shut out
+            last = memory_kib(server.pid)
+        print(f"memory of the server: {before} KiB, after 200 connections {after}, with a peer that never reads {last}")
+        self.assertLess(last - before, 8192)
+        self.assertIsNone(server.poll())
+
+    # viping(1): the messages of all clients take at most 512 MiB. When clients have gone there is room again.
+    def test_clients_that_announce_large_messages(self):
+        address = tcp_hosts.own_addresses(1)[0]
+        port = tcp_hosts.free_port(address)
+        server = self.start("left", VIPING, "--listen", FCVI_CONFIG=self.configuration_at(port))
+        self.assertIn("answering", server.stdout.readline())
+        peers = []
+        while peer := self.connected_peer(address, port, other=7):  # ConnectReject
+            peers.append(peer)
+        self.assertEqual(len(peers), 512 // 8 - 1)  # eight of 1 MiB, and what stands around them
+        for peer in peers:
+            peer.close()
+
+        def takes_one_more():
+            peer = self.connected_peer(address, port, other=7)
+            return peer is not None and not peer.close()
+
+        self.wait_for(takes_one_more, "the memory of clients that went is still taken")
 
     # While many are under way, several small messages go with one system call.
     def test_small_messages_share_system_calls(self):

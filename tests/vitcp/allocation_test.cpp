@@ -1,6 +1,9 @@
-// Once a connection is up and has been used, messages of any kind allocate nothing, at either end.
+// Once a connection is up and has been used, messages of any kind allocate nothing, at either end. What peers do that
+// never read, or come and go, takes bounded memory.
+#include <list>
+
 #include "tests/support/counted_new.hpp"
-#include "tests/vitcp/two_hosts.hpp"
+#include "tests/vitcp/raw_peer.hpp"
 
 namespace vitcp::testing {
 namespace {
@@ -55,6 +58,87 @@ TEST_P(VitcpAllocation, message_ofEachKind_allocatesNothing) {
       for (int i = 0; i != 50; ++i) round.post();
       EXPECT_EQ(support::allocations, before) << "kind " << kind << ", " << bytes << " octets";
     }
+}
+
+// --- hostile peers (issue 18: memory bounded) ----------------------------------------------------------------------
+
+const std::string large(60'000, 'x');
+
+// What the stream does not take is kept, of one batch: 256 KiB. What else the program sends stays where it is. A peer
+// that sends on and on without reading adds nothing.
+TEST_P(VitcpAllocation, peer_never_reads_takesBoundedMemory) {
+  for (const auto level : {unreliable, delivery, reception}) {
+    TwoHosts hosts;
+    hosts.world.network.set_rules([](const streams::Address&, const streams::Address&) {
+      streams::StreamRules rules;
+      rules.to_connector.receive_buffer_bytes = rules.to_connector.send_buffer_bytes = 2000;
+      return rules;
+    });
+    RawPeer peer(hosts);
+    End end = peer.connect_to(level, GetParam());
+    peer.stop_reading();
+    const auto before = static_cast<long>(support::live_bytes);
+    for (int i = 0; i != 20; ++i) end.send(large);
+    hosts.settle();
+    EXPECT_LT(static_cast<long>(support::live_bytes) - before, 300'000);
+    EXPECT_FALSE(end.send_error(19));
+    const std::vector<std::uint8_t> part(1000, 'y');
+    for (std::uint32_t number = 1; number != 500; ++number)
+      peer.push(peer.octets_of(RawPeer::message(vt::SegmentType::send, number, part))), hosts.run(runtime::millisecond);
+    EXPECT_LT(static_cast<long>(support::live_bytes) - before, 400'000);
+    peer.close();
+    hosts.settle();
+    end.vi.disconnect();
+  }
+}
+
+// docs/vitcp.md: what an established connection holds while it rests, with its VI and this end of the emulated stream.
+TEST_P(VitcpAllocation, idleConnection_isSmall) {
+  constexpr std::size_t count = 50;
+  TwoHosts hosts;
+  hosts.world.network.set_rules([](const streams::Address&, const streams::Address&) {
+    streams::StreamRules rules;
+    rules.to_acceptor.receive_buffer_bytes = rules.to_acceptor.send_buffer_bytes = 500;
+    rules.to_connector.receive_buffer_bytes = rules.to_connector.send_buffer_bytes = 500;
+    return rules;
+  });
+  std::list<RawPeer> peers;
+  std::vector<End> ends;
+  for (std::uint8_t i = 0; i != count; ++i) peers.emplace_back(hosts, wire::IpAddress::v4(10, 0, 1, i));
+  const std::size_t before = support::live_bytes;
+  for (RawPeer& peer : peers) ends.push_back(peer.connect_to(delivery, GetParam()));
+  const std::size_t each = (support::live_bytes - before) / count;
+  RecordProperty("octets", static_cast<int>(each));
+  EXPECT_LT(each, GetParam() ? 80'000U : 12'000U);
+  for (RawPeer& peer : peers) peer.close();
+  hosts.settle();
+  for (End& end : ends) end.vi.disconnect();
+}
+
+// However they end: in order, amid a segment, by a reset, after what breaks a rule.
+TEST_P(VitcpAllocation, thousandConnections_comeAndGo_leaveNothing) {
+  TwoHosts hosts;
+  RawPeer peer(hosts);
+  vi::Vi& vi = hosts.server->create(delivery);
+  const auto come_and_go = [&](int number) {
+    peer.connect_to(vi, GetParam());
+    const std::vector<std::uint8_t> whole = peer.octets_of(RawPeer::message(vt::SegmentType::send, 7, {}));
+    if (number % 4 == 1) peer.push(wire::Bytes(whole).first(10));
+    if (number % 4 == 2) peer.push(whole);
+    number % 4 == 3 ? peer.reset() : hosts.settle();
+    peer.close();
+    hosts.settle();
+    PlainCall disconnected;
+    hosts.server->provider.disconnect(vi, disconnected);
+    hosts.settle();
+    ASSERT_EQ(vi.state(), vi::State::Idle);
+    peer.forget();
+  };
+  for (int i = 0; i != 8; ++i) come_and_go(i);
+  const auto before = static_cast<long>(support::live_bytes);
+  for (int i = 0; i != 1000; ++i) come_and_go(i);
+  EXPECT_LT(static_cast<long>(support::live_bytes) - before, 10'000);
+  EXPECT_EQ(hosts.server->provider.counters().connections, 1008U);
 }
 
 }  // namespace

@@ -21,23 +21,27 @@ class RawPeer final : private streams::StreamUser, private streams::ListenerUser
   }
   /// Connected to a VI of the server, which is returned; `flow_control`: the peer waits for receive descriptors.
   End connect_to(vi::ReliabilityLevel level, bool crc = false, bool flow_control = false) {
+    End end(*hosts_.server, hosts_.server->create(level));
+    connect_to(end.vi, crc, flow_control);
+    return end;
+  }
+  /// To this one, which is Idle.
+  void connect_to(vi::Vi& vi, bool crc = false, bool flow_control = false) {
     WaitCall wait;
     PlainCall accept;
-    End end(*hosts_.server, hosts_.server->create(level));
     hosts_.server->provider.connect_wait(hosts_.server->at("x"), runtime::never, wait);
     connect();
-    vt::Segment asked = request(level, crc);
+    vt::Segment asked = request(vi.attributes().reliability, crc);
     asked.ce.descriptor_flow_control = flow_control;
     send(asked);
     hosts_.settle();
     EXPECT_EQ(wait.result, vi::Return::Success);
-    hosts_.server->provider.connect_accept(wait.token, end.vi, accept);
+    hosts_.server->provider.connect_accept(wait.token, vi, accept);
     hosts_.settle();
     const vt::Segment accept_segment = take();
     EXPECT_EQ(accept_segment.header.type, vt::SegmentType::connect_accept);
     acknowledged_ = accept_segment.header.message_number;
     crc_ = crc;
-    return end;
   }
   [[nodiscard]] static vt::Segment request(vi::ReliabilityLevel level, bool crc = false) {
     vt::Segment segment;
@@ -108,6 +112,7 @@ class RawPeer final : private streams::StreamUser, private streams::ListenerUser
   /// The provider closed or reset the stream.
   [[nodiscard]] bool is_closed() const { return ended_ || broken_; }
   void close() { stream_.reset(); }
+  void reset() { stream_->reset(); }
   void stop_reading() { reads_ = false; }
   /// For another stream.
   void forget() { received_.clear(), ended_ = broken_ = crc_ = false; }

@@ -9,7 +9,10 @@
 
 #include "viping.h"
 
-enum { GOODBYES_MS = 2000 }; /* so long the end waits for the answers of clients */
+enum {
+  GOODBYES_MS = 2000,       /* so long the end waits for the answers of clients */
+  POOLED_BYTES = 512 << 20, /* for the messages of all clients: a client says how large its are */
+};
 
 /* A connected client. Its messages take turns: received, echoed, posted again. */
 typedef struct session {
@@ -24,8 +27,9 @@ static struct {
   const ping_job* job;
   VIP_NIC_HANDLE nic;
   VIP_CQ_HANDLE queue;
-  pthread_mutex_t mutex; /* guards sessions, count, ending */
+  pthread_mutex_t mutex; /* guards sessions, count, pooled, ending */
   session* sessions;
+  size_t pooled;     /* bytes of all pools */
   unsigned count;    /* those in the list, and those that have left it and are not buried yet */
   int ending;        /* nobody comes in any more */
   session* unburied; /* the main thread's: there was no thread to bury them */
@@ -51,6 +55,23 @@ static int add_session(session* added) {
   }
   pthread_mutex_unlock(&server.mutex);
   return taken;
+}
+
+/* 0: there is no room for this pool beside the others. */
+static int add_pool(const message_pool* added) {
+  int taken;
+  pthread_mutex_lock(&server.mutex);
+  taken = added->bytes <= POOLED_BYTES - server.pooled;
+  if (taken) server.pooled += added->bytes;
+  pthread_mutex_unlock(&server.mutex);
+  return taken;
+}
+
+static void remove_pool(message_pool* removed) {
+  pthread_mutex_lock(&server.mutex);
+  server.pooled -= removed->bytes;
+  pthread_mutex_unlock(&server.mutex);
+  pool_close(removed);
 }
 
 /* From here on there is none that is not in the list. */
@@ -81,7 +102,7 @@ static void* bury(void* argument) {
   session* dead = argument;
   const struct timespec pause = {1, 0};
   while (!end_vi(dead->vi)) nanosleep(&pause, NULL);
-  pool_close(&dead->pool);
+  remove_pool(&dead->pool);
   free(dead);
   pthread_mutex_lock(&server.mutex);
   --server.count;
@@ -137,11 +158,14 @@ static session* open_session(const VIP_VI_ATTRIBUTES* theirs, const net_address*
   host_name_of(server.nic, from, opened->name, sizeof opened->name);
   if (pool_open(&opened->pool, server.nic, RECEIVES, length - message_bytes(0)) != VIP_SUCCESS)
     return free(opened), NULL;
+  if (!add_pool(&opened->pool)) {
+    pool_close(&opened->pool);
+    return free(opened), NULL;
+  }
   if (create_vi(server.nic, theirs->ReliabilityLevel, theirs->MaxTransferSize, server.queue, &opened->vi) !=
       VIP_SUCCESS) {
-    pool_close(&opened->pool);
-    free(opened);
-    return NULL;
+    remove_pool(&opened->pool);
+    return free(opened), NULL;
   }
   for (i = 0; i < RECEIVES; ++i)
     check(pool_post_receive(&opened->pool, opened->vi, pool_at(&opened->pool, i)), "VipPostRecv");

@@ -3,13 +3,14 @@
  *
  * The client sends a numbered message and waits for its echo; a server echoes for any number of clients.
  */
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "viping.h"
 
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static const char usage[] =
     "usage: viping [options] HOST[:DISCRIMINATOR]    sends messages and prints the round trips\n"
@@ -147,24 +148,25 @@ uint32_t message_bytes(uint32_t payload_bytes) {
 VIP_RETURN pool_open(message_pool* pool, VIP_NIC_HANDLE nic, unsigned count, uint32_t payload_bytes) {
   VIP_MEM_ATTRIBUTES local = {NULL, VIP_FALSE, VIP_FALSE};
   VIP_RETURN result;
-  void* room = NULL;
+  void* room;
   pool->nic = nic;
   pool->payload_bytes = payload_bytes;
   pool->stride =
       (sizeof(ping_message) + payload_bytes + VIP_DESCRIPTOR_ALIGNMENT - 1) & ~(size_t)(VIP_DESCRIPTOR_ALIGNMENT - 1);
-  if (posix_memalign(&room, VIP_DESCRIPTOR_ALIGNMENT, count * pool->stride) != 0) return VIP_ERROR_RESOURCE;
-  memset(room, 0, count * pool->stride);
-  result = VipRegisterMem(nic, room, count * pool->stride, &local, &pool->memory);
+  pool->bytes = count * pool->stride;
+  room = mmap(NULL, pool->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room == MAP_FAILED) return VIP_ERROR_RESOURCE;
+  result = VipRegisterMem(nic, room, pool->bytes, &local, &pool->memory);
   if (result == VIP_SUCCESS)
     pool->room = room;
   else
-    free(room);
+    munmap(room, pool->bytes);
   return result;
 }
 
 void pool_close(message_pool* pool) {
   check(VipDeregisterMem(pool->nic, pool->room, pool->memory), "VipDeregisterMem");
-  free(pool->room);
+  munmap(pool->room, pool->bytes);
 }
 
 ping_message* pool_at(const message_pool* pool, unsigned number) {

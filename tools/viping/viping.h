@@ -29,12 +29,13 @@ typedef struct {
   unsigned char payload[];
 } __attribute__((aligned(VIP_DESCRIPTOR_ALIGNMENT))) ping_message;
 
-/* Registered messages of one size, side by side. */
+/* Registered messages of one size, side by side. Memory that no message was in costs nothing, and the system has all of
+ * it back at once. */
 typedef struct {
   VIP_NIC_HANDLE nic;
   VIP_MEM_HANDLE memory;
   unsigned char* room;
-  size_t stride;
+  size_t stride, bytes;
   uint32_t payload_bytes;
 } message_pool;
 
