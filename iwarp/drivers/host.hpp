@@ -52,6 +52,8 @@ class Host final : public runtime::CoreGuard {
   [[nodiscard]] MemoryTable& memory() { return memory_; }
   [[nodiscard]] Counters& counters() { return counters_; }
   [[nodiscard]] runtime::Scheduler& scheduler() { return scheduler_; }
+  /// For other sockets of the core.
+  [[nodiscard]] const std::shared_ptr<streams::drivers::SocketSet>& sockets() const { return streams_.sockets(); }
 
  private:
   void add_input(runtime::Input& input) override { inputs_.push_back(&input); }
