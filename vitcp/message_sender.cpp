@@ -104,7 +104,7 @@ void MessageSender::add_data(SegmentWriter& writer, std::size_t room) {
 void MessageSender::add_copied(SegmentWriter& writer, std::size_t octets) {
   const MessageNumber before = channel_.last_sent;
   begin_segment(writer, octets);
-  if (!message_.is_read() && !message_.work.data.gather(writer.copied_payload())) {
+  if (!message_.is_read() && !gather(writer, octets)) {
     writer.drop();
     channel_.last_sent = before;
     channel_.nop_owed = true;  // what its header told
@@ -112,6 +112,15 @@ void MessageSender::add_copied(SegmentWriter& writer, std::size_t octets) {
   }
   writer.end();
   segment_added(writer, octets);
+}
+
+/// False: memory of it is gone.
+bool MessageSender::gather(SegmentWriter& writer, std::size_t octets) {
+  for (std::size_t here = 0; octets != 0; octets -= here) {
+    here = std::min(octets, SegmentWriter::copied_at_once);
+    if (!message_.work.data.gather(writer.copied_payload(here))) return false;
+  }
+  return true;
 }
 
 void MessageSender::memory_lost() {

@@ -54,6 +54,7 @@ class MessageSender final : public ReadWindowUser, private machines::vitcp_sende
   [[nodiscard]] bool begin_next();
   void add_data(SegmentWriter& writer, std::size_t room);
   void add_copied(SegmentWriter& writer, std::size_t octets);
+  [[nodiscard]] bool gather(SegmentWriter& writer, std::size_t octets);
   void add_padding(SegmentWriter& writer, std::size_t room);
   void begin_segment(SegmentWriter& writer, std::size_t octets);
   void segment_added(const SegmentWriter& writer, std::size_t octets);

@@ -75,13 +75,22 @@ void ReadResponder::add_data(SegmentWriter& writer, std::size_t room) {
   begin_segment(writer, octets, last);
   if (!writer.copies(octets)) {
     writer.lend({memory, octets});
-  } else if (!channel_.vi->nic().memory().read(writer.copied_payload(), memory)) {
+  } else if (!copy(writer, memory, octets)) {
     writer.drop();
     channel_.nop_owed = true;  // what its header told
     return process(rr::SourceLost{});
   }
   writer.end();
   segment_added(octets, last);
+}
+
+/// False: some of that memory is gone.
+bool ReadResponder::copy(SegmentWriter& writer, const std::byte* memory, std::size_t octets) const {
+  for (std::size_t here = 0; octets != 0; octets -= here, memory += here) {
+    here = std::min(octets, SegmentWriter::copied_at_once);
+    if (!channel_.vi->nic().memory().read(writer.copied_payload(here), memory)) return false;
+  }
+  return true;
 }
 
 /// Ruling V-18: a single segment without payload, or zeros to the response's length.

@@ -37,6 +37,7 @@ class ReadResponder final : private machines::vitcp_read_responder::Context {
   void begin();
   [[nodiscard]] std::byte* memory_of(const Request& request) const;
   void add_data(SegmentWriter& writer, std::size_t room);
+  [[nodiscard]] bool copy(SegmentWriter& writer, const std::byte* memory, std::size_t octets) const;
   void add_padding(SegmentWriter& writer, std::size_t room);
   void begin_segment(SegmentWriter& writer, std::size_t octets, bool last);
   void segment_added(std::size_t octets, bool last);

@@ -12,7 +12,7 @@ using wire::vitcp::FollowingHeader;
 using wire::vitcp::SegmentHeader;
 
 SegmentReader::SegmentReader(Channel& channel, SegmentSink& sink) : channel_(channel), sink_(sink) {
-  if (channel.terms.crc) whole_.resize(Workspace::in_octets);
+  if (channel.terms.crc) whole_.resize(wire::vitcp::max_segment_bytes + ahead_octets);
 }
 
 bool SegmentReader::is_consistent() const {
@@ -122,13 +122,17 @@ void SegmentReader::headers_collected(const wire::vitcp::RdmaHeader& rdma) {
     if (const auto error = rdma.extent_error(header_, *payload)) return refuse(*error);
   stage_ = Stage::payload;
   payload_left_ = *payload;
-  if (payload_left_ >= direct_octets)
-    large_lately_ = short_run;
-  else if (large_lately_ != 0)
-    --large_lately_;
+  note_size(payload_left_);
   ++channel_.services.counters.segments_received;
   sink_.segment_begun(header_, rdma, *payload);
   if (payload_left_ == 0) end_segment();
+}
+
+void SegmentReader::note_size(std::size_t octets) {
+  if (octets >= direct_octets)
+    large_lately_ = short_run;
+  else if (large_lately_ != 0)
+    --large_lately_;
 }
 
 void SegmentReader::payload_taken(std::size_t octets) {
@@ -151,11 +155,22 @@ void SegmentReader::refuse(const wire::ParseError& error) {
 // --- with the CRC --------------------------------------------------------------------------------------------------
 
 SegmentReader::Progress SegmentReader::read_whole(streams::Stream& stream) {
-  const wire::MutableBytes room = wire::MutableBytes(whole_).subspan(collected_);
+  const wire::MutableBytes room = room_for_whole();
   const streams::ReadResult result = stream.read(room);
   collected_ += result.octets;
   take_collected();
   return {result.octets == room.size() && !waits_, result.end};
+}
+
+/// Of a large segment what is left, and what may follow it: more would be moved, whenever the segment is taken.
+wire::MutableBytes SegmentReader::room_for_whole() {
+  const wire::MutableBytes room = wire::MutableBytes(whole_).subspan(collected_);
+  std::size_t left = 0;
+  if (collected_ >= wire::vitcp::segment_header_bytes) {
+    const std::size_t length = wire::codec::read<SegmentHeader>(whole_.data()).segment_length;
+    left = length - std::min(length, collected_);
+  }
+  return large_lately_ == 0 ? room : room.first(std::min(room.size(), left + ahead_octets));
 }
 
 void SegmentReader::take_collected() {
@@ -202,6 +217,7 @@ std::size_t SegmentReader::take_whole(wire::Bytes octets) {
   waits_ = sink_.has_to_wait(header);
   if (waits_) return 0;
   ++channel_.services.counters.segments_received;
+  note_size(length);
   judge(header, octets.first(length));
   return length;
 }

@@ -75,11 +75,13 @@ class SegmentReader {
   void header_collected();
   void begin_headers();
   void headers_collected(const wire::vitcp::RdmaHeader& rdma);
+  void note_size(std::size_t octets);
   void payload_taken(std::size_t octets);
   void end_segment();
   void refuse(const wire::ParseError& error);
 
   Progress read_whole(streams::Stream& stream);
+  [[nodiscard]] wire::MutableBytes room_for_whole();
   void take_collected();
   [[nodiscard]] static std::optional<wire::ParseError> implausible(wire::Bytes octets);
   [[nodiscard]] std::size_t take_whole(wire::Bytes octets);

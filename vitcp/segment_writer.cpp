@@ -31,7 +31,8 @@ std::optional<std::size_t> SegmentWriter::payload_room(SegmentType type) const {
 
 void SegmentWriter::begin(const wire::vitcp::SegmentHeader& header, const wire::vitcp::RdmaHeader* rdma,
                           std::size_t payload_octets) {
-  segment_begin_ = used_;
+  segment_begin_ = covered_ = used_;
+  crc_ = 0;
   payload_octets_ = payload_octets;
   type_ = header.type;
   const std::size_t around = wire::vitcp::segment_header_bytes + wire::vitcp::following_bytes(header.type) +
@@ -45,10 +46,17 @@ void SegmentWriter::begin(const wire::vitcp::SegmentHeader& header, const wire::
   used_ += wire::vitcp::rdma_header_bytes;
 }
 
-wire::MutableBytes SegmentWriter::copied_payload() {
-  const wire::MutableBytes octets = room().first(payload_octets_);
-  used_ += payload_octets_;
-  return octets;
+wire::MutableBytes SegmentWriter::copied_payload(std::size_t octets) {
+  if (channel_.terms.crc) cover();
+  const wire::MutableBytes part = room().first(octets);
+  used_ += octets;
+  return part;
+}
+
+void SegmentWriter::cover() {
+  const wire::Bytes octets = wire::Bytes(channel_.services.workspace.out).subspan(covered_, used_ - covered_);
+  crc_ = wire::vitcp::crc(octets, crc_);
+  covered_ = used_;
 }
 
 void SegmentWriter::close_piece() {
@@ -67,7 +75,7 @@ void SegmentWriter::lend(std::span<const std::byte> memory) {
 void SegmentWriter::pad() {
   static constexpr std::array<std::byte, most_padding_octets> zeros{};
   if (!copies(payload_octets_)) return lend(std::span(zeros).first(payload_octets_));
-  const wire::MutableBytes octets = copied_payload();
+  const wire::MutableBytes octets = copied_payload(payload_octets_);
   std::fill(octets.begin(), octets.end(), std::uint8_t{0});
 }
 
@@ -81,9 +89,8 @@ void SegmentWriter::end() {
   ++counters.segments_sent;
   counters.payload_octets_sent += payload_octets_;
   if (!channel_.terms.crc) return;
-  const wire::Bytes covered =
-      wire::Bytes(channel_.services.workspace.out).subspan(segment_begin_, used_ - segment_begin_);
-  wire::vitcp::store_crc(room().data(), wire::vitcp::crc(covered));
+  cover();
+  wire::vitcp::store_crc(room().data(), crc_);
   used_ += wire::vitcp::trailer_bytes;
 }
 

@@ -29,8 +29,10 @@ class SegmentWriter {
 
   // One segment: begin(), its payload in one of three ways, end().
   void begin(const wire::vitcp::SegmentHeader& header, const wire::vitcp::RdmaHeader* rdma, std::size_t payload_octets);
-  /// The caller writes them before end(). Pre: copies().
-  [[nodiscard]] wire::MutableBytes copied_payload();
+  /// The next so many octets of it: the caller writes them before it calls this again, or end(). Most often at most
+  /// copied_at_once: so the CRC goes over them while they are in the nearest cache. Pre: copies().
+  [[nodiscard]] wire::MutableBytes copied_payload(std::size_t octets);
+  static constexpr std::size_t copied_at_once = 8192;
   /// A piece of it, in registered memory that is there now; by flush() at the latest it is read.
   [[nodiscard]] bool can_lend(std::size_t pieces) const { return piece_count_ + pieces + 2 <= pieces_.size(); }
   void lend(std::span<const std::byte> memory);
@@ -73,6 +75,7 @@ class SegmentWriter {
   [[nodiscard]] bool copies_all() const { return channel_.terms.crc || !channel_.is_reliable(); }
   [[nodiscard]] wire::MutableBytes room() const;
   void close_piece();
+  void cover();
   void keep(std::size_t taken);
   [[nodiscard]] bool keep_piece(const Piece& piece, std::size_t from);
 
@@ -81,6 +84,8 @@ class SegmentWriter {
   std::size_t piece_count_ = 0;
   std::size_t used_ = 0, piece_begin_ = 0, segment_begin_ = 0;  // in Workspace::out
   std::size_t payload_octets_ = 0, lent_octets_ = 0;
+  std::uint32_t crc_ = 0;            // of the present segment, where it has one: of its octets from segment_begin_ to
+  std::size_t covered_ = 0;          // here
   wire::vitcp::SegmentType type_{};  // of the segment that was begun last
   std::vector<std::uint8_t> tail_;
   std::size_t tail_begin_ = 0;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "vitcp/segment_reader.hpp"
+#include "wire/vitcp/crc.hpp"
 
 namespace vitcp::testing {
 namespace {
@@ -13,15 +14,20 @@ class ScriptedStream final : public streams::Stream {
  public:
   std::vector<std::uint8_t> octets;
   std::size_t reads = 0;
+  bool crc = false;
 
   void add(std::size_t payload_octets) {
-    const std::size_t at = octets.size();
+    const std::size_t at = octets.size(), around = SegmentHeader::size() + (crc ? wire::vitcp::trailer_bytes : 0);
     const SegmentHeader header{.type = SegmentType::send,
-                               .segment_length = static_cast<std::uint16_t>(SegmentHeader::size() + payload_octets)};
+                               .segment_length = static_cast<std::uint16_t>(around + payload_octets)};
     octets.resize(at + header.segment_length, static_cast<std::uint8_t>(payload_octets));
     header.write(wire::MutableBytes(octets).subspan(at));
+    if (!crc) return;
+    const wire::Bytes covered = wire::Bytes(octets).subspan(at, SegmentHeader::size() + payload_octets);
+    wire::vitcp::store_crc(octets.data() + octets.size() - wire::vitcp::trailer_bytes, wire::vitcp::crc(covered));
   }
   [[nodiscard]] bool is_read() const { return read_ == octets.size(); }
+  [[nodiscard]] std::size_t position() const { return read_; }
 
   void set_user(streams::StreamUser&) override {}
   [[nodiscard]] streams::Address local() const override { return {}; }
@@ -91,6 +97,7 @@ class CountingSink final : public SegmentSink {
 
 class SegmentReaderTest : public ::testing::Test, private ChannelListener {
  protected:
+  explicit SegmentReaderTest(bool crc = false) : channel_{services_, *this, nullptr, {.crc = crc}} { stream.crc = crc; }
   void read_all() {
     while (reader.read(stream).more) {}
     EXPECT_TRUE(stream.is_read());
@@ -106,7 +113,7 @@ class SegmentReaderTest : public ::testing::Test, private ChannelListener {
   std::unique_ptr<Workspace> workspace_ = std::make_unique<Workspace>();
   NumberSource numbers_{1};
   Services services_{streams_, scheduler_, config_, counters_, *workspace_, numbers_};
-  Channel channel_{services_, *this, nullptr, {}};
+  Channel channel_;
   CountingSink sink;
   ScriptedStream stream;
   SegmentReader reader{channel_, sink};
@@ -144,6 +151,47 @@ TEST_F(SegmentReaderTest, short_rest_of_a_large_message_costs_no_call) {
 
 // Behind a large message, small ones are soon read together again.
 TEST_F(SegmentReaderTest, short_segments_behind_large_ones_are_read_together) {
+  for (int i = 0; i < 3; ++i) stream.add(60'000);
+  for (int i = 0; i < 1000; ++i) stream.add(8);
+  read_all();
+  EXPECT_EQ(sink.segments, 1003U);
+  EXPECT_LE(stream.reads, 7U);
+}
+
+class SegmentReaderCrcTest : public SegmentReaderTest {
+ protected:
+  SegmentReaderCrcTest() : SegmentReaderTest(true) {}
+};
+
+TEST_F(SegmentReaderCrcTest, short_segments_are_read_with_one_call) {
+  for (int i = 0; i < 1000; ++i) stream.add(8);
+  read_all();
+  EXPECT_EQ(sink.segments, 1000U);
+  EXPECT_EQ(stream.reads, 1U);
+}
+
+// VI-TCP 3.6: a segment is collected. What is read with it of the next one has to be moved, and is little.
+TEST_F(SegmentReaderCrcTest, large_segments_are_read_each_with_one_call) {
+  constexpr std::size_t large = 65'000, count = 20, length = SegmentHeader::size() + large + wire::vitcp::trailer_bytes;
+  for (std::size_t i = 0; i < count; ++i) stream.add(large);
+  while (reader.read(stream).more) EXPECT_LE(stream.position(), std::max<std::size_t>(2, sink.segments) * length + 512);
+  EXPECT_TRUE(stream.is_read());
+  EXPECT_EQ(sink.segments, count);
+  EXPECT_LE(stream.reads, count + 2);
+  EXPECT_EQ(sink.payload, std::vector<std::uint8_t>(count * large, static_cast<std::uint8_t>(large)));
+}
+
+// A message of 64 KiB: its second segment is short, and comes with the same call.
+TEST_F(SegmentReaderCrcTest, short_rest_of_a_large_message_costs_no_call) {
+  constexpr std::size_t large = 65'507, rest = 29, count = 20;
+  for (std::size_t i = 0; i < count; ++i) stream.add(large), stream.add(rest);
+  read_all();
+  EXPECT_EQ(sink.segments, 2 * count);
+  EXPECT_LE(stream.reads, count + 2);
+}
+
+// Behind a large message, small ones are soon read together again.
+TEST_F(SegmentReaderCrcTest, short_segments_behind_large_ones_are_read_together) {
   for (int i = 0; i < 3; ++i) stream.add(60'000);
   for (int i = 0; i < 1000; ++i) stream.add(8);
   read_all();

@@ -83,6 +83,16 @@ TEST(VitcpCrc, any_length_is_as_divided) {
   }
 }
 
+// The same around blocks of 256, with blocks of 64 and less behind them.
+TEST(VitcpCrc, any_length_of_wide_blocks_is_as_divided) {
+  Noise noise(11);
+  for (const std::size_t blocks : {1U, 2U, 3U, 5U})
+    for (const std::size_t behind : {0U, 1U, 15U, 63U, 64U, 130U, 192U, 255U}) {
+      const auto octets = noise.bytes(256 * blocks + behind);
+      ASSERT_EQ(stored(vitcp::crc(octets)), crc_field(octets, vitcp_generator)) << octets.size();
+    }
+}
+
 TEST(VitcpCrc, longest_segment_is_as_divided) {
   const auto octets = Noise(9).bytes(65'531);
   EXPECT_EQ(stored(vitcp::crc(octets)), crc_field(octets, vitcp_generator));
@@ -98,7 +108,7 @@ TEST(VitcpCrc, pieces_give_the_crc_of_the_whole) {
 // Blocks that are folded, at any address, against pieces that are too short to be.
 TEST(VitcpCrc, long_pieces_are_as_short_ones) {
   const auto octets = Noise(10).bytes(1'000);
-  for (std::size_t from = 0; from < 17; ++from) {
+  for (std::size_t from = 0; from < 70; ++from) {
     const Bytes whole = Bytes(octets).subspan(from);
     std::uint32_t pieced = 0;
     for (std::size_t at = 0; at < whole.size(); at += 63)

@@ -61,7 +61,7 @@ std::uint32_t by_tables(std::uint32_t state, Bytes octets) {
 // stand n bits behind them: so a block is folded into a later one, until sixteen octets with the same remainder are
 // left (Gopal and others, "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ Instruction").
 
-constexpr std::size_t lane_octets = 16, lanes = 4, block_octets = lanes * lane_octets;
+constexpr std::size_t lane_octets = 16, block_octets = 4 * lane_octets;
 
 /// x^exponent modulo the generator, as a factor of the instruction: its product of two mirrored numbers is one bit off.
 constexpr long long power(int exponent) {
@@ -88,15 +88,16 @@ WIRE_VITCP_FOLDS std::uint32_t by_folding(std::uint32_t state, Bytes blocks) {
   const __m128i by_block = _mm_set_epi64x(power(block_bits - 32), power(block_bits + 32));
   const __m128i by_lane = _mm_set_epi64x(power(lane_bits - 32), power(lane_bits + 32));
   const std::uint8_t* at = blocks.data();
-  __m128i rest[lanes] = {load_lane(at), load_lane(at + 16), load_lane(at + 32), load_lane(at + 48)};
-  rest[0] = _mm_xor_si128(rest[0], _mm_cvtsi32_si128(static_cast<int>(state)));
+  __m128i a = _mm_xor_si128(load_lane(at), _mm_cvtsi32_si128(static_cast<int>(state)));
+  __m128i b = load_lane(at + 16), c = load_lane(at + 32), d = load_lane(at + 48);
   for (std::size_t left = blocks.size() - block_octets; left > 0; left -= block_octets) {
     at += block_octets;
-    for (std::size_t lane = 0; lane < lanes; ++lane)
-      rest[lane] = fold(rest[lane], by_block, load_lane(at + lane * lane_octets));
+    a = fold(a, by_block, load_lane(at));
+    b = fold(b, by_block, load_lane(at + 16));
+    c = fold(c, by_block, load_lane(at + 32));
+    d = fold(d, by_block, load_lane(at + 48));
   }
-  __m128i all = rest[0];
-  for (std::size_t lane = 1; lane < lanes; ++lane) all = fold(all, by_lane, rest[lane]);
+  const __m128i all = fold(fold(fold(a, by_lane, b), by_lane, c), by_lane, d);
   std::array<std::uint8_t, lane_octets> folded;
   _mm_storeu_si128(reinterpret_cast<__m128i*>(folded.data()), all);
   return by_tables(0, folded);
@@ -104,13 +105,66 @@ WIRE_VITCP_FOLDS std::uint32_t by_folding(std::uint32_t state, Bytes blocks) {
 
 #undef WIRE_VITCP_FOLDS
 
+// The same with four lanes in each register: where the octets are in a near cache, about three times as fast.
+
+constexpr std::size_t wide_lane_octets = 4 * lane_octets, wide_block_octets = 4 * wide_lane_octets;
+
+#define WIRE_VITCP_FOLDS_WIDE [[gnu::target("vpclmulqdq,pclmul,avx512f,avx512vl,sse4.1")]]
+
+/// For what stands so many bits behind.
+template <int bits>
+WIRE_VITCP_FOLDS_WIDE inline __m512i wide_powers() {
+  constexpr long long high = power(bits - 32), low = power(bits + 32);
+  return _mm512_set_epi64(high, low, high, low, high, low, high, low);
+}
+
+WIRE_VITCP_FOLDS_WIDE inline __m512i load_wide(const std::uint8_t* from) { return _mm512_loadu_si512(from); }
+
+WIRE_VITCP_FOLDS_WIDE inline __m512i fold_wide(__m512i value, __m512i powers, __m512i next) {
+  constexpr int exclusive_or_of_three = 0x96;
+  const __m512i first = _mm512_clmulepi64_epi128(value, powers, 0x00);
+  const __m512i second = _mm512_clmulepi64_epi128(value, powers, 0x11);
+  return _mm512_ternarylogic_epi64(first, second, next, exclusive_or_of_three);
+}
+
+/// Of whole wide blocks, at least one.
+WIRE_VITCP_FOLDS_WIDE std::uint32_t by_wide_folding(std::uint32_t state, Bytes blocks) {
+  const __m512i by_block = wide_powers<8 * wide_block_octets>(), by_lane = wide_powers<8 * wide_lane_octets>();
+  const std::uint8_t* at = blocks.data();
+  __m512i a = _mm512_zextsi128_si512(_mm_cvtsi32_si128(static_cast<int>(state)));
+  a = _mm512_xor_si512(a, load_wide(at));
+  __m512i b = load_wide(at + 64), c = load_wide(at + 128), d = load_wide(at + 192);
+  for (std::size_t left = blocks.size() - wide_block_octets; left > 0; left -= wide_block_octets) {
+    at += wide_block_octets;
+    a = fold_wide(a, by_block, load_wide(at));
+    b = fold_wide(b, by_block, load_wide(at + 64));
+    c = fold_wide(c, by_block, load_wide(at + 128));
+    d = fold_wide(d, by_block, load_wide(at + 192));
+  }
+  std::array<std::uint8_t, wide_lane_octets> folded;
+  _mm512_storeu_si512(folded.data(), fold_wide(fold_wide(fold_wide(a, by_lane, b), by_lane, c), by_lane, d));
+  _mm256_zeroupper();  // what follows would wait for the upper halves (wire/vector_registers.hpp)
+  return by_folding(0, folded);
+}
+
+#undef WIRE_VITCP_FOLDS_WIDE
+
+// Read from what the loader noted of the processor: no state of ours.
+bool folds_wide() {
+  return __builtin_cpu_supports("vpclmulqdq") != 0 && __builtin_cpu_supports("avx512f") != 0 &&
+         __builtin_cpu_supports("avx512vl") != 0;
+}
+bool folds() { return __builtin_cpu_supports("pclmul") != 0 && __builtin_cpu_supports("sse4.1") != 0; }
+
 /// Of as many octets from the beginning as this takes, which is told.
 std::size_t fold_blocks(std::uint32_t& state, Bytes octets) {
-  const std::size_t taken = octets.size() / block_octets * block_octets;
-  // Read from what the loader noted of the processor: no state of ours.
-  if (taken == 0 || __builtin_cpu_supports("pclmul") == 0 || __builtin_cpu_supports("sse4.1") == 0) return 0;
-  state = by_folding(state, octets.first(taken));
-  return taken;
+  const std::size_t whole = octets.size() / block_octets * block_octets;
+  if (whole == 0 || !folds()) return 0;
+  std::size_t wide = octets.size() / wide_block_octets * wide_block_octets;
+  if (!folds_wide()) wide = 0;
+  if (wide != 0) state = by_wide_folding(state, octets.first(wide));
+  if (wide != whole) state = by_folding(state, octets.subspan(wide, whole - wide));
+  return whole;
 }
 
 #else
