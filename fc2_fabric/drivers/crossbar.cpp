@@ -31,9 +31,7 @@ constexpr std::size_t paths_without_notes = 16;
 /// Ticks after which a far end that did not hear the bell is told by the service: 1, 2, 4 ... and then it is stopped.
 constexpr unsigned last_tick_unheard = 16;
 
-/// Of a run: header, and a Device_Header of 32 bytes. They are the first cache line of a slot.
-constexpr std::size_t run_header_bytes = frame_header_bytes + 32;
-/// At most, read together.
+/// Frames of single slots, at most, read together.
 constexpr std::size_t frames_of_a_run = 16;
 
 /// The headers of a run's frames, one after another (FrameRun).
@@ -45,10 +43,10 @@ class RunHeaders {
   }
   void write(std::uint8_t* to) const { std::memcpy(to, bytes_.data(), bytes_.size()); }
   [[nodiscard]] bool are_at(const std::uint8_t* at) const { return std::memcmp(at, bytes_.data(), bytes_.size()) == 0; }
-  /// To those of the next frame.
-  void go_on(std::size_t data_bytes) {
-    wire::set_seq_cnt(bytes_, ++seq_cnt_);
-    wire::set_parameter(bytes_, parameter_ += static_cast<std::uint32_t>(data_bytes));
+  /// To those of the next frame, or of one behind it.
+  void go_on(std::size_t data_bytes, std::size_t frames = 1) {
+    wire::set_seq_cnt(bytes_, seq_cnt_ = static_cast<std::uint16_t>(seq_cnt_ + frames));
+    wire::set_parameter(bytes_, parameter_ += static_cast<std::uint32_t>(frames * data_bytes));
   }
 
  private:
@@ -63,6 +61,18 @@ class RunHeaders {
 }
 [[nodiscard]] bool has_run_headers(const Frame& first) {
   return header_of(first).device_header_size() == run_header_bytes - frame_header_bytes;
+}
+/// The data of the run's frames from the `first` on. False: they are gone.
+[[nodiscard]] bool gather(std::span<std::uint8_t> to, const FrameRun& run, std::size_t first) {
+  const std::uint8_t* data = run.data + first * run.stride_bytes;
+  const std::size_t piece_bytes = run.is_dense() ? to.size() : run.data_bytes;
+  for (; !to.empty(); to = to.subspan(piece_bytes), data += run.stride_bytes) {
+    if (run.reader == nullptr)
+      std::memcpy(to.data(), data, piece_bytes);
+    else if (!run.reader->read(to.first(piece_bytes), data))
+      return false;
+  }
+  return true;
 }
 
 /// A set-up or an end of a connection (FC-VI Table 1): who refuses, or is refused, talks to nobody.
@@ -269,8 +279,8 @@ void Crossbar::write(Path& path, FramePtr frame) {
   published(path, last);
 }
 
-inline void Crossbar::published(Path& path, bool last) {
-  if (last || ++path.unrung == frames_of_a_ring) {
+inline void Crossbar::published(Path& path, bool last, unsigned frames) {
+  if ((path.unrung += frames) >= frames_of_a_ring || last) {
     path.unrung = 0;
     ring(path);
   }
@@ -282,7 +292,7 @@ std::size_t Crossbar::send_run(const FrameRun& run) {
   if (stream_ == nullptr) return 0;
   Path* const path = find(d_id_of(run.first));
   const bool goes = path != nullptr && path->way == Way::Direct && path->waiting.empty() && !path->held &&
-                    run.header_bytes == run_header_bytes && !run.is_whole();
+                    run.header_bytes == run_header_bytes && run.data_bytes <= run_data_bytes && !run.is_whole();
   if (!goes) return 0;
   path->write_place.take_back();
   return write(*path, run);
@@ -291,18 +301,15 @@ std::size_t Crossbar::send_run(const FrameRun& run) {
 // Those behind the last slot that message data may take wait at the port.
 std::size_t Crossbar::write(Path& path, const FrameRun& run) {
   RunHeaders headers(run.first);
-  for (std::size_t sent = 0; sent != run.frames; ++sent) {
-    if (path.held || path.way != Way::Direct || path.out.room() == 0) return sent;
-    const std::uint8_t* const data = run.data + sent * run.stride_bytes;
-    const std::span<std::uint8_t> to = path.out.place().subspan(run_header_bytes, run.data_bytes);
-    if (run.reader == nullptr)
-      std::memcpy(to.data(), data, to.size());
-    else if (!run.reader->read(to, data))
-      return sent;
+  for (std::size_t sent = 0; sent != run.frames;) {
+    if (path.held || path.way != Way::Direct) return sent;
+    const std::uint32_t frames = path.out.run_room(static_cast<std::uint32_t>(run.frames - sent), reserve - 1);
+    if (frames == 0 || !gather(path.out.run_place(frames, run.data_bytes), run, sent)) return sent;
     headers.write(path.out.place().data());
-    headers.go_on(run.data_bytes);
-    path.out.publish(run.first.size_bytes, run.first.sof, run.first.eof);
-    published(path, false);
+    headers.go_on(run.data_bytes, frames);
+    path.out.publish_run(run.first.size_bytes, frames);
+    published(path, false, frames);
+    sent += frames;
   }
   return run.frames;
 }
@@ -655,6 +662,7 @@ void Crossbar::read_one(Path& path, const std::optional<RingReader::Slot>& slot)
 // What others may change is looked at once, or in a copy: headers are compared, and those that were expected count.
 // They go on with a message that has begun, so that no post has to be looked for between them.
 std::size_t Crossbar::read_run(Path& path, const RingReader::Slot& slot, std::size_t most) {
+  if (slot.data != nullptr) return read_whole_run(path, slot);
   if (path.refused != 0) return --path.refused, 0;
   if (!may_be_of_run(slot)) return 0;
   Frame first;
@@ -679,6 +687,47 @@ std::size_t Crossbar::read_run(Path& path, const RingReader::Slot& slot, std::si
   path.in.take(static_cast<std::uint32_t>(taken));
   if (taken == 0) path.refused = frames - 1;
   return taken;
+}
+
+// Its headers are read once, into a copy. The slots are given back behind it: its data stay until then.
+std::size_t Crossbar::read_whole_run(Path& path, const RingReader::Slot& slot) {
+  Frame first;
+  std::memcpy(first.own.data(), slot.bytes.data(), run_header_bytes);
+  first.size_bytes = slot.size_bytes;
+  first.sof = slot.sof;
+  first.eof = slot.eof;
+  first.only_from = path.peer;
+  path.in.take(slot.frames);
+  const std::size_t data_bytes = slot.size_bytes - run_header_bytes;
+  RunHeaders headers(first);
+  bool offered = has_run_headers(first);
+  for (std::size_t read = 0; read < slot.frames && stream_ != nullptr;) {
+    const std::uint8_t* const data = slot.data + read * data_bytes;
+    const std::size_t left = slot.frames - read;
+    std::size_t taken = 0;
+    if (offered) taken = port_.receive_run({first, left, run_header_bytes, data, data_bytes, data_bytes, nullptr});
+    if (taken == 0) {
+      if (!offered) guard_.catch_up();
+      if (stream_ != nullptr) deliver_of_run(first, {data, data_bytes});
+      offered = false;
+      taken = 1;
+    }
+    headers.go_on(data_bytes, taken);
+    headers.write(first.own.data());
+    read += taken;
+  }
+  return slot.frames;
+}
+
+void Crossbar::deliver_of_run(const Frame& headers, std::span<const std::uint8_t> data) {
+  FramePtr frame = port_.pool().take();
+  frame->sof = headers.sof;
+  frame->eof = headers.eof;
+  frame->size_bytes = headers.size_bytes;
+  frame->only_from = headers.only_from;
+  std::memcpy(frame->own.data(), headers.own.data(), run_header_bytes);
+  std::memcpy(frame->own.data() + run_header_bytes, data.data(), data.size());
+  port_.receive(std::move(frame));
 }
 
 /// A short Sequence of one frame, in a copy that nobody can change or keep (FrameRun::is_whole). False: nothing has

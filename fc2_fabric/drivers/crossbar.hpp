@@ -117,7 +117,7 @@ class Crossbar final : public FrameOutput,
   void keep(Path& path, FramePtr frame);
   void write(Path& path, FramePtr frame);
   [[nodiscard]] std::size_t write(Path& path, const FrameRun& run);
-  void published(Path& path, bool last);
+  void published(Path& path, bool last, unsigned frames = 1);
   void ring(Path& path);
   void out_of_room(Path& path);
   bool look_for_room(Path& path);
@@ -145,6 +145,8 @@ class Crossbar final : public FrameOutput,
   void read(Path& path, std::size_t frames);
   void read_one(Path& path, const std::optional<RingReader::Slot>& slot);
   [[nodiscard]] std::size_t read_run(Path& path, const RingReader::Slot& slot, std::size_t most);
+  [[nodiscard]] std::size_t read_whole_run(Path& path, const RingReader::Slot& slot);
+  void deliver_of_run(const Frame& headers, std::span<const std::uint8_t> data);
   [[nodiscard]] bool deliver_whole(const Path& path, const RingReader::Slot& slot);
   void deliver(Path& path, const RingReader::Slot& slot);
   void give_back(Path& path);

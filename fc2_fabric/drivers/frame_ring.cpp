@@ -21,7 +21,9 @@ inline void claim_line(const void* at) {
 
 RingView RingPair::view(unsigned side) const {
   std::byte* const at = memory_.data() + side * (size_bytes(slot_count_) / 2);
-  return {reinterpret_cast<RingHeader*>(at), reinterpret_cast<RingSlot*>(at + header_bytes), slot_count_};
+  std::byte* const slots = at + header_bytes;
+  return {reinterpret_cast<RingHeader*>(at), reinterpret_cast<RingSlot*>(slots),
+          reinterpret_cast<std::uint8_t*>(slots + slot_count_ * sizeof(RingSlot)), slot_count_};
 }
 
 // --- writer ------------------------------------------------------------------------------------------------------
@@ -32,6 +34,23 @@ void RingWriter::publish(std::uint16_t size_bytes, wire::Sof sof, wire::Eof eof)
   at.sof = static_cast<std::uint8_t>(sof);
   at.eof = static_cast<std::uint8_t>(eof);
   at.turn.store(++written_, std::memory_order_release);
+  claim_next();
+}
+
+std::uint32_t RingWriter::run_room(std::uint32_t frames, std::uint32_t left_over) {
+  const std::uint32_t free = room(frames + left_over);
+  const std::uint32_t may_go = free > left_over ? free - left_over : std::min(free, 1U);
+  return std::min({frames, may_go, max_run_frames, ring_.slot_count - index()});
+}
+
+// The slots behind the first stay as they were: the reader passes over them.
+void RingWriter::publish_run(std::uint16_t size_bytes, std::uint32_t frames) {
+  RingSlot& at = slot();
+  at.size_bytes = size_bytes;
+  at.sof = run_mark;
+  at.eof = static_cast<std::uint8_t>(frames);
+  at.turn.store(written_ + 1, std::memory_order_release);
+  written_ += frames;
   claim_next();
 }
 
@@ -67,20 +86,36 @@ bool RingWriter::want_room(std::uint32_t enough) {
 void RingReader::fetch_next() const {
   constexpr std::uint16_t least_bytes = 1024;  // fewer come with their neighbours
   const RingSlot& next = slot(1);
-  if (next.turn.load(std::memory_order_acquire) != read_ + 2 || next.size_bytes < least_bytes) return;
+  if (next.turn.load(std::memory_order_acquire) != read_ + 2 || next.size_bytes < least_bytes || next.sof == run_mark)
+    return;
   const std::uint8_t* const end = next.bytes + std::min<std::size_t>(next.size_bytes, max_frame_bytes);
   for (const std::uint8_t* at = next.bytes; at < end; at += cache_line_bytes) __builtin_prefetch(at);
 }
 
-std::optional<RingReader::Slot> RingReader::look_at(RingSlot& at) {
+std::optional<RingReader::Slot> RingReader::look_at(std::uint32_t index) const {
+  RingSlot& at = ring_.slots[index];
   // Once, whatever the writer does meanwhile.
   const std::uint16_t size_bytes = static_cast<volatile std::uint16_t&>(at.size_bytes);
   const auto sof = static_cast<wire::Sof>(static_cast<volatile std::uint8_t&>(at.sof));
   const auto eof = static_cast<wire::Eof>(static_cast<volatile std::uint8_t&>(at.eof));
-  const bool is_frame = size_bytes >= frame_header_bytes && size_bytes <= max_frame_bytes && size_bytes % 4 == 0 &&
-                        wire::is_known(sof) && wire::is_known(eof);
-  if (!is_frame) return std::nullopt;
-  return Slot{size_bytes, sof, eof, FrameBytes(at.bytes)};
+  const bool has_size = size_bytes >= frame_header_bytes && size_bytes <= max_frame_bytes && size_bytes % 4 == 0;
+  if (has_size && wire::is_known(sof) && wire::is_known(eof)) return Slot{size_bytes, sof, eof, FrameBytes(at.bytes)};
+  if (!has_size || static_cast<std::uint8_t>(sof) != run_mark) return std::nullopt;
+  return run_at(index, size_bytes, static_cast<std::uint8_t>(eof));
+}
+
+// Within the slab, whatever the slot says: as many shares as there are slots up to the end.
+std::optional<RingReader::Slot> RingReader::run_at(std::uint32_t index, std::uint16_t size_bytes,
+                                                   std::uint32_t frames) const {
+  const bool is_run =
+      size_bytes > run_header_bytes && frames != 0 && frames <= max_run_frames && frames <= ring_.slot_count - index;
+  if (!is_run) return std::nullopt;
+  return Slot{.size_bytes = size_bytes,
+              .sof = wire::Sof::n3,
+              .eof = wire::Eof::n,
+              .bytes = FrameBytes(ring_.slots[index].bytes),
+              .data = ring_.slab + index * slab_share_bytes,
+              .frames = frames};
 }
 
 void RingReader::pass() {
@@ -89,10 +124,10 @@ void RingReader::pass() {
 }
 
 std::optional<RingReader::Slot> RingReader::peek(std::uint32_t ahead) const {
-  RingSlot& at = slot(ahead);
-  const bool there = at.turn.load(std::memory_order_acquire) == read_ + ahead + 1;
-  if (!there || &at < &slot()) return std::nullopt;
-  return look_at(at);
+  const bool there = slot(ahead).turn.load(std::memory_order_acquire) == read_ + ahead + 1;
+  if (!there || index(ahead) < index(0)) return std::nullopt;
+  const std::optional<Slot> found = look_at(index(ahead));
+  return found && found->data != nullptr ? std::nullopt : found;
 }
 
 bool RingReader::release() {

@@ -55,7 +55,8 @@ struct RecordHeader {
   [[nodiscard]] static const char* fault(std::span<const std::uint8_t, record_header_bytes> bytes);
 };
 
-inline constexpr std::uint16_t protocol_version = 4;  // 2: Hold and Proceed; 3: paths; 4: a port ends a path, too
+/// 2: Hold and Proceed; 3: paths; 4: a port ends a path, too; 5: runs of frames in paths.
+inline constexpr std::uint16_t protocol_version = 5;
 
 /// The client and its role. Body: magic "FCVI", version (2), role (1), flags (1), process id (4), name (the rest).
 /// Flags: bit 0, the two open files of its doorbell come with it (attention, rung), so that it may have paths.

@@ -1,7 +1,7 @@
 // How fast 64 KiB messages go from one process to another on this machine with no protocol around them: through the
-// local fabric's ring of frame slots, one copy in and one out; with the headers in the slots and the data of 16 frames
-// one behind another in a slab beside them, which takes one copy of 32 KiB instead of 16; and fetched by
-// process_vm_readv from where they lie, one call for a message, as libfabric and UCX do. With one buffer at each end
+// local fabric's ring, a slot and two copies for each frame; in runs of frames, which take one copy each way
+// (drivers/frame_ring); and fetched by process_vm_readv from where they lie, one call for a message, as libfabric and
+// UCX do. With one buffer at each end
 // and with 16 in turn, left as they are and written anew before each message. bench_ring [MESSAGES [ROUNDS]]: all ways
 // in turn, the middle round of each.
 #include <sched.h>
@@ -30,14 +30,11 @@ using Bytes = std::vector<std::uint8_t>;
 
 constexpr std::size_t message_bytes = 65536, headers_bytes = 24 + 32;
 constexpr std::size_t payload_bytes = fc2::max_frame_bytes - headers_bytes;
+static_assert(headers_bytes == fc2::drivers::run_header_bytes && payload_bytes == fc2::drivers::run_data_bytes);
 constexpr std::uint32_t slots = 512, most_buffers = 16, frames_of_a_release = 16;
 constexpr int skipped = 77;
 
-/// What the slots and the slab beside them take.
-constexpr std::size_t slab_bytes = slots * payload_bytes;
-constexpr std::uint32_t frames_of_a_run = 16;
-
-enum class Kind : std::uint8_t { Ring, Slab, Fetched };
+enum class Kind : std::uint8_t { Ring, Runs, Fetched };
 struct Way {
   const char* name;
   Kind kind;
@@ -46,13 +43,13 @@ struct Way {
   [[nodiscard]] bool fetched() const { return kind == Kind::Fetched; }
 };
 constexpr std::array<Way, 9> ways{{{"ring, one buffer", Kind::Ring, false, 1},
-                                   {"slab, one buffer", Kind::Slab, false, 1},
+                                   {"runs, one buffer", Kind::Runs, false, 1},
                                    {"fetched, one buffer", Kind::Fetched, false, 1},
                                    {"ring, 16 buffers", Kind::Ring, false, 16},
-                                   {"slab, 16 buffers", Kind::Slab, false, 16},
+                                   {"runs, 16 buffers", Kind::Runs, false, 16},
                                    {"fetched, 16 buffers", Kind::Fetched, false, 16},
                                    {"ring, 16 buffers, each written anew", Kind::Ring, true, 16},
-                                   {"slab, 16 buffers, each written anew", Kind::Slab, true, 16},
+                                   {"runs, 16 buffers, each written anew", Kind::Runs, true, 16},
                                    {"fetched, 16 buffers, each written anew", Kind::Fetched, true, 16}}};
 
 /// The first two processors that this process may use.
@@ -88,29 +85,27 @@ void write_frame(RingWriter& writer, const std::uint8_t* data, std::size_t size,
                  last ? wire::Eof::t : wire::Eof::n);
 }
 
-/// Of run `number`, counted from the first message on, and of its message.
-struct Run {
-  explicit Run(std::uint32_t number)
-      : in_slab(number % (slots / frames_of_a_run) * most_bytes), in_message(number % 2 * most_bytes),
-        bytes(number % 2 == 0 ? most_bytes : message_bytes - most_bytes) {}
-  static constexpr std::size_t most_bytes = frames_of_a_run * payload_bytes;
-  static_assert(most_bytes < message_bytes && message_bytes <= 2 * most_bytes);
-  const std::size_t in_slab, in_message, bytes;
-};
-
-void send_run(RingWriter& writer, std::uint8_t* slab, const Run& run, const std::uint8_t* message) {
-  while (writer.room(frames_of_a_run) < frames_of_a_run) wait_a_moment();
-  std::memcpy(slab + run.in_slab, message + run.in_message, run.bytes);
-  for (std::uint32_t i = 0; i < frames_of_a_run; ++i) write_frame(writer, nullptr, 0, false);
+/// The run that begins at `at` of a message, all but the last bytes of which go in whole frames; else one frame.
+std::size_t send_run(RingWriter& writer, const std::uint8_t* message, std::size_t at) {
+  const auto whole = static_cast<std::uint32_t>((message_bytes - at) / payload_bytes);
+  if (whole == 0) return write_frame(writer, message + at, message_bytes - at, true), message_bytes - at;
+  std::uint32_t frames = 0;
+  while ((frames = writer.run_room(whole, 0)) == 0) wait_a_moment();
+  const auto to = writer.run_place(frames, payload_bytes);
+  std::memcpy(to.data(), message + at, to.size());
+  std::memset(writer.place().data(), 1, headers_bytes);
+  writer.publish_run(fc2::max_frame_bytes, frames);
+  return to.size();
 }
 
-void receive_run(RingReader& reader, const std::uint8_t* slab, const Run& run, std::uint8_t* to) {
-  for (std::uint32_t i = 0; i < frames_of_a_run; ++i) {
-    while (!reader.ready()) wait_a_moment();
-    (void)reader.next();
-  }
-  std::memcpy(to + run.in_message, slab + run.in_slab, run.bytes);
+std::size_t receive_run(RingReader& reader, std::uint8_t* to, std::size_t at) {
+  while (!reader.ready()) wait_a_moment();
+  const auto slot = *reader.next();
+  const std::size_t size =
+      slot.data != nullptr ? slot.frames * payload_bytes : std::min(payload_bytes, message_bytes - at);
+  std::memcpy(to + at, slot.data != nullptr ? slot.data : slot.bytes.data() + headers_bytes, size);
   (void)reader.release();
+  return size;
 }
 
 void send_message(const Way& way, RingWriter& writer, const std::uint8_t* message) {
@@ -118,23 +113,22 @@ void send_message(const Way& way, RingWriter& writer, const std::uint8_t* messag
     const auto address = reinterpret_cast<std::uintptr_t>(message);
     return write_frame(writer, reinterpret_cast<const std::uint8_t*>(&address), sizeof address, true);
   }
-  for (std::size_t at = 0; at < message_bytes; at += payload_bytes) {
+  for (std::size_t at = 0; way.kind == Kind::Runs && at < message_bytes;) at += send_run(writer, message, at);
+  for (std::size_t at = 0; way.kind == Kind::Ring && at < message_bytes; at += payload_bytes) {
     const std::size_t size = std::min(payload_bytes, message_bytes - at);
     write_frame(writer, message + at, size, at + size == message_bytes);
   }
 }
 
 /// Seconds until all was taken.
-double send(const Way& way, unsigned messages, RingWriter writer, std::uint8_t* slab, Bytes& buffers) {
+double send(const Way& way, unsigned messages, RingWriter writer, Bytes& buffers) {
   const auto begun = std::chrono::steady_clock::now();
   for (unsigned i = 0; i < messages; ++i) {
     std::uint8_t* const message = buffers.data() + i % way.buffers * message_bytes;
     const std::uint32_t free = slots - way.buffers + 1;  // one message of each buffer is under way at most
     while (way.fetched() && writer.room(free) < free) wait_a_moment();
     if (way.anew) std::memset(message, static_cast<int>(i), message_bytes);
-    if (way.kind != Kind::Slab) send_message(way, writer, message);
-    for (std::uint32_t run = 2 * i; way.kind == Kind::Slab && run < 2 * i + 2; ++run)
-      send_run(writer, slab, Run(run), message);
+    send_message(way, writer, message);
   }
   while (writer.room(slots) < slots) wait_a_moment();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
@@ -148,14 +142,12 @@ bool fetch(pid_t sender, const RingReader::Slot& slot, std::uint8_t* to) {
 }
 
 /// False: a message could not be fetched. All are taken.
-bool receive(const Way& way, unsigned messages, RingReader reader, const std::uint8_t* slab, pid_t sender,
-             Bytes& buffers) {
+bool receive(const Way& way, unsigned messages, RingReader reader, pid_t sender, Bytes& buffers) {
   bool good = true;
   for (unsigned i = 0; i < messages; ++i) {
     std::uint8_t* const to = buffers.data() + i % way.buffers * message_bytes;
-    for (std::uint32_t run = 2 * i; way.kind == Kind::Slab && run < 2 * i + 2; ++run)
-      receive_run(reader, slab, Run(run), to);
-    for (std::size_t at = 0; way.kind != Kind::Slab && at < message_bytes;) {
+    for (std::size_t at = 0; way.kind == Kind::Runs && at < message_bytes;) at += receive_run(reader, to, at);
+    for (std::size_t at = 0; way.kind != Kind::Runs && at < message_bytes;) {
       while (!reader.ready()) wait_a_moment();
       const auto slot = reader.next();
       if (way.fetched()) good = fetch(sender, *slot, to) && good;
@@ -168,12 +160,9 @@ bool receive(const Way& way, unsigned messages, RingReader reader, const std::ui
   return good;
 }
 
-std::uint8_t* bytes_of(const SharedMemory& memory) { return reinterpret_cast<std::uint8_t*>(memory.data()); }
-
 /// MB/s; none: the receiver failed.
 std::optional<double> measure(const Way& way, unsigned messages, const std::array<int, 2>& cpus, Bytes& buffers) {
   SharedMemory memory = SharedMemory::make(RingPair::size_bytes(slots));
-  const SharedMemory slab = SharedMemory::make(slab_bytes);
   const auto descriptor = memory.descriptor().duplicate();
   const RingPair near(std::move(memory), slots, 0);
   const pid_t sender = getpid(), child = fork();
@@ -182,10 +171,9 @@ std::optional<double> measure(const Way& way, unsigned messages, const std::arra
     Bytes own(most_buffers * message_bytes, 2);
     using enum SharedMemory::Access;
     const RingPair far(SharedMemory::map(descriptor, RingPair::size_bytes(slots), ReadWrite), slots, 1);
-    const SharedMemory beside = SharedMemory::map(slab.descriptor(), slab_bytes, ReadWrite);
-    _exit(receive(way, messages, RingReader(far.inbound()), bytes_of(beside), sender, own) ? 0 : 1);
+    _exit(receive(way, messages, RingReader(far.inbound()), sender, own) ? 0 : 1);
   }
-  const double seconds = send(way, messages, RingWriter(near.outbound()), bytes_of(slab), buffers);
+  const double seconds = send(way, messages, RingWriter(near.outbound()), buffers);
   int status = 1;
   waitpid(child, &status, 0);
   if (status != 0) return std::nullopt;

@@ -100,7 +100,12 @@ struct FarEnd {
   /// Takes and gives back what is there: the parameters of the frames.
   std::vector<std::uint32_t> read() {
     std::vector<std::uint32_t> parameters;
-    while (in.ready()) parameters.push_back(wire::FcHeader::parse(in.next()->bytes)->parameter);
+    while (in.ready()) {
+      const auto slot = *in.next();
+      const std::uint32_t first = wire::FcHeader::parse(slot.bytes)->parameter;
+      for (std::uint32_t i = 0; i < slot.frames; ++i)
+        parameters.push_back(first + i * static_cast<std::uint32_t>(slot.size_bytes - run_header_bytes));
+    }
     static_cast<void>(in.release());
     return parameters;
   }
@@ -388,43 +393,55 @@ struct MadeRun {
   Frame first;
 };
 
-// A run stands in the ring as its frames would, each with its SEQ_CNT and relative offset.
-TEST_F(CrossbarTest, run_goes_into_the_ring_frame_by_frame) {
+// A run stands in one slot and in the slab, with the headers of its first frame; its data may lie apart from each other
+// where they come from.
+TEST_F(CrossbarTest, run_goes_into_the_ring_as_a_whole) {
   FarEnd& far = make_open_path(0x020200);
   ASSERT_TRUE(until_direct(1));
   const MadeRun made({0x020200}, own, 5);
+  FrameRun apart = made.run();
+  apart.stride_bytes *= 2;
+  apart.frames = 3;
   {
     const CoreSection section(machine.core);
     EXPECT_EQ(link.crossbar->send_run(made.run()), 5U);
+    EXPECT_EQ(link.crossbar->send_run(apart), 3U);
   }
-  for (std::size_t i = 0; i < 5; ++i) {
+  std::array<std::uint8_t, MadeRun::header_bytes + MadeRun::data_bytes> first{};
+  made.write(0, first.data());
+  for (const std::uint32_t frames : {5U, 3U}) {
     ASSERT_TRUE(far.in.ready());
     const auto slot = far.in.next();
-    std::vector<std::uint8_t> expected(MadeRun::header_bytes + MadeRun::data_bytes);
-    made.write(i, expected.data());
-    ASSERT_EQ(slot->size_bytes, expected.size());
-    EXPECT_TRUE(slot->sof == wire::Sof::n3 && slot->eof == wire::Eof::n);
-    EXPECT_EQ(std::memcmp(slot->bytes.data(), expected.data(), expected.size()), 0) << i;
+    ASSERT_EQ(slot->frames, frames);
+    EXPECT_EQ(slot->size_bytes, first.size());
+    EXPECT_EQ(std::memcmp(slot->bytes.data(), first.data(), MadeRun::header_bytes), 0);
+    for (std::size_t i = 0; i < frames; ++i)
+      EXPECT_EQ(std::memcmp(slot->data + i * MadeRun::data_bytes,
+                            made.data.data() + i * (frames == 5 ? 1 : 2) * MadeRun::data_bytes, MadeRun::data_bytes),
+                0)
+          << i;
   }
   EXPECT_FALSE(far.in.ready());
 }
 
-// As single frames of message data, it stops where few slots are left; and where its data are gone.
+// As single frames of message data, it stops where few slots are left; and where its data are gone nothing of it goes.
 TEST_F(CrossbarTest, run_stops_where_room_or_data_end) {
-  struct ThreeThere final : RunReader {
+  struct OneThere final : RunReader {
     bool read(std::span<std::uint8_t> to, const std::uint8_t* from) const override {
       std::memcpy(to.data(), from, to.size());
-      return left-- != 0;
+      return left-- > 0;
     }
-    mutable int left = 3;
-  } three_there;
+    mutable int left = 1;
+  } one_there;
   FarEnd& far = make_open_path(0x020200);
   ASSERT_TRUE(until_direct(1));
   const MadeRun made({0x020200}, own, 60);
   const CoreSection section(machine.core);
-  EXPECT_EQ(link.crossbar->send_run(made.run(&three_there)), 3U);
-  EXPECT_EQ(far.read().size(), 3U);
-  EXPECT_EQ(link.crossbar->send_run(made.run()), slots - 15U);
+  EXPECT_EQ(link.crossbar->send_run(made.run(&one_there)), max_run_frames);
+  EXPECT_EQ(link.crossbar->send_run(made.run(&one_there)), 0U);
+  EXPECT_EQ(far.read().size(), max_run_frames);
+  const std::size_t sent = link.crossbar->send_run(made.run());
+  EXPECT_EQ(sent, slots - 15U);
   EXPECT_TRUE(link.crossbar->keeps_back(far.id));
   EXPECT_EQ(link.crossbar->send_run(made.run()), 0U);
 }
@@ -441,6 +458,84 @@ TEST_F(CrossbarTest, run_is_taken_by_an_open_ring_alone) {
   ASSERT_TRUE(machine.run_until([&] { return service.marks[far.id.value] == 1; }));
   EXPECT_EQ(sent(), 0U);
   EXPECT_TRUE(service.frames.empty());
+}
+
+// A run from the ring is offered as it is; the rest of it anew, until none is taken: those come singly, each with its
+// SEQ_CNT and relative offset, and what threads posted is taken before each.
+TEST_F(CrossbarTest, run_from_the_ring_is_offered_and_comes_singly_where_it_is_refused) {
+  FarEnd& far = make_open_path(0x020200);
+  {
+    const CoreSection section(machine.core);
+    port.link_up_without_fabric(*link.crossbar, own);
+  }
+  const MadeRun made(own, far.id, 9);
+  std::vector<std::size_t> offered, singly;
+  std::deque<std::size_t> takes{4, 2, 0};
+  const auto expect_frame = [&](const wire::FcHeader& header, std::size_t number) {
+    EXPECT_EQ(header.seq_cnt.value, static_cast<std::uint16_t>(made.header.seq_cnt.value + number));
+    EXPECT_EQ(header.parameter, made.header.parameter + number * MadeRun::data_bytes);
+  };
+  data_user.on_run = [&](const ReceivedFrame& first, const FrameRun& run) {
+    offered.push_back(run.frames);
+    expect_frame(first.header, made.frames - run.frames);
+    EXPECT_EQ(std::memcmp(run.data, made.data.data() + (made.frames - run.frames) * MadeRun::data_bytes,
+                          run.frames * MadeRun::data_bytes),
+              0);
+    const std::size_t taken = takes.front();
+    takes.pop_front();
+    return taken;
+  };
+  data_user.on_data = [&](const ReceivedFrame& frame) {
+    const std::size_t number = 6 + singly.size();
+    expect_frame(frame.header, number);
+    EXPECT_EQ(
+        std::memcmp(frame.data_field.data() + 32, made.data.data() + number * MadeRun::data_bytes, MadeRun::data_bytes),
+        0);
+    singly.push_back(static_cast<std::size_t>(guard.looks));
+  };
+  {
+    const CoreSection section(machine.core);
+    made.write(0, far.out.place().data());
+    const auto to = far.out.run_place(9, MadeRun::data_bytes);
+    std::memcpy(to.data(), made.data.data(), to.size());
+    far.out.publish_run(made.first.size_bytes, 9);
+  }
+  EXPECT_TRUE(machine.run_until([&] { return port.counters().frames_received == 9; }));
+  EXPECT_EQ(offered, (std::vector<std::size_t>{9, 5, 3}));
+  ASSERT_EQ(singly.size(), 3U);
+  EXPECT_EQ(singly[1], singly[0] + 1);
+  EXPECT_EQ(singly[2], singly[1] + 1);
+  EXPECT_TRUE(machine.run_until([&] { return far.out.room(slots) == slots; }));
+}
+
+// A hostile far end: a run that cannot be one is counted and passed over; one of another port, or without a
+// Device_Header of 32 bytes, is what its frames would be.
+TEST_F(CrossbarTest, run_that_is_none_is_discarded) {
+  FarEnd& far = make_open_path(0x020200);
+  {
+    const CoreSection section(machine.core);
+    port.link_up_without_fabric(*link.crossbar, own);
+  }
+  std::size_t offered = 0;
+  data_user.on_run = [&](const ReceivedFrame&, const FrameRun& run) { return ++offered, run.frames; };
+  const auto write = [&](const MadeRun& made, std::uint8_t frames) {
+    const CoreSection section(machine.core);
+    const std::uint32_t at = slots - far.out.room(slots);
+    made.write(0, far.out.place().data());
+    far.out.publish_run(made.first.size_bytes, 3);
+    far.rings.outbound().slots[at].eof = frames;
+  };
+  write(MadeRun(own, far.id, 3), 3);
+  EXPECT_TRUE(machine.run_until([&] { return offered == 1; }));
+  write(MadeRun(own, {0x020300}, 3), 3);
+  EXPECT_TRUE(machine.run_until([&] { return port.counters().discarded(Discard::WrongAddress) == 3; }));
+  MadeRun without(own, far.id, 3);
+  without.header.df_ctl = 0;
+  write(without, 3);
+  EXPECT_TRUE(machine.run_until([&] { return data_user.data.size() == 3; }));
+  write(MadeRun(own, far.id, 3), max_run_frames + 1);
+  EXPECT_TRUE(machine.run_until([&] { return port.counters().discarded(Discard::BadHeader) == 1; }));
+  EXPECT_EQ(offered, 1U);
 }
 
 // Frames in the ring that go on with one another are offered to the port together, and what it does not take singly.

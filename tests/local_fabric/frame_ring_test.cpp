@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <thread>
 
@@ -139,6 +140,87 @@ TEST_F(FrameRingTest, impossible_count_stops_the_writer) {
   }
 }
 
+/// A run of `frames` with `data_bytes` each, all of `value`.
+void write_run(RingWriter& writer, std::uint32_t frames, std::size_t data_bytes, std::uint8_t value) {
+  std::memset(writer.place().data(), value, run_header_bytes);
+  const auto data = writer.run_place(frames, data_bytes);
+  ASSERT_EQ(data.size(), frames * data_bytes);
+  std::memset(data.data(), value, data.size());
+  writer.publish_run(static_cast<std::uint16_t>(run_header_bytes + data_bytes), frames);
+}
+
+// A run takes the credit of its frames, stands in one slot, and ends where the memory does; the room beside it is no
+// other's.
+TEST_F(FrameRingTest, run_takes_a_slot_for_each_frame) {
+  RingWriter writer(near.outbound());
+  RingReader reader(far.inbound());
+  std::uint8_t value = 0;
+  for (std::uint32_t at = 0; at < 10 * slots;) {
+    const std::uint32_t before = writer.room(slots);
+    const std::uint32_t frames = writer.run_room(7, 0);
+    EXPECT_EQ(frames, std::min(7U, slots - at % slots)) << at;
+    write_run(writer, frames, run_data_bytes, ++value);
+    write(writer, value, max_frame_bytes);
+    EXPECT_EQ(writer.room(slots), before - frames - 1);
+    const auto run = reader.next();
+    ASSERT_TRUE(run);
+    EXPECT_EQ(run->frames, frames);
+    EXPECT_EQ(run->size_bytes, max_frame_bytes);
+    EXPECT_TRUE(run->sof == wire::Sof::n3 && run->eof == wire::Eof::n);
+    EXPECT_EQ(run->bytes[run_header_bytes - 1], value);
+    for (std::size_t i = 0; i < frames * run_data_bytes; ++i) ASSERT_EQ(run->data[i], value) << i;
+    ASSERT_TRUE(reader.ready());
+    const auto single = reader.next();
+    EXPECT_EQ(value_of(*single), value);
+    EXPECT_EQ(single->data, nullptr);
+    EXPECT_FALSE(reader.ready());
+    static_cast<void>(reader.release());
+    at += frames + 1;
+  }
+}
+
+// Some slots are left over where there are so many; else one frame goes, if any can.
+TEST_F(FrameRingTest, run_leaves_slots_over) {
+  RingWriter writer(near.outbound());
+  EXPECT_EQ(writer.run_room(100, 15), max_run_frames);
+  for (std::uint32_t i = 0; i < slots - 20; ++i) write(writer, i);
+  EXPECT_EQ(writer.run_room(100, 15), 5U);
+  for (int i = 0; i < 5; ++i) write(writer, 0);
+  EXPECT_EQ(writer.run_room(100, 15), 1U);
+  for (int i = 0; i < 15; ++i) write(writer, 0);
+  EXPECT_EQ(writer.run_room(100, 15), 0U);
+}
+
+// A hostile writer: no frames, more than there may be or than lie before the end of the memory, no data in them.
+TEST_F(FrameRingTest, slot_that_is_no_run_is_passed_over) {
+  RingWriter writer(near.outbound());
+  RingReader reader(far.inbound());
+  RingSlot* const at = near.outbound().slots;
+  constexpr std::uint16_t size_bytes = max_frame_bytes;
+  const struct {
+    std::uint32_t index;
+    std::uint16_t size_bytes;
+    std::uint8_t frames;
+  } wrong[] = {{0, size_bytes, 0},        {1, size_bytes, max_run_frames + 1},
+               {2, size_bytes, 255},      {3, run_header_bytes, 2},
+               {4, size_bytes + 4, 2},    {5, size_bytes - 1, 2},
+               {slots - 2, size_bytes, 3}};
+  std::uint32_t written = 0;
+  for (const auto& slot : wrong) {
+    for (; written != slot.index; ++written) write(writer, 0), static_cast<void>(reader.next());
+    write_run(writer, 1, run_data_bytes, 1);
+    at[written].size_bytes = slot.size_bytes;
+    at[written++].eof = slot.frames;
+    ASSERT_TRUE(reader.ready());
+    EXPECT_FALSE(reader.peek(0));
+    EXPECT_FALSE(reader.next()) << slot.index;
+    EXPECT_FALSE(reader.ready());
+  }
+  write(writer, 9);
+  ASSERT_TRUE(reader.ready());
+  EXPECT_EQ(value_of(*reader.next()), 9U);
+}
+
 // Memory of another size, or that may shrink, is not mapped; a ring has a power of two of slots.
 TEST(SharedMemory, what_is_not_as_agreed_is_refused) {
   const SharedMemory memory = SharedMemory::make(8192);
@@ -190,6 +272,39 @@ void pass_frames(RingView to_write, RingView to_read) {
   EXPECT_EQ(wrong, 0U);
 }
 
+/// Runs of changing lengths between two threads: all whole and in order.
+void pass_runs(RingView to_write, RingView to_read) {
+  constexpr std::uint32_t runs = 20'000;
+  std::thread other([&] {
+    RingWriter writer(to_write);
+    for (std::uint32_t i = 0; i < runs; ++i) {
+      std::uint32_t frames = 0;
+      while ((frames = writer.run_room(1 + i % 20, 0)) == 0) std::this_thread::yield();
+      write_run(writer, frames, 64, static_cast<std::uint8_t>(i));
+    }
+    writer.end();
+  });
+  RingReader reader(to_read);
+  std::uint32_t expected = 0, wrong = 0;
+  while (!reader.is_over()) {
+    if (!reader.ready()) {
+      std::this_thread::yield();
+      continue;
+    }
+    const auto run = reader.next();
+    ASSERT_TRUE(run && run->data != nullptr);
+    const auto value = static_cast<std::uint8_t>(expected++);
+    const auto* const end = run->data + run->frames * 64;
+    wrong += run->bytes[0] != value || std::count(run->data, end, value) != end - run->data ? 1 : 0;
+    static_cast<void>(reader.release());
+  }
+  other.join();
+  EXPECT_EQ(expected, runs);
+  EXPECT_EQ(wrong, 0U);
+}
+
+TEST_F(FrameRingTest, threads_lose_no_run) { pass_runs(near.outbound(), far.inbound()); }
+TEST_F(FrameRingTest, threads_race_in_no_run) { pass_runs(near.outbound(), near.outbound()); }
 TEST_F(FrameRingTest, threads_lose_nothing) { pass_frames(near.outbound(), far.inbound()); }
 // In one mapping, where ThreadSanitizer sees that both touch the same memory: a slot's bytes are the writer's or the
 // reader's, never both's.

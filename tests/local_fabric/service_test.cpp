@@ -307,7 +307,7 @@ TEST_F(ServiceTest, other_version_is_refused_with_a_reason) {
   hello.version = 77;
   const std::string answer = answer_to(record(RecordKind::Hello, hello.write()));
   EXPECT_EQ(answer.at(0), static_cast<char>(RecordKind::Refusal));
-  EXPECT_NE(answer.find("speaks version 4 of the local fabric's protocol, the program version 77"), std::string::npos)
+  EXPECT_NE(answer.find("speaks version 5 of the local fabric's protocol, the program version 77"), std::string::npos)
       << answer;
 }
 
