@@ -89,21 +89,12 @@ def enter_namespace(script, arguments):
     sys.exit(subprocess.run([*words, sys.executable, "-B", script, *arguments], env=env, check=False).returncode)
 
 
-class OtherNamespace:
-    """A second host, joined with that of this process, which enter_namespace() made, by a pair of veth."""
+class Namespace:
+    """A host of its own."""
 
-    def __init__(self, own, others):
-        """Addresses with their prefix: own of this host, others of the other."""
+    def __init__(self):
         self.holder = subprocess.Popen(["unshare", "-n", "sleep", "infinity"])
         self.wait_until_apart()
-        pid = str(self.holder.pid)
-        run("ip", "link", "add", "near", "type", "veth", "peer", "name", "far", "netns", pid)
-        for prefix, interface, addresses in (((), "near", own), (self.prefix(), "far", others)):
-            for address in addresses:
-                nodad = ("nodad",) if ":" in address else ()
-                run(*prefix, "ip", "address", "add", address, "dev", interface, *nodad)
-            run(*prefix, "ip", "link", "set", "lo", "up")
-            run(*prefix, "ip", "link", "set", interface, "up")
 
     def wait_until_apart(self):
         own = os.readlink("/proc/self/ns/net")
@@ -117,3 +108,19 @@ class OtherNamespace:
     def remove(self):
         self.holder.kill()
         self.holder.wait()
+
+
+class OtherNamespace(Namespace):
+    """A second host, joined by a pair of veth with the first: that of this process, which enter_namespace() made, or another one."""
+
+    def __init__(self, own, others, first=None):
+        """Addresses with their prefix: own of the first host, others of the second."""
+        super().__init__()
+        near = first.prefix() if first else ()
+        run(*near, "ip", "link", "add", "near", "type", "veth", "peer", "name", "far", "netns", str(self.holder.pid))
+        for prefix, interface, addresses in ((near, "near", own), (self.prefix(), "far", others)):
+            for address in addresses:
+                nodad = ("nodad",) if ":" in address else ()
+                run(*prefix, "ip", "address", "add", address, "dev", interface, *nodad)
+            run(*prefix, "ip", "link", "set", "lo", "up")
+            run(*prefix, "ip", "link", "set", interface, "up")
