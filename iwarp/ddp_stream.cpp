@@ -32,14 +32,22 @@ void DdpStream::settle() {
   });
 }
 
-void DdpStream::enable(std::unique_ptr<streams::Stream> stream, std::unique_ptr<Framing> framing,
-                       std::vector<std::uint8_t> unsent) {
+void DdpStream::enable(std::unique_ptr<streams::Stream> stream, std::unique_ptr<Framing> framing, wire::Bytes unsent) {
   stream_ = std::move(stream);
   framing_ = std::move(framing);
   stream_->set_user(*this);
-  framing_->keep_first(std::move(unsent));
+  stream_->separate_writes();
+  look_at_segments();
+  framing_->keep_first(unsent);
   if (framing_->is_blocked()) stream_->ask_writable();
   process(ds::StreamEnabled{});
+}
+
+/// RFC 5044 4.5, 5.1: EMSS is that of the stream, which may change. Looked at now and then.
+void DdpStream::look_at_segments() {
+  if (batches_until_look_ != 0) return --batches_until_look_, void();
+  batches_until_look_ = batches_between_looks;
+  if (const auto octets = stream_->segment_octets()) framing_->set_emss(*octets);
 }
 
 void DdpStream::segment_invalid() { process(ds::SegmentInvalid{}); }
@@ -82,6 +90,7 @@ void DdpStream::pump() {
     while (stream_ != nullptr && framing_->has_room() && user_.add_segment(*framing_)) added = true;
     if (!added || stream_ == nullptr) break;
     framing_->flush(*stream_);
+    look_at_segments();
     if (framing_->is_blocked()) stream_->ask_writable();
     user_.segments_flushed();
   }

@@ -34,8 +34,7 @@ class DdpStream final : private machines::ddp_stream::Context, private streams::
   DdpStream(const Services& services, DdpStreamUser& user) : services_(services), user_(user) {}
 
   /// The start-up is over. `unsent`: octets of it that the stream has not taken yet.
-  void enable(std::unique_ptr<streams::Stream> stream, std::unique_ptr<Framing> framing,
-              std::vector<std::uint8_t> unsent);
+  void enable(std::unique_ptr<streams::Stream> stream, std::unique_ptr<Framing> framing, wire::Bytes unsent);
   [[nodiscard]] bool has_stream() const { return stream_ != nullptr; }
   void set_emss(std::size_t emss) { framing_->set_emss(emss); }
   /// nullptr before enable().
@@ -56,6 +55,7 @@ class DdpStream final : private machines::ddp_stream::Context, private streams::
   void settle();
   void linger_expired();
   [[nodiscard]] bool is_ending() const;
+  void look_at_segments();
 
   // streams::StreamUser
   void readable() override;
@@ -89,6 +89,8 @@ class DdpStream final : private machines::ddp_stream::Context, private streams::
   machines::ddp_stream::Machine machine_;
   fsm::Outbox<Effect, 4> effects_;
   bool pumping_ = false, ended_ = false;  // the other end sends no more
+  static constexpr std::uint8_t batches_between_looks = 16;
+  std::uint8_t batches_until_look_ = 0;
   runtime::Timer<DdpStream, &DdpStream::linger_expired> linger_{*this};
 };
 

@@ -4,7 +4,6 @@
 // No I/O of its own: the stream is given with each call. No allocation per ULPDU.
 #pragma once
 #include <memory>
-#include <vector>
 
 #include "iwarp/workspace.hpp"
 #include "streams/stream.hpp"
@@ -58,7 +57,7 @@ class Framing {
   /// take is copied and kept.
   virtual void flush(streams::Stream& stream) = 0;
   /// Octets of the start-up that the stream has not taken yet stand before all ULPDUs. Before anything is added.
-  virtual void keep_first(std::vector<std::uint8_t> octets) = 0;
+  virtual void keep_first(wire::Bytes octets) = 0;
   /// The stream may take more of what is kept.
   virtual void write_kept(streams::Stream& stream) = 0;
   /// Something is kept: ask_writable() of the stream, then write_kept().

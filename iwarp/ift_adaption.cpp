@@ -143,7 +143,7 @@ void IftAdaption::enter_rddp_mode() {
   auto stream = startup_.release(unsent);
   auto framing = std::make_unique<IftFraming>(services_.workspace, stream_->sink(),
                                               terms_of(sent_, received_, services_.config.emss));
-  stream_->enable(std::move(stream), std::move(framing), std::move(unsent), stream_->ird(), stream_->ord());
+  stream_->enable(std::move(stream), std::move(framing), unsent, stream_->ird(), stream_->ord());
   stream_->permit_sending();
 }
 

@@ -11,27 +11,37 @@ using wire::ift::CrcUse;
 
 namespace {
 
-constexpr std::size_t around = ift::FrameHeader::size() + 2 * wire::iwarp::crc_bytes;
+constexpr std::size_t crc_bytes_of(CrcUse use) { return use == CrcUse::absent ? 0 : wire::iwarp::crc_bytes; }
+/// Octets of a frame besides its ULPDU.
+constexpr std::size_t octets_around(const ift::Framing& framing) {
+  return ift::FrameHeader::size() + crc_bytes_of(framing.header_crc) + crc_bytes_of(framing.payload_crc);
+}
 constexpr std::size_t least_mulpdu = 2 * Framing::most_header_bytes;
 constexpr std::size_t most_mulpdu = std::numeric_limits<std::uint16_t>::max();  // payload_size alone can tell it
 
 }  // namespace
 
-std::size_t IftFraming::mulpdu_of(std::size_t emss) {
-  return std::clamp(emss, least_mulpdu + around, most_mulpdu + around) - around;
+std::size_t IftFraming::mulpdu_of(std::size_t emss, const ift::Framing& out) {
+  return std::clamp(emss, least_mulpdu + octets_around(out), most_mulpdu + octets_around(out)) - octets_around(out);
 }
 
 IftFraming::IftFraming(Workspace& workspace, UlpduSink& sink, const IftTerms& terms)
-    : StreamFraming(workspace, sink, mulpdu_of(terms.emss), terms.in.payload_crc == CrcUse::checked), terms_(terms) {}
+    : StreamFraming(workspace, sink, mulpdu_of(terms.emss, terms.out), terms.in.payload_crc == CrcUse::checked),
+      terms_(terms) {
+  batch_.set_segment(terms.emss);
+}
+
+void IftFraming::set_emss(std::size_t emss) {
+  set_mulpdu(mulpdu_of(emss, terms_.out));
+  batch_.set_segment(emss);
+}
 
 bool IftFraming::is_consistent() const { return parts_are_consistent() && collected_ <= headers_.size(); }
-
-std::size_t IftFraming::crc_bytes_of(CrcUse use) const { return use == CrcUse::absent ? 0 : wire::iwarp::crc_bytes; }
 
 // --- what is sent --------------------------------------------------------------------------------------------------
 
 bool IftFraming::has_room() const {
-  return !is_blocked() && batch_.has_room(around + most_header_bytes, most_payload_pieces + 3);
+  return !is_blocked() && batch_.has_room(octets_around(terms_.out) + most_header_bytes, most_payload_pieces + 3);
 }
 
 void IftFraming::add(wire::Bytes header, std::span<const wire::Bytes> payload) {
@@ -40,6 +50,7 @@ void IftFraming::add(wire::Bytes header, std::span<const wire::Bytes> payload) {
   std::size_t octets = rdma.size();
   for (const wire::Bytes piece : payload) octets += piece.size();
   assert(has_room() && ddp.size() + octets <= mulpdu() && payload.size() <= most_payload_pieces);
+  batch_.begin_frame(octets_around(terms_.out) + ddp.size() + octets);
   const ift::FrameHeader first{static_cast<std::uint16_t>(ddp.size()), static_cast<std::uint16_t>(octets),
                                terms_.out.vtag};
   std::array<std::uint8_t, most_headers> headers;

@@ -18,7 +18,7 @@ class IftFraming final : public StreamFraming {
  public:
   IftFraming(Workspace& workspace, UlpduSink& sink, const IftTerms& terms);
 
-  void set_emss(std::size_t emss) override { set_mulpdu(mulpdu_of(emss)); }
+  void set_emss(std::size_t emss) override;
   [[nodiscard]] bool has_room() const override;
   void add(wire::Bytes header, std::span<const wire::Bytes> payload) override;
   [[nodiscard]] bool is_consistent() const override;
@@ -27,7 +27,7 @@ class IftFraming final : public StreamFraming {
   static constexpr std::size_t most_headers =
       wire::ift::FrameHeader::size() + wire::ddp::untagged_header_bytes + wire::iwarp::crc_bytes;
 
-  [[nodiscard]] static std::size_t mulpdu_of(std::size_t emss);
+  [[nodiscard]] static std::size_t mulpdu_of(std::size_t emss, const wire::ift::Framing& out);
   Progress read_straight(streams::Stream& stream) override;
   void take(wire::Bytes octets);
   [[nodiscard]] std::size_t take_headers(wire::Bytes octets);
@@ -37,7 +37,6 @@ class IftFraming final : public StreamFraming {
   void end_frame();
   [[nodiscard]] std::size_t take_whole(wire::MutableBytes octets) override;
   [[nodiscard]] std::size_t frame_extent(wire::Bytes octets) const override;
-  [[nodiscard]] std::size_t crc_bytes_of(wire::ift::CrcUse use) const;
   void refuse(const wire::ParseError& error);
 
   const IftTerms terms_;

@@ -8,29 +8,24 @@ namespace iwarp {
 namespace mpa = wire::mpa;
 using wire::mpa::Marker;
 
-namespace {
-
-std::size_t octets_of(std::span<const wire::Bytes> pieces) {
-  std::size_t octets = 0;
-  for (const wire::Bytes piece : pieces) octets += piece.size();
-  return octets;
-}
-
-}  // namespace
-
 /// RFC 5044 3, 4.5: from 128 to 64768 octets.
 std::size_t MpaFraming::mulpdu_of(std::size_t emss, bool markers) {
   return std::clamp<std::size_t>(mpa::mulpdu(emss, markers), 128, 64'768);
 }
 
 MpaFraming::MpaFraming(Workspace& workspace, UlpduSink& sink, const MpaTerms& terms)
-    : StreamFraming(workspace, sink, mulpdu_of(terms.emss, terms.out.markers), terms.in.crc), terms_(terms) {}
+    : StreamFraming(workspace, sink, mulpdu_of(terms.emss, terms.out.markers), terms.in.crc), terms_(terms) {
+  batch_.set_segment(terms.emss);
+}
 
 bool MpaFraming::is_consistent() const { return parts_are_consistent() && collected_ < header_.size(); }
 
 // --- what is sent --------------------------------------------------------------------------------------------------
 
-void MpaFraming::set_emss(std::size_t emss) { set_mulpdu(mulpdu_of(emss, terms_.out.markers)); }
+void MpaFraming::set_emss(std::size_t emss) {
+  set_mulpdu(mulpdu_of(emss, terms_.out.markers));
+  batch_.set_segment(emss);
+}
 
 bool MpaFraming::has_room() const {
   const std::size_t markers = terms_.out.markers ? mulpdu() / mpa::marker_interval_bytes + 2 : 0;
@@ -65,6 +60,8 @@ void MpaFraming::put(wire::Bytes octets, bool lent) {
 void MpaFraming::add(wire::Bytes header, std::span<const wire::Bytes> payload) {
   const std::size_t octets = header.size() + octets_of(payload);
   assert(has_room() && octets <= mulpdu() && payload.size() <= most_payload_pieces);
+  const std::size_t bare = mpa::fpdu_bytes(octets);
+  batch_.begin_frame(terms_.out.markers ? bare + (bare / mpa::marker_interval_bytes + 1) * mpa::marker_bytes : bare);
   out_crc_ = 0;
   out_fpdu_ = out_position_ + (is_marker_due() ? mpa::marker_bytes : 0);
   std::array<std::uint8_t, mpa::ulpdu_length_bytes> length;

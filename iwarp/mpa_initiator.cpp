@@ -115,7 +115,7 @@ void MpaInitiator::enter_full_operation() {
   auto framing =
       std::make_unique<MpaFraming>(services_.workspace, stream_.sink(), terms_of(sent_, reply_, services_.config.emss));
   const std::size_t ord = reply_.enhanced ? depth_of(stream_.ord(), reply_.enhanced->ird) : stream_.ord();
-  stream_.enable(std::move(stream), std::move(framing), std::move(unsent), stream_.ird(), ord);
+  stream_.enable(std::move(stream), std::move(framing), unsent, stream_.ird(), ord);
   stream_.permit_sending();
 }
 

@@ -141,7 +141,7 @@ void MpaResponder::enter_full_operation() {
   auto framing = std::make_unique<MpaFraming>(services_.workspace, stream_->sink(),
                                               terms_of(reply_, request_, services_.config.emss));
   const std::size_t ord = request_.enhanced ? depth_of(stream_->ord(), request_.enhanced->ird) : stream_->ord();
-  stream_->enable(std::move(stream), std::move(framing), std::move(unsent), stream_->ird(), ord);
+  stream_->enable(std::move(stream), std::move(framing), unsent, stream_->ird(), ord);
   if (!options_.awaits_first_fpdu && !peer_to_peer()) effects_.push({ResponderEffect::Kind::permit});
 }
 

@@ -17,6 +17,15 @@ void OutputBatch::close_piece() {
   piece_begin_ = used_;
 }
 
+void OutputBatch::begin_frame(std::size_t octets) {
+  if (segment_ == 0) return;
+  const std::size_t in_segment = (used_ + lent_ - run_begin_) % segment_;
+  if (in_segment == 0 || in_segment + octets <= segment_) return;
+  close_piece();
+  workspace_.cuts[cut_count_++] = piece_count_;
+  run_begin_ = used_ + lent_;
+}
+
 void OutputBatch::lend(wire::Bytes memory) {
   if (memory.empty()) return;
   close_piece();
@@ -28,26 +37,49 @@ void OutputBatch::flush(streams::Stream& stream) {
   assert(!is_blocked());
   close_piece();
   if (piece_count_ == 0) return;
-  keep(stream.write(std::span<const wire::Bytes>(workspace_.pieces).first(piece_count_)));
-  used_ = piece_begin_ = piece_count_ = lent_ = 0;
+  keep(write(stream));
+  used_ = piece_begin_ = piece_count_ = lent_ = cut_count_ = run_begin_ = 0;
+}
+
+/// The octets that the stream has taken.
+std::size_t OutputBatch::write(streams::Stream& stream) {
+  std::size_t taken = 0;
+  for (std::size_t cut = 0, begin = 0; cut <= cut_count_; ++cut) {
+    const std::size_t end = cut == cut_count_ ? piece_count_ : workspace_.cuts[cut];
+    const auto run = std::span<const wire::Bytes>(workspace_.pieces).subspan(begin, end - begin);
+    const std::size_t here = stream.write(run);
+    taken += here;
+    if (here < octets_of(run)) break;
+    begin = end;
+  }
+  return taken;
 }
 
 void OutputBatch::keep(std::size_t taken) {
-  std::size_t octets = 0;
-  for (const wire::Bytes piece : std::span(workspace_.pieces).first(piece_count_)) octets += piece.size();
-  kept_.reserve(kept_.size() + octets - taken);
+  const std::size_t octets = used_ + lent_;
+  if (taken == octets) return;
+  workspace_.places.need(kept_, octets - taken);
   for (const wire::Bytes piece : std::span(workspace_.pieces).first(piece_count_)) {
     const std::size_t here = std::min(taken, piece.size());
-    kept_.insert(kept_.end(), piece.begin() + static_cast<std::ptrdiff_t>(here), piece.end());
+    const wire::Bytes rest = piece.subspan(here);
+    std::copy(rest.begin(), rest.end(), kept_.octets().subspan(kept_end_).begin());
+    kept_end_ += rest.size();
     taken -= here;
   }
 }
 
+void OutputBatch::keep_first(wire::Bytes octets) {
+  if (octets.empty()) return;
+  workspace_.places.need(kept_, octets.size());
+  std::copy(octets.begin(), octets.end(), kept_.octets().begin());
+  kept_end_ = octets.size();
+}
+
 void OutputBatch::write_kept(streams::Stream& stream) {
-  kept_begin_ += stream.write(wire::Bytes(kept_).subspan(kept_begin_));
+  kept_begin_ += stream.write(wire::Bytes(kept_.octets()).subspan(kept_begin_, kept_end_ - kept_begin_));
   if (is_blocked()) return;
-  kept_begin_ = 0;
-  kept_ = {};
+  kept_begin_ = kept_end_ = 0;
+  workspace_.places.give_back(kept_);
 }
 
 }  // namespace iwarp

@@ -72,12 +72,12 @@ void RdmapStream::terminate(const CapturedError& error) {
 
 // --- the start-up --------------------------------------------------------------------------------------------------
 
-void RdmapStream::enable(std::unique_ptr<streams::Stream> stream, std::unique_ptr<Framing> framing,
-                         std::vector<std::uint8_t> unsent, std::size_t ird, std::size_t ord) {
+void RdmapStream::enable(std::unique_ptr<streams::Stream> stream, std::unique_ptr<Framing> framing, wire::Bytes unsent,
+                         std::size_t ird, std::size_t ord) {
   responder_.limit(ird);
   sends_.limit(ord);
   machine_.process(rs::StreamEnabled{}, *this);
-  ddp_.enable(std::move(stream), std::move(framing), std::move(unsent));
+  ddp_.enable(std::move(stream), std::move(framing), unsent);
   settle();
 }
 

@@ -74,8 +74,8 @@ class RdmapStream final : private machines::rdmap_stream::Context,
   [[nodiscard]] std::size_t ird() const { return responder_.ird(); }
   [[nodiscard]] std::size_t ord() const { return sends_.ord(); }
   /// The stream is in RDMA mode. Nothing is sent before permit_sending().
-  void enable(std::unique_ptr<streams::Stream> stream, std::unique_ptr<Framing> framing,
-              std::vector<std::uint8_t> unsent, std::size_t ird, std::size_t ord);
+  void enable(std::unique_ptr<streams::Stream> stream, std::unique_ptr<Framing> framing, wire::Bytes unsent,
+              std::size_t ird, std::size_t ord);
   void permit_sending();
   /// A zero-length message before all of the ULP; rtr_sent() follows.
   void send_rtr(Operation operation);

@@ -31,10 +31,11 @@ boost::system::result<wire::MutableBytes, Denial> ReadResponder::memory_of(const
 }
 
 void ReadResponder::request_received(const ReadRequest& request, const CapturedError& where) {
-  arriving_ = {request, where};
+  const Request arriving{request, where};
+  arriving_ = &arriving;
   const auto memory = memory_of(request, request.size_bytes);
   if (!memory) {
-    capture(arriving_, Cause::of(protection_error_of(memory.error())));
+    capture(arriving, Cause::of(protection_error_of(memory.error())));
     return process(rr::RequestInvalid{});
   }
   process(rr::RequestDelivered{});
@@ -42,8 +43,13 @@ void ReadResponder::request_received(const ReadRequest& request, const CapturedE
 }
 
 void ReadResponder::enqueue() {
-  if (requests_.full()) requests_.set_capacity(std::min(ird_, 2 * requests_.capacity() + 2));
-  requests_.push_back(arriving_);
+  if (requests_.full()) requests_.set_capacity(std::max(2 * requests_.capacity(), PlacesAllocator<Request>::first));
+  requests_.push_back(*arriving_);
+}
+
+void ReadResponder::finish_response() {
+  requests_.pop_front();
+  if (requests_.empty()) requests_.set_capacity(0);
 }
 
 void ReadResponder::capture(const Request& request, Cause cause) {
@@ -53,7 +59,7 @@ void ReadResponder::capture(const Request& request, Cause cause) {
 }
 
 void ReadResponder::capture_no_buffer() {
-  error_ = arriving_.where;
+  error_ = arriving_->where;
   error_.cause = Cause::of(wire::ddp::UntaggedError::no_buffer);
 }
 

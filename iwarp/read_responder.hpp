@@ -24,7 +24,8 @@ class ReadResponder final : private machines::rdmap_read_responder::Context {
  public:
   /// `ird`: requests that it holds at the most.
   ReadResponder(const Services& services, ReadResponderUser& user, Accessor who, std::size_t ird)
-      : services_(services), user_(user), who_(who), ird_(ird) {}
+      : services_(services), user_(user), who_(who), ird_(ird),
+        requests_(PlacesAllocator<Request>(services.workspace.places)) {}
   /// Before any request: fewer, as the start-up agreed.
   void limit(std::size_t ird) { ird_ = std::min(ird_, ird); }
   [[nodiscard]] std::size_t ird() const { return ird_; }
@@ -55,10 +56,10 @@ class ReadResponder final : private machines::rdmap_read_responder::Context {
   void enqueue() override;
   void begin_response() override { due_ = true; }
   void send_segment() override { due_ = true; }
-  void finish_response() override { requests_.pop_front(); }
+  void finish_response() override;
   void capture_no_buffer() override;
   void fail_stream() override { failed_ = true; }
-  void clear_queue() override { requests_.clear(); }
+  void clear_queue() override { requests_.clear(), requests_.set_capacity(0); }
   void count_stale() override { ++services_.counters.stale; }
   [[nodiscard]] bool has_place() const override { return requests_.size() < ird_; }
   [[nodiscard]] bool another_waits() const override { return requests_.size() > 1; }
@@ -72,8 +73,9 @@ class ReadResponder final : private machines::rdmap_read_responder::Context {
   const Accessor who_;
   std::size_t ird_;
   machines::rdmap_read_responder::Machine machine_;
-  boost::circular_buffer<Request> requests_;  // the first is being answered; grows up to IRD
-  Request arriving_;
+  /// The first is being answered; at most IRD. Empty, it has no memory.
+  boost::circular_buffer<Request, PlacesAllocator<Request>> requests_;
+  const Request* arriving_ = nullptr;  // while it is judged
   CapturedError error_;
   bool due_ = false, failed_ = false;
 };

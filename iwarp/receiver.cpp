@@ -19,13 +19,18 @@ constexpr std::uint8_t most_version = 1;  // of DDP and of RDMAP; 0 is the Conso
 
 template <class Ring>
 void make_place(Ring& ring, std::size_t most) {
-  if (ring.full()) ring.set_capacity(std::min(most, 2 * ring.capacity() + 2));
+  if (ring.full()) ring.set_capacity(std::min(most, 2 * ring.capacity() + 1));
 }
 
 }  // namespace
 
 Receiver::Receiver(MemoryTable& memory, ReceiverUser& user, const ReceiverConfig& config)
-    : memory_(memory), user_(user), config_(config), awaited_(config.read_depth) {}
+    : memory_(memory), user_(user), config_(config) {}
+
+void Receiver::await_response(const AwaitedResponse& response) {
+  make_place(awaited_, config_.read_depth);
+  awaited_.push_back(response);
+}
 
 bool Receiver::is_consistent() const {
   return receives_.size() <= config_.receive_depth && placed_ <= payload_octets_ &&

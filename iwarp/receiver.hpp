@@ -53,7 +53,7 @@ class Receiver final : public UlpduSink {
   bool post(const ReceiveRequest& request);
   /// The oldest one that is posted leaves the queue, flushed: a completion; nothing: none is left.
   std::optional<Completion> flush_one();
-  void await_response(const AwaitedResponse& response) { awaited_.push_back(response); }
+  void await_response(const AwaitedResponse& response);
   [[nodiscard]] std::size_t awaited() const { return awaited_.size(); }
   /// The next response that comes ends nothing that is awaited any more.
   void forget_awaited() { awaited_.clear(); }

@@ -22,7 +22,7 @@ Opcode opcode_of(const SendRequest& request) {
 
 bool SendQueue::put(const Entry& entry) {
   if (entries_.size() >= depth_ + (entry.silent ? 1 : 0)) return false;
-  if (entries_.full()) entries_.set_capacity(2 * entries_.capacity() + 2);
+  if (entries_.full()) entries_.set_capacity(std::max(2 * entries_.capacity(), PlacesAllocator<Entry>::first));
   entries_.push_back(entry);
   return true;
 }
@@ -193,6 +193,7 @@ void SendQueue::tell_completed() {
                                .status = entry.status,
                                .octets = read ? static_cast<std::uint32_t>(octets_of(entry.request.pieces)) : 0});
   }
+  if (entries_.empty()) entries_.set_capacity(0);
 }
 
 void SendQueue::flush() {

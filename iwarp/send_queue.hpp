@@ -22,7 +22,8 @@ class SendQueue {
  public:
   SendQueue(const Services& services, SendQueueUser& user, Receiver& receiver, Accessor who, std::size_t depth,
             std::size_t ord)
-      : services_(services), user_(user), receiver_(receiver), who_(who), depth_(depth), ord_(ord) {}
+      : services_(services), user_(user), receiver_(receiver), who_(who), depth_(depth), ord_(ord),
+        entries_(PlacesAllocator<Entry>(services.workspace.places)) {}
   /// Before the first RDMA Read: fewer outstanding ones, as the start-up agreed.
   void limit(std::size_t ord) { ord_ = std::min(ord_, ord); }
   [[nodiscard]] std::size_t ord() const { return ord_; }
@@ -76,8 +77,9 @@ class SendQueue {
   const Accessor who_;
   const std::size_t depth_;
   std::size_t ord_;
-  boost::circular_buffer<Entry> entries_;  // those that are not told yet; grows up to depth, and an RTR indication
-  std::size_t next_ = 0;                   // the one that is being sent
+  /// Those that are not told yet; grows up to depth, and an RTR indication. Empty, it has no memory.
+  boost::circular_buffer<Entry, PlacesAllocator<Entry>> entries_;
+  std::size_t next_ = 0;  // the one that is being sent
   wire::ddp::Msn send_msn_{1}, read_msn_{1};
   bool finishing_ = false;
 };

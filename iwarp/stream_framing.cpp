@@ -6,10 +6,9 @@
 namespace iwarp {
 
 bool StreamFraming::parts_are_consistent() const {
-  return batch_.is_consistent() && (payload_left_ == 0 || stage_ == Stage::payload) &&
-         (whole_ || (kept_.empty() && frame_octets_ == 0)) &&
-         (frame_octets_ != 0) == (workspace_.frame_owner == this) &&
-         (frame_octets_ == 0 || frame_octets_ < frame_extent_);
+  return batch_.is_consistent() && (payload_left_ == 0 || stage_ == Stage::payload) && (whole_ || kept_ == 0) &&
+         (kept_ == 0) == place_.is_empty() && kept_ <= place_.octets().size() &&
+         (rest_extent_ == 0 || (kept_ < rest_extent_ && rest_extent_ <= place_.octets().size()));
 }
 
 Framing::Progress StreamFraming::read(streams::Stream& stream) {
@@ -24,7 +23,6 @@ Framing::Progress StreamFraming::drop(streams::Stream& stream) {
 
 void StreamFraming::fail(wire::mpa::ErrorCode error) {
   failed_ = true;
-  kept_ = {};
   release_frame();
   stage_ = Stage::header;
   collected_ = payload_left_ = 0;
@@ -32,11 +30,11 @@ void StreamFraming::fail(wire::mpa::ErrorCode error) {
 }
 
 Framing::Progress StreamFraming::read_whole(streams::Stream& stream) {
-  if (frame_octets_ != 0) return read_rest_of_frame(stream);
-  std::copy(kept_.begin(), kept_.end(), workspace_.in.begin());
-  const wire::MutableBytes room = wire::MutableBytes(workspace_.in).subspan(kept_.size());
+  if (rest_extent_ != 0) return read_rest_of_frame(stream);
+  std::copy_n(place_.octets().begin(), kept_, workspace_.in.begin());
+  const wire::MutableBytes room = wire::MutableBytes(workspace_.in).subspan(kept_);
   const streams::ReadResult result = stream.read(room);
-  take_frames(wire::MutableBytes(workspace_.in).first(kept_.size() + result.octets));
+  take_frames(wire::MutableBytes(workspace_.in).first(kept_ + result.octets));
   return {result.octets == room.size(), result.end};
 }
 
@@ -49,38 +47,35 @@ void StreamFraming::take_frames(wire::MutableBytes octets) {
   if (!failed_) keep(octets);
 }
 
-/// Memory is given back where nothing is kept.
+/// A large frame of which much is there gets a place of its size, where the rest is read to; a few octets, however
+/// large their frame may be, a small one: a peer that stops there makes nobody hold more.
 void StreamFraming::keep(wire::Bytes octets) {
-  const std::size_t extent = octets.empty() ? 0 : frame_extent(octets);
-  const bool fits = extent >= direct_octets && extent <= Workspace::frame_octets;
-  if (!fits || workspace_.frame_owner != nullptr)
-    return octets.empty() ? static_cast<void>(kept_ = {}) : kept_.assign(octets.begin(), octets.end());
-  kept_ = {};
-  workspace_.frame_owner = this;
-  frame_octets_ = octets.size();
-  frame_extent_ = extent;
-  std::copy(octets.begin(), octets.end(), workspace_.frame.begin());
+  if (octets.empty()) return release_frame();
+  kept_ = octets.size();
+  rest_extent_ = kept_ <= OctetPlaces::small_octets ? 0 : frame_extent(octets);
+  workspace_.places.need(place_, std::max(kept_, rest_extent_));
+  std::copy(octets.begin(), octets.end(), place_.octets().begin());
 }
 
 void StreamFraming::release_frame() {
-  if (workspace_.frame_owner == this) workspace_.frame_owner = nullptr;
-  frame_octets_ = 0;
+  workspace_.places.give_back(place_);
+  kept_ = rest_extent_ = 0;
 }
 
 /// Each octet comes to its frame from the stream, and from there to its place. Little is read behind it, since that
 /// would be copied once more.
 Framing::Progress StreamFraming::read_rest_of_frame(streams::Stream& stream) {
-  const wire::MutableBytes frame = wire::MutableBytes(workspace_.frame).first(frame_extent_);
-  const wire::MutableBytes rest = frame.subspan(frame_octets_);
+  const wire::MutableBytes frame = place_.octets().first(rest_extent_);
+  const wire::MutableBytes rest = frame.subspan(kept_);
   const wire::MutableBytes behind = wire::MutableBytes(workspace_.in).first(ahead_octets);
   const std::array<wire::MutableBytes, 2> pieces{rest, behind};
   const streams::ReadResult result = stream.read(pieces);
   if (result.octets < rest.size()) {
-    frame_octets_ += result.octets;
+    kept_ += result.octets;
     return {false, result.end};
   }
-  release_frame();
   const std::size_t taken = take_whole(frame);
+  release_frame();
   if (taken != 0) take_frames(behind.first(result.octets - rest.size()));
   return {result.octets == rest.size() + behind.size(), result.end};
 }

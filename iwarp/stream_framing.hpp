@@ -1,9 +1,6 @@
 // What the framings have in common: what is sent goes out in batches; where a CRC protects the payload a frame is
 // collected, judged and given whole, else its payload goes straight into memory.
 #pragma once
-#include <utility>
-#include <vector>
-
 #include "iwarp/framing.hpp"
 #include "iwarp/output_batch.hpp"
 
@@ -14,14 +11,12 @@ class StreamFraming : public Framing {
   ~StreamFraming() override { release_frame(); }
   [[nodiscard]] std::size_t mulpdu() const final { return mulpdu_; }
   void flush(streams::Stream& stream) final { batch_.flush(stream); }
-  void keep_first(std::vector<std::uint8_t> octets) final { batch_.keep_first(std::move(octets)); }
+  void keep_first(wire::Bytes octets) final { batch_.keep_first(octets); }
   void write_kept(streams::Stream& stream) final { batch_.write_kept(stream); }
   [[nodiscard]] bool is_blocked() const final { return batch_.is_blocked(); }
 
   Progress read(streams::Stream& stream) final;
-  [[nodiscard]] bool is_at_boundary() const final {
-    return stage_ == Stage::header && collected_ == 0 && kept_.empty() && frame_octets_ == 0;
-  }
+  [[nodiscard]] bool is_at_boundary() const final { return stage_ == Stage::header && collected_ == 0 && kept_ == 0; }
 
  protected:
   enum class Stage : std::uint8_t { header, payload, trailer };
@@ -59,9 +54,9 @@ class StreamFraming : public Framing {
 
   std::size_t mulpdu_;
   const bool whole_;
-  std::vector<std::uint8_t> kept_;  // what came of a frame that is not whole
-  /// Of a large one, if the Workspace's place was free: there. What is left of it is read behind that.
-  std::size_t frame_octets_ = 0, frame_extent_ = 0;
+  OctetPlaces::Place place_;     // what came of a frame that is not whole
+  std::size_t kept_ = 0;         // octets of it
+  std::size_t rest_extent_ = 0;  // of a large one, all octets: what is left of it is read behind what came
 };
 
 }  // namespace iwarp

@@ -1,7 +1,8 @@
-// Octets on their way between a stream and memory, for one call of one stream. Nothing rests here but one frame.
+// Octets on their way between a stream and memory, for one call of one stream. Nothing rests here but in `places`.
 #pragma once
 #include <array>
 
+#include "iwarp/octet_places.hpp"
 #include "wire/bytes.hpp"
 
 namespace iwarp {
@@ -14,11 +15,9 @@ struct Workspace {
   std::array<std::uint8_t, in_octets> in{};
   std::array<std::uint8_t, out_octets> out{};
   std::array<wire::Bytes, out_pieces> pieces{};
-  /// A large frame of one stream that is not whole yet; the streams that find it taken keep theirs themselves. So a
-  /// peer that sends a few octets of a large frame makes nobody hold its size.
-  static constexpr std::size_t frame_octets = 68'608;  // the largest one, with markers
-  std::array<std::uint8_t, frame_octets> frame{};
-  const void* frame_owner = nullptr;
+  static constexpr std::size_t out_cuts = 128;
+  std::array<std::size_t, out_cuts> cuts{};  // of `pieces`, the first of each that begins a segment
+  OctetPlaces places;                        // of frames that are not whole, and of batches that streams have not taken
 };
 
 }  // namespace iwarp

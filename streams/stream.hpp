@@ -96,6 +96,11 @@ class Stream {
   /// Designates the next octet that is written as TCP urgent data, the urgent pointer as RFC 1122 has it. False: this
   /// cannot be had. Marks of the other end remove nothing from the stream, and are not told.
   virtual bool mark_urgent() = 0;
+  /// Octets that a segment of the network below takes now; nothing: not known, or there is no stream.
+  [[nodiscard]] virtual std::optional<std::size_t> segment_octets() const { return std::nullopt; }
+  /// From now on what a write() gives, if the stream takes all of it, shares no segment with what is written after it,
+  /// where the system can do that.
+  virtual void separate_writes() {}
   /// Half-close: nothing more is written; the other end reads the end after what was.
   virtual void shut_down() = 0;
   /// Gives the stream up at once: what was written may be lost, the other end sees a reset. No notice comes any more;

@@ -62,8 +62,9 @@ std::size_t octets_in(std::span<const Piece> pieces) {
   return octets;
 }
 
-ssize_t send(int socket, std::span<const wire::Bytes> pieces) {
-  constexpr int flags = MSG_NOSIGNAL | MSG_DONTWAIT;
+/// `more`: flags besides those of all.
+ssize_t send(int socket, std::span<const wire::Bytes> pieces, int more) {
+  const int flags = MSG_NOSIGNAL | MSG_DONTWAIT | more;
   if (pieces.size() == 1) return ::send(socket, pieces.front().data(), pieces.front().size(), flags);
   std::array<iovec, pieces_at_once> vectors;
   msghdr message{};
@@ -119,6 +120,8 @@ class SocketStream final : public Stream, private SetMember {
   void ask_readable() override;
   void ask_writable() override;
   bool mark_urgent() override { return false; }
+  [[nodiscard]] std::optional<std::size_t> segment_octets() const override;
+  void separate_writes() override { separate_ = true; }
   void shut_down() override;
   void reset() override;
 
@@ -142,6 +145,7 @@ class SocketStream final : public Stream, private SetMember {
   Address asked_local_{}, remote_{};
   mutable std::optional<Address> local_;                  // once somebody asked
   bool has_address_ = false, up_ = false, shut_ = false;  // the first: bind() gave it
+  bool separate_ = false;                                 // writes end segments
   std::optional<Reason> failed_;
   runtime::Timer<SocketStream, &SocketStream::connected> connected_event_{*this};
   runtime::Timer<SocketStream, &SocketStream::tell_failure> failure_event_{*this};
@@ -209,7 +213,8 @@ std::size_t SocketStream::write(std::span<const wire::Bytes> pieces) {
   assert(!shut_ && "nothing is written after shut_down()");
   std::size_t taken = 0;
   while (usable() && !pieces.empty()) {
-    const ssize_t count = send(socket_.number(), pieces);
+    const bool last = pieces.size() <= pieces_at_once;
+    const ssize_t count = send(socket_.number(), pieces, separate_ && last ? MSG_EOR : 0);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno != EAGAIN && errno != EFAULT) fail(errno);
     if (count > 0) taken += static_cast<std::size_t>(count);
@@ -246,6 +251,15 @@ void SocketStream::ready(For what) {
   if (!up_ && !failed_) return connected();
   if (user_ == nullptr || failed_) return;
   what == For::reading ? user_->readable() : user_->writable();
+}
+
+/// Without TCP's options: time stamps take room in each segment.
+std::optional<std::size_t> SocketStream::segment_octets() const {
+  int octets = 0;
+  socklen_t size = sizeof octets;
+  if (!usable() || ::getsockopt(socket_.number(), IPPROTO_TCP, TCP_MAXSEG, &octets, &size) != 0 || octets <= 0)
+    return std::nullopt;
+  return static_cast<std::size_t>(octets);
 }
 
 void SocketStream::shut_down() {

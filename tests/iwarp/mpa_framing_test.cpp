@@ -121,8 +121,8 @@ TEST_P(MpaFramingTest, read_cut_at_every_octet) {
   }
 }
 
-// Large FPDUs of three streams, cut in turn: one of them has its own in the core's place for a frame, the others keep
-// theirs themselves; who ends within one makes place. RFC 5041 3; RFC 5044 5.2.
+// Large FPDUs of three streams, cut in turn, each in a place of the core's; one of them ends within one. RFC 5041 3;
+// RFC 5044 5.2.
 TEST_P(MpaFramingTest, read_large_cut_beside_another_stream) {
   const std::vector<Ulpdu> ulpdus = large_ulpdus();
   const std::vector<std::uint8_t> octets = stream_of(ulpdus);
@@ -148,7 +148,33 @@ TEST_P(MpaFramingTest, read_large_cut_beside_another_stream) {
     EXPECT_EQ(sinks[0].ulpdus, ulpdus) << step;
     EXPECT_EQ(sinks[1].ulpdus, ulpdus) << step;
     EXPECT_TRUE(framings[0].is_at_boundary() && framings[1].is_at_boundary());
-    EXPECT_EQ(workspace->frame_owner, nullptr);
+  }
+}
+
+// Each write begins a segment, and no FPDU that fits one lies in two; those that fill segments go out with one write.
+// RFC 5044 5.1; ruling M-12.
+TEST_P(MpaFramingTest, add_begins_segments) {
+  constexpr std::size_t segment = 1000;
+  MpaFraming framing(*workspace, sink, terms(segment));
+  const std::size_t full = framing.mulpdu() - wire::ddp::tagged_header_bytes;
+  std::vector<Ulpdu> ulpdus;
+  for (const std::size_t payload : {full, full, full, full, full / 3, full / 3, full / 3, full / 2, full, full, full})
+    ulpdus.push_back(ulpdu_of(true, payload, 1));
+  for (const Ulpdu& ulpdu : ulpdus) add(framing, ulpdu);
+  framing.flush(stream);
+  EXPECT_EQ(stream.outgoing, stream_of(ulpdus));
+  std::size_t begin = 0, in_write = 0, write = 0;
+  for (const Ulpdu& ulpdu : ulpdus) {
+    mpa::Fpdu fpdu{ulpdu.header};
+    fpdu.ulpdu.insert(fpdu.ulpdu.end(), ulpdu.payload.begin(), ulpdu.payload.end());
+    const std::size_t octets = fpdu.size(GetParam().framing, begin);
+    ASSERT_LE(in_write % segment + octets, segment) << "FPDU at " << begin;
+    begin += octets, in_write += octets;
+    if (begin == stream.write_ends.at(write)) ++write, in_write = 0;
+  }
+  EXPECT_EQ(write, stream.writes) << "a write ends within an FPDU";
+  if (!GetParam().framing.markers) {
+    EXPECT_EQ(stream.writes, 3u);
   }
 }
 

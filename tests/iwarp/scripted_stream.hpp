@@ -15,6 +15,7 @@ class ScriptedStream final : public streams::Stream {
   std::size_t room = SIZE_MAX;   // octets that it still takes
   std::size_t limit = SIZE_MAX;  // number of the first octet that has not arrived yet
   std::size_t reads = 0, writes = 0;
+  std::vector<std::size_t> write_ends;  // octets of `outgoing` behind each
   bool shut = false;
 
   [[nodiscard]] bool is_read() const { return read_ == std::min(limit, incoming.size()); }
@@ -32,6 +33,7 @@ class ScriptedStream final : public streams::Stream {
       taken += here;
       if (here < piece.size()) break;
     }
+    write_ends.push_back(outgoing.size());
     return taken;
   }
   streams::ReadResult read(std::span<const wire::MutableBytes> pieces) override {

@@ -65,6 +65,34 @@ TEST(AdoptTest, stream_is_as_an_accepted_one) {
   });
 }
 
+// How much a segment takes is known as long as there is a stream; writes that end segments change nothing that arrives.
+TEST(SegmentTest, octets_are_known_while_there_is_a_stream) {
+  SocketWorld<false> world;
+  Hearer client;
+  const auto listening = drivers::listening_socket({world.listen_ip, 0});
+  ASSERT_TRUE(listening);
+  world.inside(
+      [&] { client.stream = world.streams.connect(*drivers::local_address_of(listening->number()), {}, client); });
+  ASSERT_TRUE(world.run_until([&] { return client.connects == 1; }));
+  const Descriptor accepted(::accept(listening->number(), nullptr, nullptr));
+  world.inside([&] {
+    const auto octets = client.stream->segment_octets();
+    ASSERT_TRUE(octets);
+    EXPECT_GE(*octets, 536U);  // RFC 9293 3.7.1
+    EXPECT_LE(*octets, 65'535U);
+    client.stream->separate_writes();
+    const std::vector<std::uint8_t> written(100, 7);
+    std::vector<wire::Bytes> pieces(100, wire::Bytes(written).first(1));  // more than one system call takes
+    EXPECT_EQ(client.stream->write(pieces), pieces.size());
+    EXPECT_EQ(client.stream->write(wire::Bytes(written)), written.size());
+    std::array<std::uint8_t, 200> room{};
+    EXPECT_EQ(::recv(accepted.number(), room.data(), room.size(), MSG_WAITALL), 200);
+    EXPECT_TRUE(std::all_of(room.begin(), room.end(), [](std::uint8_t octet) { return octet == 7; }));
+    client.stream->reset();
+    EXPECT_FALSE(client.stream->segment_octets());
+  });
+}
+
 /// A page that the kernel may access so, and no other way.
 class Page {
  public:
