@@ -7,11 +7,11 @@
 
 namespace iwarp {
 
-class IftListener final : public StartupPort {
+class IftListener final : public StreamStartupPort {
  public:
   /// `options` for each start-up: with a VTag of its own, drawn at random (IFT 4.2).
   IftListener(const Services& services, StartupPortUser& user, std::function<IftOptions()> options, std::size_t backlog)
-      : StartupPort(services, user, backlog), options_(std::move(options)) {}
+      : StreamStartupPort(services, user, backlog), options_(std::move(options)) {}
 
  private:
   std::unique_ptr<PassiveStartup> begin(PassiveStartupOwner& owner, std::unique_ptr<streams::Stream> stream) override {

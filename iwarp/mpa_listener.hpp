@@ -5,10 +5,10 @@
 
 namespace iwarp {
 
-class MpaListener final : public StartupPort {
+class MpaListener final : public StreamStartupPort {
  public:
   MpaListener(const Services& services, StartupPortUser& user, const MpaOptions& options, std::size_t backlog)
-      : StartupPort(services, user, backlog), options_(options) {}
+      : StreamStartupPort(services, user, backlog), options_(options) {}
 
  private:
   std::unique_ptr<PassiveStartup> begin(PassiveStartupOwner& owner, std::unique_ptr<streams::Stream> stream) override {

@@ -10,13 +10,6 @@ std::size_t count(const Startups& startups, Predicate holds) {
 }
 }  // namespace
 
-std::optional<streams::Reason> StartupPort::listen(const streams::Address& at) {
-  auto listener = services_.streams.listen(at, *this);
-  if (!listener) return listener.error();
-  listener_ = std::move(*listener);
-  return std::nullopt;
-}
-
 std::size_t StartupPort::half_open() const {
   return count(startups_, [](const auto& one) { return one->is_half_open(); });
 }
@@ -30,19 +23,29 @@ bool StartupPort::is_consistent() const {
          std::all_of(startups_.begin(), startups_.end(), [](const auto& one) { return one->is_consistent(); });
 }
 
-void StartupPort::accepted(std::unique_ptr<streams::Stream> stream) {
-  if (half_open() >= services_.config.half_open) {
-    const auto oldest =
-        std::find_if(startups_.begin(), startups_.end(), [](const auto& one) { return one->is_half_open(); });
-    ++services_.counters.half_open_dropped;
-    (*oldest)->make_place();
-  }
-  PassiveStartupOwner& owner = *this;
-  startups_.push_back(begin(owner, std::move(stream)));
+void StartupPort::make_place() {
+  if (half_open() < services_.config.half_open) return;
+  const auto oldest =
+      std::find_if(startups_.begin(), startups_.end(), [](const auto& one) { return one->is_half_open(); });
+  ++services_.counters.half_open_dropped;
+  (*oldest)->make_place();
 }
 
 void StartupPort::sweep() {
   std::erase_if(startups_, [](const auto& one) { return one->is_over(); });
+}
+
+std::optional<streams::Reason> StreamStartupPort::listen(const streams::Address& at) {
+  auto listener = services_.streams.listen(at, *this);
+  if (!listener) return listener.error();
+  listener_ = std::move(*listener);
+  return std::nullopt;
+}
+
+void StreamStartupPort::accepted(std::unique_ptr<streams::Stream> stream) {
+  make_place();
+  PassiveStartupOwner& owner = *this;
+  add(begin(owner, std::move(stream)));
 }
 
 }  // namespace iwarp

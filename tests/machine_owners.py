@@ -38,7 +38,7 @@ FEEDERS = {("MessageSender", "Message"): {"feed"}, ("Registration",): {"request"
 
 
 # Machines whose owner is still to come.
-OWNERLESS = {"sctp_session"}
+OWNERLESS = set()
 
 
 class Owner(NamedTuple):

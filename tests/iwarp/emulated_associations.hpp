@@ -1,0 +1,179 @@
+// SCTP associations between the hosts of a scheduler: messages in any order, with a limit of what is under way.
+#pragma once
+#include <algorithm>
+#include <list>
+#include <map>
+#include <random>
+
+#include "iwarp/sctp_association.hpp"
+#include "runtime/scheduler.hpp"
+
+namespace iwarp::testing {
+
+class EmulatedAssociations;
+
+/// What the network does.
+struct AssociationRules {
+  std::uint16_t streams = 8;
+  std::size_t max_message = 1440;
+  std::size_t messages_under_way = 1000;  // in each direction; more are not taken
+  std::uint64_t seed = 0;                 // 0: in order; else in an order that it draws
+  bool silent = false;                    // nothing is acknowledged
+};
+
+class EmulatedAssociation final : public Association {
+ public:
+  EmulatedAssociation(EmulatedAssociations& all, const streams::Address& local, const streams::Address& remote);
+  ~EmulatedAssociation() override;
+  void set_user(AssociationUser& user) override { user_ = &user; }
+  [[nodiscard]] streams::Address local() const override { return local_; }
+  [[nodiscard]] streams::Address remote() const override { return remote_; }
+  [[nodiscard]] std::uint16_t stream_count() const override;
+  [[nodiscard]] std::size_t max_message() const override;
+  bool send(std::uint16_t stream, std::uint32_t protocol, wire::Bytes octets) override;
+  void ask_acknowledged() override;
+
+ private:
+  friend class EmulatedAssociations;
+  struct Message {
+    std::uint16_t stream;
+    std::uint32_t protocol;
+    std::vector<std::uint8_t> octets;
+  };
+  void deliver();
+  void acknowledge();
+  void lose(streams::Reason reason);
+  EmulatedAssociations& all_;
+  const streams::Address local_, remote_;
+  AssociationUser* user_ = nullptr;
+  EmulatedAssociation* other_ = nullptr;  // nullptr: gone
+  std::vector<Message> under_way_;
+  bool asks_ = false, refused_ = false, is_new_ = false;
+  runtime::Timer<EmulatedAssociation, &EmulatedAssociation::deliver> deliver_{*this};
+  runtime::Timer<EmulatedAssociation, &EmulatedAssociation::acknowledge> acknowledge_{*this};
+};
+
+class EmulatedAssociations final : public Associations {
+ public:
+  explicit EmulatedAssociations(runtime::Scheduler& scheduler) : scheduler_(scheduler) {}
+  AssociationRules rules;
+  std::size_t begun = 0;  // associations, at either end
+  std::size_t alive = 0;  // ends of associations
+
+  std::unique_ptr<Association> connect(const streams::Address& to, const streams::Address& from,
+                                       AssociationUser& user) override {
+    auto made = std::make_unique<EmulatedAssociation>(*this, streams::Address{from.ip, ++last_port_}, to);
+    made->user_ = &user;
+    connecting_.push_back(made.get());
+    scheduler_.schedule_after(connect_, delay);
+    return made;
+  }
+  boost::system::result<std::unique_ptr<AssociationListener>, streams::Reason> listen(
+      const streams::Address& at, AssociationListenerUser& user) override {
+    if (!listeners_.emplace(at, &user).second) return streams::Reason::address_in_use;
+    return std::make_unique<Listener>(*this, at);
+  }
+  /// Each association breaks.
+  void break_all() {
+    for (EmulatedAssociation* const one : std::vector(ends_.begin(), ends_.end()))
+      if (std::find(ends_.begin(), ends_.end(), one) != ends_.end()) one->lose(streams::Reason::reset);
+  }
+  static constexpr runtime::TimeNs delay = 50 * runtime::microsecond;
+
+ private:
+  friend class EmulatedAssociation;
+  class Listener final : public AssociationListener {
+   public:
+    Listener(EmulatedAssociations& all, const streams::Address& at) : all_(all), at_(at) {}
+    ~Listener() override { all_.listeners_.erase(at_); }
+    [[nodiscard]] streams::Address address() const override { return at_; }
+
+   private:
+    EmulatedAssociations& all_;
+    const streams::Address at_;
+  };
+  void set_up() {
+    for (EmulatedAssociation* const one : std::exchange(connecting_, {})) {
+      const auto listener = listeners_.find(one->remote());
+      if (listener == listeners_.end()) {
+        one->lose(streams::Reason::refused);
+        continue;
+      }
+      auto accepted = std::make_unique<EmulatedAssociation>(*this, one->remote(), one->local());
+      accepted->other_ = one;
+      one->other_ = accepted.get();
+      ++begun;
+      listener->second->accepted(std::move(accepted));
+      one->user_->associated();
+    }
+  }
+  runtime::Scheduler& scheduler_;
+  std::uint16_t last_port_ = 50'000;
+  std::map<streams::Address, AssociationListenerUser*> listeners_;
+  std::vector<EmulatedAssociation*> connecting_;
+  std::list<EmulatedAssociation*> ends_;
+  runtime::Timer<EmulatedAssociations, &EmulatedAssociations::set_up> connect_{*this};
+};
+
+inline EmulatedAssociation::EmulatedAssociation(EmulatedAssociations& all, const streams::Address& local,
+                                                const streams::Address& remote)
+    : all_(all), local_(local), remote_(remote) {
+  all.ends_.push_back(this);
+  ++all.alive;
+}
+
+/// What was sent still arrives.
+inline EmulatedAssociation::~EmulatedAssociation() {
+  std::erase(all_.connecting_, this);
+  all_.ends_.remove(this);
+  --all_.alive;
+  if (other_ == nullptr) return;
+  while (other_ != nullptr && !under_way_.empty()) deliver();
+  if (EmulatedAssociation* const other = std::exchange(other_, nullptr)) {
+    other->other_ = nullptr;
+    other->lose(streams::Reason::reset);
+  }
+}
+
+inline std::uint16_t EmulatedAssociation::stream_count() const { return all_.rules.streams; }
+inline std::size_t EmulatedAssociation::max_message() const { return all_.rules.max_message; }
+
+inline bool EmulatedAssociation::send(std::uint16_t stream, std::uint32_t protocol, wire::Bytes octets) {
+  if (under_way_.size() >= all_.rules.messages_under_way) return false;
+  under_way_.push_back({stream, protocol, {octets.begin(), octets.end()}});
+  if (!deliver_.pending()) all_.scheduler_.schedule_after(deliver_, EmulatedAssociations::delay);
+  return true;
+}
+
+/// All that is under way.
+inline void EmulatedAssociation::deliver() {
+  std::vector<Message> messages = std::exchange(under_way_, {});
+  if (all_.rules.seed != 0) {
+    std::mt19937_64 chance(all_.rules.seed++);
+    std::shuffle(messages.begin(), messages.end(), chance);
+  }
+  for (const Message& one : messages) {
+    if (other_ == nullptr || other_->user_ == nullptr) return;
+    other_->user_->message_received(one.stream, one.protocol, one.octets);
+  }
+  if (user_ != nullptr) user_->room_again();
+  if (asks_ && !all_.rules.silent) all_.scheduler_.schedule_after(acknowledge_, EmulatedAssociations::delay);
+}
+
+inline void EmulatedAssociation::ask_acknowledged() {
+  asks_ = true;
+  if (under_way_.empty() && !all_.rules.silent)
+    all_.scheduler_.schedule_after(acknowledge_, EmulatedAssociations::delay);
+}
+
+inline void EmulatedAssociation::acknowledge() {
+  if (!under_way_.empty()) return;
+  asks_ = false;
+  if (user_ != nullptr) user_->acknowledged();
+}
+
+inline void EmulatedAssociation::lose(streams::Reason reason) {
+  if (AssociationUser* const user = std::exchange(user_, nullptr)) user->association_lost(reason);
+}
+
+}  // namespace iwarp::testing
