@@ -39,7 +39,7 @@ class SctpFraming final : public Framing {
   void add(wire::Bytes header, std::span<const wire::Bytes> payload) override;
   void flush(streams::Stream&) override {}
   /// There are none: the start-up's chunks are the session's own.
-  void keep_first(std::vector<std::uint8_t>) override {}
+  void keep_first(wire::Bytes) override {}
   void write_kept(streams::Stream&) override { channel_.send_kept(); }
   [[nodiscard]] bool is_blocked() const override { return channel_.is_blocked(); }
   Progress read(streams::Stream& stream) override;
