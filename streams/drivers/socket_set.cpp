@@ -173,14 +173,15 @@ void SocketSet::stop_watching() {
   ++watch_;  // one that has waited for the core meanwhile comes too late
 }
 
+// Where there is no memory for it, it has not begun: the next that is asked begins anew.
 void SocketSet::check_later() {
-  checks_ = true;
   timer_.expires_after(tick);
   timer_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
     if (error) return;
     const runtime::CoreSection section(self->guard_);
     self->check();
   });
+  checks_ = true;
 }
 
 void SocketSet::check() {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,13 +48,17 @@ class ScriptedSleeps final : public Runtime {
 class SocketInput final : public runtime::Input {
  public:
   explicit SocketInput(int descriptor) : descriptor_(descriptor) {}
+  bool fails = false;
   std::string calls;  // "+", "-": set_watched(), "r": read_now(), "w": wait_for_input()
 
  private:
   bool read_now() override { return calls += 'r', true; }
   void wait_for_input() override { calls += 'w'; }
   [[nodiscard]] int descriptor() const override { return descriptor_; }
-  void set_watched(bool watched) override { calls += watched ? '+' : '-'; }
+  void set_watched(bool watched) override {
+    calls += watched ? '+' : '-';
+    if (!watched && fails) throw std::bad_alloc();
+  }
   const int descriptor_;
 };
 
@@ -144,4 +149,21 @@ TEST_F(InputWait, call_is_woken_when_the_inputs_change) {
   };
   EXPECT_TRUE(wait_for(2));
   EXPECT_EQ(runtime.interrupts, 2);
+}
+
+// An input that finds no memory to be watched by the library's thread keeps no other from it, nor the next call from
+// sleeping there.
+TEST_F(InputWait, input_that_fails_keeps_no_other_from_being_watched) {
+  int failures = 0;
+  engine.set_failure_handler([&] { ++failures; });
+  add(sockets);
+  add(others);
+  sockets.fails = true;
+  const Engine::Sleeper sleeper(engine);
+  EXPECT_TRUE(wait_for(1));
+  EXPECT_EQ(failures, 1);
+  EXPECT_EQ(sockets.calls, "+-rw");
+  EXPECT_EQ(others.calls, "+-rw");
+  EXPECT_TRUE(wait_for(2));
+  EXPECT_EQ(runtime.sleeps, "aa");
 }

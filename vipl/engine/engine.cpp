@@ -352,19 +352,29 @@ bool Engine::begin_watch(std::array<int, most_watched>& descriptors, std::size_t
   return fits;
 }
 
-// Who has begun to sleep meanwhile sees that nobody watches, or is seen.
+template <class Work>
+void Engine::try_each_input(Work work) {
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    try {
+      work(*inputs_[i]);
+    } catch (const std::exception&) {
+      if (failed_) failed_();
+    }
+  }
+}
+
+// Who has begun to sleep meanwhile sees that nobody watches, or is seen. What fails for one input keeps no other from
+// being watched.
 void Engine::end_watch() {
   enter();
+  try_each_input([](runtime::Input& input) { input.set_watched(false); });
   try {
-    for (runtime::Input* const input : inputs_) input->set_watched(false);
     static_cast<void>(read_inputs());
-    watched_.store(false);
-    if (sleepers_.load() != 0)
-      for (runtime::Input* const input : inputs_) input->wait_for_input();
   } catch (const std::exception&) {
-    watched_.store(false);
     if (failed_) failed_();
   }
+  watched_.store(false);
+  if (sleepers_.load() != 0) try_each_input([](runtime::Input& input) { input.wait_for_input(); });
   leave();
 }
 

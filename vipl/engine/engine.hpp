@@ -180,6 +180,8 @@ class Engine final : public runtime::CoreGuard {
   bool wait_beside(EventCount& point, std::uint32_t key, TimeNs deadline);
   bool begin_watch(std::array<int, most_watched>& descriptors, std::size_t& count);
   void end_watch();
+  template <class Work>
+  void try_each_input(Work work);
   bool look_for_input(const EventCount& point, std::uint32_t key, TimeNs deadline);
   // The holder of the lock may access consumers' memory until it releases it.
   bool try_begin();
