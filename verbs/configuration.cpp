@@ -19,7 +19,8 @@ const std::vector<std::string_view> terms_keys{"framing",          "crc",       
                                                "await_first_fpdu", "refused_retry", "immediate_data"};
 
 Framing read_framing(const Tree& tree, std::string_view key) {
-  static constexpr settings::Choice<Framing> framings[] = {{"mpa", Framing::mpa}, {"ift", Framing::ift}};
+  static constexpr settings::Choice<Framing> framings[] = {
+      {"mpa", Framing::mpa}, {"ift", Framing::ift}, {"sctp", Framing::sctp}};
   return settings::read_choice(tree, key, framings);
 }
 
@@ -34,9 +35,9 @@ void read_terms(const MapReader& map, Terms& terms) {
                runtime::second);
   map.optional("await_first_fpdu", terms.await_first_fpdu, settings::read_bool);
   map.optional("refused_retry", terms.refused_retry, settings::read_duration, runtime::TimeNs{0}, longest);
-  if (terms.framing == Framing::ift && terms.markers)
+  if (terms.framing != Framing::mpa && terms.markers)
     settings::fail_expected(*map.find(map.find("markers") != nullptr ? "markers" : "framing"), "markers",
-                            "no markers with framing ift (MPA alone has them)");
+                            "no markers with framing ift or sctp (MPA alone has them)");
 }
 
 Rule read_rule(const Tree& tree, std::size_t position, const Terms& terms) {

@@ -9,15 +9,16 @@
 
 namespace verbs {
 
-/// What carries DDP over TCP. Nothing negotiates it: both ends of a port have the same (IFT 4, ruling W-8).
-enum class Framing : std::uint8_t { mpa, ift };
+/// What carries DDP, over TCP or, of sctp, in SCTP. Nothing negotiates it: both ends of a port have the same (IFT 4,
+/// ruling W-8).
+enum class Framing : std::uint8_t { mpa, ift, sctp };
 
 /// How connections are set up.
 struct Terms {
   Framing framing = Framing::mpa;
-  bool crc = true;                       // of MPA one end is enough (ruling M-2); of IFT both say the same (I-7)
-  bool markers = false;                  // in what this end receives (ruling M-1); MPA alone has them (I-11)
-  std::uint8_t revision = 2;             // of MPA, in requests of this end: 1 or 2
+  bool crc = true;            // of MPA one end is enough (ruling M-2); of IFT both say the same (I-7); SCTP has its own
+  bool markers = false;       // in what this end receives (ruling M-1); MPA alone has them (I-11)
+  std::uint8_t revision = 2;  // in requests of this end: 1 or 2; of SCTP 2 is the enhanced one (RFC 6581 7)
   bool immediate_data = false;           // of RFC 7306: the other end has it, too (ruling M-10)
   bool peer_to_peer = true;              // requests offer an RTR indication, a zero-length RDMA Write (ruling M-4)
   runtime::TimeNs first_fpdu_delay = 0;  // of the program's first one, at the end that asks: siw may miss it (M-5);

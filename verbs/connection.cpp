@@ -1,6 +1,7 @@
 #include "verbs/connection.hpp"
 
 #include "iwarp/mpa_initiator.hpp"
+#include "iwarp/sctp_startup.hpp"
 #include "verbs/framings.hpp"
 #include "verbs/queue_pair.hpp"
 
@@ -40,6 +41,7 @@ void Connection::attempt() {
   switch (request_.terms.framing) {
     case Framing::mpa: return attempt_over_mpa();
     case Framing::ift: return attempt_over_ift();
+    case Framing::sctp: return attempt_over_sctp();
   }
 }
 
@@ -68,13 +70,27 @@ void Connection::attempt_over_ift() {
   made.connect(request_.to, request_.from, stream_, own);
 }
 
+void Connection::attempt_over_sctp() {
+  iwarp::SctpPeers* const peers = device_.process().sctp_peers();
+  if (peers == nullptr) return startup_failed(Failure::NotReachable, {});
+  iwarp::StartupListener& own = *this;
+  iwarp::SctpRequest wanted{.to = request_.to,
+                            .from = request_.from,
+                            .private_data = request_.private_data,
+                            .enhanced = request_.terms.revision == 2};
+  auto initiator = std::make_unique<iwarp::SctpInitiator>(device_.services(), *peers, own, stream_, std::move(wanted));
+  iwarp::SctpInitiator& made = *initiator;
+  asking_ = std::move(initiator);
+  made.start();
+}
+
 bool Connection::tries_again(Failure failure) {
   if (asking_ == nullptr || last_attempt_ || !stream_.is_idle()) return false;
   if (failure == Failure::Invalid) retry_until_ = 0;  // perhaps a reply of revision 1
   const streams::Reason reason = asking_->stream_failure().value_or(streams::Reason::refused);
   const bool refused = reason == streams::Reason::refused || reason == streams::Reason::reset;
-  if (failure != Failure::Invalid && failure != Failure::PeerClosed && !(failure == Failure::NotReachable && refused))
-    return false;
+  const bool closed = failure == Failure::PeerClosed || failure == Failure::NotAdmitted;
+  if (failure != Failure::Invalid && !closed && !(failure == Failure::NotReachable && refused)) return false;
   device_.services().scheduler.schedule_after(attempt_, retry_interval);
   return true;
 }

@@ -62,6 +62,7 @@ class Connection final : private iwarp::StreamListener, private iwarp::StartupLi
   void attempt();
   void attempt_over_mpa();
   void attempt_over_ift();
+  void attempt_over_sctp();
   [[nodiscard]] bool tries_again(machines::iwarp::Failure failure);
   void over() { device_.process().let_go(this); }
   void close();

@@ -4,6 +4,7 @@
 
 #include "iwarp/ift_listener.hpp"
 #include "iwarp/mpa_listener.hpp"
+#include "iwarp/sctp_startup.hpp"
 #include "verbs/framings.hpp"
 
 namespace verbs {
@@ -38,11 +39,16 @@ std::unique_ptr<iwarp::StartupPort> PortListener::make_port(const Terms& terms, 
     case Framing::ift:
       return std::make_unique<iwarp::IftListener>(
           services_, own, [terms] { return ift_options_of(terms); }, backlog);
+    case Framing::sctp:
+      if (iwarp::SctpPeers* const peers = process_.sctp_peers())
+        return std::make_unique<iwarp::SctpListener>(services_, *peers, own, backlog);
+      break;
   }
   return nullptr;
 }
 
 int PortListener::listen(const streams::Address& at) {
+  if (port_ == nullptr) return EPROTONOSUPPORT;
   const auto reason = port_->listen(at);
   return reason ? errno_of(*reason) : 0;
 }

@@ -44,6 +44,7 @@ class PortListener final : private iwarp::StartupPortUser {
  private:
   void offered(iwarp::PassiveStartup& startup, const iwarp::PeerOffer& offer) override;
   void offer_withdrawn(iwarp::PassiveStartup& startup) override;
+  /// nullptr: this build has no SCTP.
   [[nodiscard]] std::unique_ptr<iwarp::StartupPort> make_port(const Terms& terms, std::size_t backlog);
   void refuse();
   void look();

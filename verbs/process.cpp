@@ -3,8 +3,15 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <mutex>
 #include <new>
+
+#ifdef FCVI_HAS_SCTP
+#include "iwarp/drivers/sctp_transport.hpp"
+#else
+class iwarp::drivers::SctpTransport {};
+#endif
 
 namespace verbs {
 namespace {
@@ -39,11 +46,45 @@ void Process::go_on_in_parent() {
 
 void Process::go_on_in_child() {
   if (Process* const one = process.exchange(nullptr)) {
-    one->host_.abandon_in_child();
+    one->abandon_in_child();
     one->host_.leave();
   }
   making.unlock();
 }
+
+// --- SCTP ----------------------------------------------------------------------------------------------------------
+
+Process::Process() = default;
+
+#ifdef FCVI_HAS_SCTP
+
+iwarp::SctpPeers* Process::sctp_peers() {
+  if (sctp_ == nullptr) {
+    static const int registered = std::atexit(end_in_order);  // the system does not go on for a process that ends
+    if (registered != 0) throw std::bad_alloc();
+    sctp_ = std::make_unique<iwarp::drivers::SctpTransport>(host_, configuration_.startup);
+  }
+  return &sctp_->peers();
+}
+
+void Process::end_in_order() {
+  Process* const one = process.load();
+  if (one != nullptr && one->sctp_ != nullptr) one->sctp_->finish();
+}
+
+void Process::abandon_in_child() {
+  if (sctp_ != nullptr) sctp_->abandon_in_child();
+  host_.abandon_in_child();
+}
+
+#else
+
+iwarp::SctpPeers* Process::sctp_peers() { return nullptr; }
+void Process::abandon_in_child() { host_.abandon_in_child(); }
+
+#endif
+
+// --- queue pairs ---------------------------------------------------------------------------------------------------
 
 std::uint32_t Process::add(QueuePair& queue_pair) {
   do last_number_ = last_number_ == last_queue_pair ? 1 : last_number_ + 1;

@@ -5,7 +5,12 @@
 #include <vector>
 
 #include "iwarp/drivers/host.hpp"
+#include "iwarp/sctp_peers.hpp"
 #include "verbs/configuration.hpp"
+
+namespace iwarp::drivers {
+class SctpTransport;
+}
 
 #pragma GCC visibility push(default)  // for both libraries
 namespace verbs {
@@ -22,6 +27,8 @@ class Process {
   [[nodiscard]] iwarp::drivers::Host& host() { return host_; }
   [[nodiscard]] const Configuration& configuration() const { return configuration_; }
   // --- inside
+  /// Made when it is first asked for. nullptr: this build has no SCTP.
+  [[nodiscard]] iwarp::SctpPeers* sctp_peers();
   /// All that were made (device.hpp).
   [[nodiscard]] std::vector<std::shared_ptr<Device>>& devices() { return devices_; }
   /// Connections and listeners outlive what the program has of them, until they let go themselves.
@@ -34,13 +41,16 @@ class Process {
   [[nodiscard]] iwarp::ProtectionDomain next_domain() { return {++last_domain_}; }
 
  private:
-  Process() = default;
+  Process();
+  void abandon_in_child();
+  static void end_in_order();
   static void prepare_fork();
   static void go_on_in_parent();
   static void go_on_in_child();
 
   const Configuration configuration_ = configuration_of_environment();
   iwarp::drivers::Host host_{iwarp::drivers::Host::Progress::own_thread};
+  std::unique_ptr<iwarp::drivers::SctpTransport> sctp_;
   std::vector<std::shared_ptr<Device>> devices_;
   std::unordered_map<const void*, std::shared_ptr<void>> kept_;
   std::unordered_map<std::uint32_t, QueuePair*> queue_pairs_;

@@ -76,12 +76,17 @@ void Host::release() {
   pthread_setcancelstate(state, nullptr);
 }
 
-bool Host::poll() {
+bool Host::try_enter() {
   int state = 0;
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
   if (!lock_.try_lock()) return pthread_setcancelstate(state, nullptr), false;
   cancel_state_ = state;
   settle();
+  return true;
+}
+
+bool Host::poll() {
+  if (!try_enter()) return false;
   bool found = false;
   for (std::size_t i = 0; i < inputs_.size(); ++i) found |= inputs_[i]->read_now();
   leave();

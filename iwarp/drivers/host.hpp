@@ -33,6 +33,8 @@ class Host final : public runtime::CoreGuard {
   // --- any thread, outside
   void enter() override;
   void leave() override;
+  /// False: another thread is inside.
+  [[nodiscard]] bool try_enter();
   /// For a program that polls: reads the sockets and does what is due. False: nothing came, or another thread is
   /// inside.
   bool poll();

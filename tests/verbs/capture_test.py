@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What verbs programs send, as Wireshark's MPA, DDP and RDMAP dissectors read it, and over IFT with our plugin in front of the
-latter two: well formed, each CRC right, as many FPDUs or frames as the program makes.
+"""What verbs programs send, as Wireshark's MPA, DDP and RDMAP dissectors read it, over IFT with our plugin in front of the
+latter two, and over SCTP its own: well formed, each CRC right, as many FPDUs, frames or chunks as the program makes.
 
 usage: capture_test.py IWARP_RUN IFT_PLUGIN [CASE...]        exit status 77: skipped, the reason is printed
 """
@@ -19,12 +19,12 @@ WRONG = "_ws.malformed || iwarp_mpa.bad_length || iwarp_ddp.rsvd != 0"
 
 
 class Capture:
-    """The TCP segments of a port of the loopback interface."""
+    """The TCP segments, or UDP packets, of a port of the loopback interface."""
 
-    def __init__(self, port):
+    def __init__(self, port, protocol="tcp"):
         self.folder = tempfile.TemporaryDirectory(prefix="iwarp-capture-")
         self.file = Path(self.folder.name, "tcp.pcap")
-        words = ["tcpdump", "-i", "lo", "--immediate-mode", "-U", "-B", "65536", "-w", self.file, "tcp", "port", str(port)]
+        words = ["tcpdump", "-i", "lo", "--immediate-mode", "-U", "-B", "65536", "-w", self.file, protocol, "port", str(port)]
         self.process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
         self.begun = any("listening on" in line for line in self.process.stderr)  # it says no more, or ends
 
@@ -39,8 +39,8 @@ class Capture:
         return subprocess.run(words, capture_output=True, text=True, check=True, timeout=programs.PATIENCE_S).stdout
 
 
-def capture_or_skip(port):
-    capture = Capture(port)
+def capture_or_skip(port, protocol="tcp"):
+    capture = Capture(port, protocol)
     if capture.begun:
         return capture
     raise unittest.SkipTest("tcpdump may not capture on lo (root, or CAP_NET_RAW)")
@@ -81,6 +81,33 @@ class Captures(unittest.TestCase):
             config.flush()
             counted = self.captured(["rping", "-s", *common], ["rping", "-c", *common], port, config.name)
         self.assertEqual(counted, 7 * pings)  # no RTR indication
+
+    def test_rping_over_sctp(self):
+        port, pings = programs.free_port(), 20
+        common = ["-a", HOST, "-p", port, "-C", pings]
+        capture = capture_or_skip(port, "udp")
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as config:
+            config.write("framing: sctp\n")
+            config.flush()
+            try:
+                ends = programs.pair(IWARP_RUN, port, ["rping", "-s", *common], ["rping", "-c", *common], config.name, config.name)
+            finally:
+                capture.end()
+        self.addCleanup(capture.folder.cleanup)
+        self.assertEqual([status for status, _ in ends], [0, 0], ends)
+        sctp = ["-d", f"udp.port=={port},sctp", "-o", "sctp.checksum:CRC 32c"]
+        self.assertEqual(capture.read(*sctp, "-Y", "_ws.malformed || sctp.checksum.status != 1 || sctp.data_u_bit == 0"), "")
+        self.assertEqual(capture.read(*sctp, "-Y", "sctp", "-T", "fields", "-e", "sctp.adaptation_layer_indication").split(),
+                         ["0x00000001"] * 2)  # DDP's, of INIT and INIT-ACK (RFC 5043 5.1)
+        chunks = set()  # those that are sent again count once
+        for line in capture.read(*sctp, "-Y", "sctp.data_tsn_raw", "-T", "fields", "-e", "sctp.srcport", "-e", "sctp.data_tsn_raw", "-e",
+                                 "sctp.data_payload_proto_id").splitlines():
+            sender, numbers, protocols = line.split("\t")
+            chunks |= {(sender, *pair) for pair in zip(numbers.split(","), protocols.split(","))}
+        of_protocol = [protocol for _, _, protocol in chunks]
+        self.assertEqual(of_protocol.count("16"), 7 * pings)  # segments; no RTR indication
+        self.assertGreaterEqual(of_protocol.count("17"), 3)  # Enhanced Initiate, Enhanced Accept, a Terminate, or both ends'
+        self.assertEqual(len(of_protocol), of_protocol.count("16") + of_protocol.count("17"))
 
     def test_latency_of_sends(self):
         port, sends = programs.free_port(), 100

@@ -49,12 +49,17 @@ TEST(Configuration, chooses_the_framing_by_port) {
   EXPECT_EQ(read->terms_for({}, 5).framing, Framing::ift);
   EXPECT_FALSE(read->terms_for({}, 5).crc);
   EXPECT_EQ(read->terms_for({}, 6).framing, Framing::mpa);
+  const auto sctp = parse_configuration("framing: sctp\nrules:\n  - {port: 5, framing: mpa}\n", "x");
+  ASSERT_TRUE(sctp) << sctp.error().message;
+  EXPECT_EQ(sctp->terms_for({}, 6).framing, Framing::sctp);
+  EXPECT_EQ(sctp->terms_for({}, 5).framing, Framing::mpa);
 }
 
 TEST(Configuration, tells_what_is_wrong_and_where) {
   for (const std::string text :
        {"revision: 3\n", "crc: maybe\n", "unknown: 1\n", "rules: [{port: 0}]\n", "reads: 256\n", "framing: tcp\n",
-        "{framing: ift, markers: true}\n", "{markers: true, rules: [{port: 5, framing: ift}]}\n"}) {
+        "{framing: ift, markers: true}\n", "{framing: sctp, markers: true}\n",
+        "{markers: true, rules: [{port: 5, framing: ift}]}\n"}) {
     const auto read = parse_configuration(text, "file.yaml");
     ASSERT_FALSE(read) << text;
     EXPECT_NE(read.error().message.find("file.yaml:1"), std::string::npos) << read.error().message;

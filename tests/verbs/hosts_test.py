@@ -14,7 +14,7 @@ import programs
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import tcp_hosts  # noqa: E402  pylint: disable=wrong-import-position
 
-FRAMINGS = {"mpa": "", "mpa with markers": "markers: true\n", "ift": "framing: ift\n"}
+FRAMINGS = {"mpa": "", "mpa with markers": "markers: true\n", "ift": "framing: ift\n", "sctp": "framing: sctp\n"}
 NEAR, FAR = {"IPv4": "10.9.0.1", "IPv6": "fd09::1"}, {"IPv4": "10.9.0.2", "IPv6": "fd09::2"}
 
 

@@ -12,10 +12,16 @@ PATIENCE_S = 120  # ends a test that hangs
 
 
 def free_port():
-    """A TCP port of the host that nobody had just now."""
+    """A TCP port of the host that nobody had just now, nor the UDP port."""
     with socket.socket(socket.AF_INET6, socket.SOCK_STREAM) as one:
         one.bind(("::", 0))
-        return one.getsockname()[1]
+        port = one.getsockname()[1]
+    with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as one:
+        try:
+            one.bind(("::", port))
+        except OSError:
+            return free_port()
+    return port
 
 
 class Run:
@@ -59,13 +65,13 @@ def sockets_of(process):
 
 
 def listens(port, process):
-    """The process listens at the TCP port: other programs of the host may have it just now."""
+    """The process listens at the TCP port, or has the UDP port (SCTP): other programs of the host may have it just now."""
     inodes = set()
-    for name in ("/proc/net/tcp", "/proc/net/tcp6"):
-        with open(name, encoding="ascii") as table:
+    for name, state in (("tcp", "0A"), ("tcp6", "0A"), ("udp", "07"), ("udp6", "07")):
+        with open(f"/proc/net/{name}", encoding="ascii") as table:
             for line in table:
                 words = line.split()
-                if words[3] == "0A" and words[1].endswith(":%04X" % port):
+                if words[3] == state and words[1].endswith(":%04X" % port):
                     inodes.add(words[9])
     return bool(inodes & sockets_of(process))
 

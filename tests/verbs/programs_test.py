@@ -18,6 +18,7 @@ HOST = "127.0.0.1"
 
 
 IFT = "framing: ift\n"
+SCTP = "framing: sctp\n"
 
 
 def config(text):
@@ -82,14 +83,31 @@ class Rping(Programs):
         ift = config(IFT + "crc: false\n")
         self.rping(options=["-S", 60000], server_config=ift, client_config=ift)
 
+    def test_ping_over_sctp(self):
+        sctp = config(SCTP)
+        self.rping(server_config=sctp, client_config=sctp)
+
+    def test_ping_over_sctp_and_ipv6(self):
+        sctp = config(SCTP)
+        self.rping("::1", ["-S", 60000], server_config=sctp, client_config=sctp)
+
+    def test_ping_over_sctp_that_is_not_enhanced(self):
+        self.rping(server_config=config(SCTP), client_config=config(SCTP + "revision: 1\n"))
+
     def test_a_server_that_comes_late(self):
+        self.come_late()
+
+    def test_a_server_that_comes_late_over_sctp(self):
+        self.come_late(SCTP)
+
+    def come_late(self, framing=""):
         self.need("rping")
         port = programs.free_port()
         common = ["-a", HOST, "-p", port, "-C", 1, "-v"]
-        client = programs.Run(IWARP_RUN, "rping", "-c", *common, config=config("refused_retry: 60s\n"))
+        client = programs.Run(IWARP_RUN, "rping", "-c", *common, config=config(framing + "refused_retry: 60s\n"))
         self.addCleanup(client.end)
         programs.time.sleep(0.3)
-        server = programs.Run(IWARP_RUN, "rping", "-s", *common)
+        server = programs.Run(IWARP_RUN, "rping", "-s", *common, config=config(framing))
         self.addCleanup(server.end)
         self.assertEqual(client.wait(), 0, client.text())
         self.assertIn("ping data: rdma-ping-0", client.text())
@@ -116,12 +134,20 @@ class Ids(Programs):
         ift = config(IFT)
         self.ucmatose(server_config=ift, client_config=ift)
 
+    def test_ucmatose_over_sctp(self):
+        sctp = config(SCTP)
+        self.ucmatose(server_config=sctp, client_config=sctp)
+
     def test_rdma_client_and_server(self):
         self.client_and_server()
 
     def test_rdma_client_and_server_over_ift(self):
         ift = config(IFT)
         self.client_and_server(server_config=ift, client_config=ift)
+
+    def test_rdma_client_and_server_over_sctp(self):
+        sctp = config(SCTP)
+        self.client_and_server(server_config=sctp, client_config=sctp)
 
     def test_ends_that_do_not_agree_on_the_framing_refuse(self):
         self.need("rping")
@@ -136,9 +162,11 @@ class Ids(Programs):
 
     def test_a_port_where_nobody_listens_refuses(self):
         self.need("rping")
-        client = programs.Run(IWARP_RUN, "rping", "-c", "-a", HOST, "-p", programs.free_port(), "-C", 1)
-        self.assertNotEqual(client.wait(), 0)
-        self.assertIn("RDMA_CM_EVENT_REJECTED", client.text())
+        for framing in ("", SCTP):
+            with self.subTest(framing=framing):
+                client = programs.Run(IWARP_RUN, "rping", "-c", "-a", HOST, "-p", programs.free_port(), "-C", 1, config=config(framing))
+                self.assertNotEqual(client.wait(), 0)
+                self.assertIn("RDMA_CM_EVENT_REJECTED", client.text())
 
 
 class Devices(Programs):
@@ -215,6 +243,10 @@ class Measurement(Programs):
 
 class MeasurementOverIft(Measurement):
     framing = IFT
+
+
+class MeasurementOverSctp(Measurement):
+    framing = SCTP
 
 
 if __name__ == "__main__":
