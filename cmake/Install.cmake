@@ -1,10 +1,11 @@
-# What `cmake --install` puts where, as six components that are also the Debian packages:
+# What `cmake --install` puts where, as seven components that are also the Debian packages:
 #   runtime      libvipl.so.1, fcvi-fabricd, vitcp-portd, what is read   libvipl1
 #   development  vipl.h, link names, pkg-config, CMake package, man 3    libvipl-dev
 #   tools        the other programs and their pages                      fcvi-tools
 #   mpi          what fcvi-sim loads under mpirun                        fcvi-tools-mpi
 #   simulation   libfcvi-sim.so.0 (its header and link name: development) libfcvi-sim0
 #   python       the module fcvi, for Debian's python3                   python3-fcvi
+#   verbs        iwarp-run, its libraries and its page                   iwarp-run
 # The tree may be moved after it was installed: programs find the library, pkg-config and CMake the prefix, from where
 # they are themselves. Targets and pages that are not there yet are left out.
 include_guard(GLOBAL)
@@ -29,6 +30,14 @@ endforeach()
 foreach(tool IN LISTS FCVI_TOOLS)
   fcvi_install_program(${tool} tools)
 endforeach()
+
+# ---- verbs: libraries with rdma-core's names, where nobody but iwarp-run looks (tools/iwarp_run)
+if(TARGET iwarp-run)
+  fcvi_install_program(iwarp-run verbs)
+  install(TARGETS verbs_engine ibverbs rdmacm
+    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/fcvi/iwarp" COMPONENT verbs NAMELINK_SKIP)
+  install(FILES "${PROJECT_SOURCE_DIR}/verbs/verbs.example.yaml" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT verbs)
+endif()
 
 # ---- the module with MPI: where open.cpp of tools/fcvi_sim/ranks looks
 if(TARGET fcvi_sim_mpi)

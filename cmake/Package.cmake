@@ -1,4 +1,4 @@
-# `cpack -G DEB` in the build folder: libvipl1, libvipl-dev, fcvi-tools, fcvi-tools-mpi, libfcvi-sim0 and python3-fcvi, one for each component of Install.cmake.
+# `cpack -G DEB` in the build folder: libvipl1, libvipl-dev, fcvi-tools, fcvi-tools-mpi, libfcvi-sim0, python3-fcvi and iwarp-run, one for each component of Install.cmake.
 include_guard(GLOBAL)
 
 set(CPACK_PACKAGE_NAME fcvi)
@@ -17,15 +17,16 @@ endif()
 if(TARGET fcvi_sim_mpi)
   list(APPEND CPACK_COMPONENTS_ALL mpi)
 endif()
+if(TARGET iwarp-run)
+  list(APPEND CPACK_COMPONENTS_ALL verbs)
+endif()
 set(CPACK_PRE_BUILD_SCRIPTS "${PROJECT_SOURCE_DIR}/cmake/DebianTree.cmake")
 
 set(CPACK_DEBIAN_PACKAGE_MAINTAINER "fcvi project <fcvi@fcvi.invalid>" CACHE STRING "who answers for the packages")
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${PROJECT_BINARY_DIR}/lib")
-set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
-set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${PROJECT_BINARY_DIR}/lib" "${PROJECT_BINARY_DIR}/lib/iwarp")
 
 # fcvi_debian_package(COMPONENT NAME SECTION DEPENDS SUMMARY TEXT)
 function(fcvi_debian_package component name section depends summary text)
@@ -72,14 +73,26 @@ fcvi_debian_package(python python3-fcvi python "python3 (>= ${FCVI_THIS_PYTHON})
   "Simulated Fibre Channel fabrics for tests, Python module"
   "This package has the module with which tests in Python build fabrics, ports
 and faults, in virtual time, and a plugin for pytest.")
+fcvi_debian_package(verbs iwarp-run net "" "Verbs programs without an RDMA adapter"
+  "This package has iwarp-run, which runs programs that were written for the
+verbs of rdma-core over TCP, as iWARP adapters do, or over SCTP. It needs
+neither an adapter nor a kernel module.")
+set(CPACK_DEBIAN_VERBS_PACKAGE_SUGGESTS "ibverbs-utils, rdmacm-utils, perftest")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS "wireshark | tshark (>= 4.0), fcvi-tools-mpi")
 set(CPACK_DEBIAN_MPI_PACKAGE_RECOMMENDS "openmpi-bin")
 
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-pytest")
 
-# New libraries are found without a reboot.
-file(WRITE "${PROJECT_BINARY_DIR}/triggers" "activate-noawait ldconfig\n")
-set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA "${PROJECT_BINARY_DIR}/triggers")
-set(CPACK_DEBIAN_SIMULATION_PACKAGE_CONTROL_EXTRA "${PROJECT_BINARY_DIR}/triggers")
+# fcvi_library_package(COMPONENT PACKAGE LIBRARY SOVERSION): a new library is found without a reboot, and other packages learn
+# what to depend on. CPack would tell the same of libraries that are nobody else's (iwarp-run's).
+function(fcvi_library_package component package library soversion)
+  string(TOUPPER "${component}" upper)
+  set(folder "${PROJECT_BINARY_DIR}/debian/${package}")
+  file(WRITE "${folder}/triggers" "activate-noawait ldconfig\n")
+  file(WRITE "${folder}/shlibs" "${library} ${soversion} ${package} (>= ${PROJECT_VERSION})\n")
+  set(CPACK_DEBIAN_${upper}_PACKAGE_CONTROL_EXTRA "${folder}/triggers;${folder}/shlibs" PARENT_SCOPE)
+endfunction()
+fcvi_library_package(runtime libvipl1 libvipl 1)
+fcvi_library_package(simulation libfcvi-sim0 libfcvi-sim 0)
 
 include(CPack)

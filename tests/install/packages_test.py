@@ -16,6 +16,7 @@ from pathlib import Path
 BUILD = Path(sys.argv.pop(1))
 SKIPPED = 77
 HAS_PYTHON = bool(list((BUILD / "python/fcvi").glob("_fcvi*.so")))
+HAS_VERBS = (BUILD / "bin/iwarp-run").exists()
 HAS_MPI = (BUILD / "lib/fcvi/fcvi-sim-mpi.so").exists()
 # What the programs of CPack and our choices bring about, with the reason why it stays.
 TOLERATED = {
@@ -46,7 +47,8 @@ class Packages(unittest.TestCase):
         return {row[5].removeprefix("./").split(" -> ")[0]: row[0] for row in rows if not row[0].startswith("d")}
 
     def test_names_and_versions(self):
-        optional = ({"python3-fcvi"} if HAS_PYTHON else set()) | ({"fcvi-tools-mpi"} if HAS_MPI else set())
+        optional = {name for name, built in (("python3-fcvi", HAS_PYTHON), ("fcvi-tools-mpi", HAS_MPI), ("iwarp-run", HAS_VERBS))
+                    if built}
         self.assertEqual(set(self.files), {"libvipl1", "libvipl-dev", "fcvi-tools", "libfcvi-sim0"} | optional)
         for package in self.files:
             self.assertEqual(self.field(package, "Package"), package)
@@ -100,6 +102,23 @@ class Packages(unittest.TestCase):
         for package in ("fcvi-tools (=", "libopenmpi3", "libboost-mpi1.81.0"):
             self.assertIn(package, depends)
         self.assertNotIn("mpi", self.field("fcvi-tools", "Depends"))
+
+    @unittest.skipUnless(HAS_VERBS, "verbs are not built")
+    def test_verbs_package(self):
+        """Its libraries have rdma-core's names: no other program, and no other package, may find them."""
+        content = self.content("iwarp-run")
+        for name in ("libibverbs.so.1", "librdmacm.so.1", "libiwarp-verbs.so.1"):
+            self.assertIn(f"usr/lib/fcvi/iwarp/{name}", content)
+        self.assertEqual([name for name in content if re.search(r"usr/lib/[^/]*\.so", name)], [])
+        self.assertNotRegex(self.field("iwarp-run", "Depends"), "ibverbs|rdmacm|vipl")
+        with tempfile.TemporaryDirectory() as folder:
+            run("dpkg-deb", "-e", self.files["iwarp-run"], folder)
+            self.assertEqual([name for name in os.listdir(folder) if name in ("shlibs", "postinst", "triggers")], [])
+            run("dpkg-deb", "-x", self.files["iwarp-run"], folder)
+            found = run(Path(folder, "usr/bin/iwarp-run"), "ldd", Path(folder, "usr/lib/fcvi/iwarp/librdmacm.so.1"))
+            self.assertIn(f"{folder}/usr/lib/fcvi/iwarp/libiwarp-verbs.so.1", found)
+            if shutil.which("ibv_devinfo"):
+                self.assertIn("iw_lo", run(Path(folder, "usr/bin/iwarp-run"), "ibv_devinfo", "-l"))
 
     @unittest.skipUnless(HAS_PYTHON, "the Python module is not built")
     def test_python_package(self):

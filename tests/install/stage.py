@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-COMPONENTS = ("runtime", "development", "tools", "simulation", "python", "mpi")
+COMPONENTS = ("runtime", "development", "tools", "simulation", "python", "mpi", "verbs")
 
 
 def install(cmake, build, prefix, *options):

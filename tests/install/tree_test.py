@@ -48,10 +48,13 @@ def expected():
     for example in ("vipl.example.yaml", "hosts.example"):
         if (SOURCE / "vipl" / example).exists():
             runtime.append(rf"share/doc/fcvi/{example}")
+    verbs = [r"bin/iwarp-run", r"share/man/man1/iwarp-run\.1", r"share/doc/fcvi/verbs\.example\.yaml"]
+    verbs += [rf"lib/fcvi/iwarp/lib{name}\.so\.1(\.\d+\.\d+)?" for name in ("ibverbs", "rdmacm", "iwarp-verbs")]
     simulation = [r"lib/libfcvi-sim\.so\.0"]
     module, metadata = r"lib/python3/dist-packages/fcvi", r"lib/python3/dist-packages/fcvi-[\d.]+dist-info"
     python = [rf"{module}/(\w+\.py|_fcvi\.pyi|py\.typed)", rf"{module}/_fcvi\.\S+\.so", rf"{metadata}/(METADATA|entry_points\.txt)"]
     return {"runtime": runtime, "development": development, "tools": tools, "simulation": simulation,
+            "verbs": verbs if built("iwarp-run") else [],
             "mpi": [r"lib/fcvi/fcvi-sim-mpi\.so"] if (BUILD / "lib/fcvi/fcvi-sim-mpi.so").exists() else [],
             "python": python if list((BUILD / "python/fcvi").glob("_fcvi*.so")) else []}
 
