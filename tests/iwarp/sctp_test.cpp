@@ -128,7 +128,7 @@ TEST_F(SctpTest, a_reject_brings_its_private_data) {
   }
 }
 
-// RFC 5043 6.4: a finite limit of requests.
+// RFC 5043 5.2.3, 6.4: a finite limit of requests.
 TEST_F(SctpTest, more_requests_than_the_backlog_are_not_admitted) {
   associations.rules.streams = 32;
   decides = false;
@@ -186,7 +186,7 @@ TEST_F(SctpTest, who_gives_up_withdraws_the_request) {
 
 // --- many streams --------------------------------------------------------------------------------------------------
 
-// RFC 5043 4, 8: an association for the pair of peers, a session for each pair of SCTP streams.
+// RFC 5043 8: an association for the pair of peers, a session for each pair of SCTP streams.
 TEST_F(SctpTest, many_rdmap_streams_share_an_association) {
   associations.rules.streams = 20;
   std::vector<std::uint8_t> octets = octets_of_seed(5000, 1);
@@ -302,7 +302,7 @@ TEST_P(SctpOrders, every_operation_with_chunks_in_any_order) {
   EXPECT_EQ(read, source);
 }
 
-// What was submitted arrives before the Terminate of the session (RFC 5043 6.2, 6.6).
+// What was submitted arrives before the Terminate of the session (RFC 5043 6.2, 6.6; RFC 6581 7).
 TEST_P(SctpOrders, a_close_comes_behind_what_was_sent) {
   associations.rules.seed = GetParam() * 77;
   associations.rules.messages_under_way = GetParam() % 2 == 0 ? 1000 : 3;
@@ -397,6 +397,7 @@ class SctpRawClient : public SctpTest, public AssociationUser {
 // RFC 5043 6.1: none of the legal patterns. Each first chunk that is no Initiate.
 TEST_F(SctpRawClient, a_chunk_without_a_whole_ssn) { send(std::vector<std::uint8_t>(1)), expect_invalid_start(); }
 TEST_F(SctpRawClient, a_chunk_of_nothing) { send(std::vector<std::uint8_t>()), expect_invalid_start(); }
+// RFC 5043 6.1.
 TEST_F(SctpRawClient, a_segment_before_the_initiate) { send_segment(0, send_header()), expect_invalid_start(); }
 TEST_F(SctpRawClient, a_chunk_of_another_protocol) { send({0, 0, 0, 1}, 18), expect_invalid_start(); }
 TEST_F(SctpRawClient, a_control_message_that_is_cut) {
@@ -494,7 +495,7 @@ TEST_F(SctpRawClient, terminate_amid_a_message) {
   EXPECT_EQ(servers.at(0)->disconnects, 0);
 }
 
-// RFC 5040 7.1, 5041 7.1: an error of DDP is answered by a Terminate Message, then the session ends.
+// RFC 5040 7.1, RFC 5041 7.1, RFC 5043 11.3: an error of DDP is answered by a Terminate Message, then the session ends.
 TEST_F(SctpRawClient, an_error_of_ddp_is_answered) {
   initiate();
   send_segment(1, send_header(7));

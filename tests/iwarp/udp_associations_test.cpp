@@ -97,7 +97,8 @@ std::vector<std::uint8_t> octets_of(std::size_t count, std::uint8_t first) {
   return octets;
 }
 
-// RFC 5043 8: as many streams in each direction; 9: a message of one packet.
+// RFC 5043 8: as many streams in each direction; RFC 5043 9: a message of one packet; RFC 5043 5.1, 11.1: without the
+// indication of the other end there is no association here.
 TEST_F(Associated, messages_of_several_streams_arrive_whole) {
   listen(loopback);
   const auto [client, server] = pair(loopback);

@@ -26,7 +26,7 @@ _TOKEN = re.compile(f"{_DOCUMENT}|{_DRAWING}|{_CLAUSE}")
 
 # Places of these begin with the document's name: they number chapters, the VI documents give bits and return codes
 # names of their own, the RFCs have rules, and appendices with letters.
-RFCS = ("RFC 5040", "RFC 5041", "RFC 5044", "RFC 6581")
+RFCS = ("RFC 5040", "RFC 5041", "RFC 5043", "RFC 5044", "RFC 6581")
 NAMED = ("VI-ARCH", "VI-DG", "VI-TCP", "IFT", *RFCS, "WARP")
 DOCUMENTS = ("FC-VI", *NAMED)
 _VI_CLAUSE = r"(?<![\w.-])(?P<clause>\d{1,2}(?:\.\d{1,2})+)(?![\w-]|\.\d)"

@@ -6,7 +6,7 @@ import checks
 import citations
 
 WHOLE = {"VI-TCP": "vitcp.md", "IFT": "iwarp-ift.md", "RFC 5040": "iwarp-rfc5040.md", "RFC 5041": "iwarp-rfc5041.md",
-         "RFC 5044": "iwarp-rfc5044.md", "RFC 6581": "iwarp-rfc6581.md", "WARP": "warp.md"}  # documents of one page
+         "RFC 5043": "iwarp-rfc5043.md", "RFC 5044": "iwarp-rfc5044.md", "RFC 6581": "iwarp-rfc6581.md", "WARP": "warp.md"}  # documents of one page
 STATES = ("held", "in part", "no test yet", "open", "not ours", "informative")
 
 
@@ -43,13 +43,13 @@ PAGES = [Page("FC-VI", "4", "Clause 4: structure and concepts"), Page("FC-VI", "
          Page("VI-DG", "4", "VI-DG 4: data structures and values"), Page("VI-DG", "5", "VI-DG 5: descriptors"),
          Page("VI-DG", "6", "VI-DG 6: provider notes"), Page("VI-TCP", "", "VI over TCP"),
          Page("IFT", "", "IFT: framing of DDP over TCP"), Page("RFC 5040", "", "RFC 5040: RDMAP"), Page("RFC 5041", "", "RFC 5041: DDP"),
-         Page("RFC 5044", "", "RFC 5044: MPA"), Page("RFC 6581", "", "RFC 6581: enhanced connection establishment"),
+         Page("RFC 5043", "", "RFC 5043: DDP over SCTP"), Page("RFC 5044", "", "RFC 5044: MPA"), Page("RFC 6581", "", "RFC 6581: enhanced connection establishment"),
          Page("WARP", "", "WARP: what RDMA over TCP and SCTP is to be")]
 
 NAMES = {"FC-VI": "ISO/IEC 14165-331 (FC-VI)", "VI-ARCH": "Virtual Interface Architecture Specification 1.0 (VI-ARCH)",
          "VI-DG": "Intel VI Architecture Developer's Guide (VI-DG)", "VI-TCP": "draft-dicecco-vitcp-01 (VI-TCP)",
          "IFT": "draft-williams-iwarp-ift-01 (IFT)", "RFC 5040": "RFC 5040 (RDMAP)", "RFC 5041": "RFC 5041 (DDP)",
-         "RFC 5044": "RFC 5044 (MPA)", "RFC 6581": "RFC 6581 (MPA and SCTP, enhanced)", "WARP": "draft-jpink-warp-summary-00 (WARP)"}
+         "RFC 5043": "RFC 5043 (DDP over SCTP)", "RFC 5044": "RFC 5044 (MPA)", "RFC 6581": "RFC 6581 (MPA and SCTP, enhanced)", "WARP": "draft-jpink-warp-summary-00 (WARP)"}
 
 INTRODUCTION = """# Requirement by requirement
 
@@ -59,7 +59,7 @@ FC-VI: every "shall" of ISO/IEC 14165-331 clauses 4 to 8, every table that they 
 of Annexes B to D, which are informative for the standard and binding here. VI-ARCH: every rule of chapters 2 to 7 and 10
 that binds a provider. VI-DG: the same of its chapters 2 to 6, every return code of every call (chapter 3), every bit of
 the Control and Status fields (5.2). VI-TCP: what `wire/` and `state_machines/` hold of VI over TCP; the rest comes with its
-provider. IFT and RFC 5040, 5041, 5044 and 6581: every MUST, SHALL and REQUIRED, and what IFT says by SHOULD. WARP: its
+provider. IFT and RFC 5040, 5041, 5043, 5044 and 6581: every MUST, SHALL and REQUIRED, and what IFT says by SHOULD. WARP: its
 requirements, row by row. A name is the clause with an item, rule, bit or code of its own, or with `#` and the number of the sentence.
 
 | state | means |
