@@ -1,11 +1,15 @@
 // SCTP associations over UDP on the loopback interface: messages, acknowledgement, both ends' end, who is not there.
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 
 #include <functional>
 #include <map>
 
 #include "iwarp/drivers/host.hpp"
 #include "iwarp/drivers/udp_associations.hpp"
+#include "wire/iwarp/crc.hpp"
+#include "wire/iwarp/sctp/adaptation.hpp"
 
 namespace iwarp::drivers {
 namespace {
@@ -218,6 +222,90 @@ TEST_F(Associated, all_can_be_ended_without_a_word) {
   EXPECT_TRUE(wait([&] { return associations->size() == 0; }));
   EXPECT_FALSE(client->lost);
   EXPECT_FALSE(server->lost);
+}
+
+/// A peer of packets, which sets an association up by hand (RFC 9260 5.1).
+class PacketPeer {
+ public:
+  explicit PacketPeer(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0)), port_(port) {
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_port = htons(port);
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(::connect(socket_.number(), reinterpret_cast<sockaddr*>(&to), sizeof to), 0);
+  }
+  void send_init(std::optional<std::uint32_t> indication) {
+    std::vector<std::uint8_t> body(16);
+    wire::store_big<4>(body.data(), 0x1234);       // initiate tag
+    wire::store_big<4>(body.data() + 4, 100'000);  // a_rwnd
+    wire::store_big<2>(body.data() + 8, 16);       // streams out and in
+    wire::store_big<2>(body.data() + 10, 16);
+    wire::store_big<4>(body.data() + 12, 1);  // TSN
+    if (indication) {
+      body.resize(24);
+      wire::sctp::AdaptationIndication{.indication = *indication}.write(wire::MutableBytes(body).subspan(16));
+    }
+    send(1, 0, body);
+  }
+  /// Answers the INIT ACK by its cookie. Types of the chunks that came, of all packets: the first of each, and others
+  /// bundled behind it.
+  bool look() {
+    std::array<std::uint8_t, 4096> packet;
+    const ssize_t size = ::recv(socket_.number(), packet.data(), packet.size(), 0);
+    if (size < 0) return false;
+    const wire::Bytes octets = wire::Bytes(packet).first(static_cast<std::size_t>(size));
+    for (std::size_t at = 12; at + 4 <= octets.size();) {
+      const std::size_t length = wire::load_big<2>(octets.data() + at + 2);
+      types.push_back(octets[at]);
+      if (octets[at] == 2) echo_cookie(octets.subspan(at, length));
+      at += std::max<std::size_t>((length + 3) / 4 * 4, 4);
+    }
+    return true;
+  }
+  [[nodiscard]] bool has(std::uint8_t type) const { return std::count(types.begin(), types.end(), type) != 0; }
+  std::vector<std::uint8_t> types;
+
+ private:
+  void echo_cookie(wire::Bytes init_ack) {
+    const std::uint32_t tag = wire::load_big<4>(init_ack.data() + 4);
+    for (std::size_t at = 20; at + 4 <= init_ack.size();) {
+      const std::size_t length = wire::load_big<2>(init_ack.data() + at + 2);
+      const wire::Bytes cookie = init_ack.subspan(at + 4, length - 4);
+      if (wire::load_big<2>(init_ack.data() + at) == 7) return send(10, tag, {cookie.begin(), cookie.end()});
+      at += std::max<std::size_t>((length + 3) / 4 * 4, 4);
+    }
+  }
+  void send(std::uint8_t type, std::uint32_t tag, const std::vector<std::uint8_t>& body) {
+    std::vector<std::uint8_t> packet(16 + (body.size() + 3) / 4 * 4);
+    wire::store_big<2>(packet.data(), 5000);
+    wire::store_big<2>(packet.data() + 2, port_);
+    wire::store_big<4>(packet.data() + 4, tag);
+    packet[12] = type;
+    wire::store_big<2>(packet.data() + 14, static_cast<std::uint16_t>(4 + body.size()));
+    std::copy(body.begin(), body.end(), packet.begin() + 16);
+    wire::iwarp::store_crc(packet.data() + 8, wire::iwarp::crc32c(wire::Bytes(packet)));
+    EXPECT_EQ(::send(socket_.number(), packet.data(), packet.size(), 0), static_cast<ssize_t>(packet.size()));
+  }
+  runtime::drivers::Descriptor socket_;
+  const std::uint16_t port_;
+};
+
+// RFC 5043 11.1: none, another one, DDP's.
+TEST_F(Associated, a_peer_without_the_indication_of_ddp_is_refused) {
+  listen(loopback);
+  constexpr std::uint8_t cookie_ack = 11, abort = 6;
+  for (const std::optional<std::uint32_t> indication :
+       {std::optional<std::uint32_t>(), std::optional<std::uint32_t>(2)}) {
+    PacketPeer peer(listener->address().port);
+    peer.send_init(indication);
+    ASSERT_TRUE(wait([&] { return peer.look() && peer.has(abort); }, 10s));
+    EXPECT_TRUE(peer.has(cookie_ack));
+    EXPECT_TRUE(servers.empty());
+  }
+  PacketPeer peer(listener->address().port);
+  peer.send_init(1);
+  ASSERT_TRUE(wait([&] { return peer.look(), servers.size() == 1; }, 10s));
+  EXPECT_FALSE(peer.has(abort));
 }
 
 TEST_F(Associated, one_of_the_process_has_the_stack) {
