@@ -30,7 +30,7 @@ void MpaInitiator::process(const Event& event) {
 
 bool MpaInitiator::carry_out(const InitiatorEffect& effect) {
   switch (effect.kind) {
-    case InitiatorEffect::Kind::rtr: return stream_.send_rtr(*rtr_of(*reply_.enhanced)), true;
+    case InitiatorEffect::Kind::rtr: return send_rtr_later(), true;
     case InitiatorEffect::Kind::terminate:
       stream_.terminate(
           {.cause = wire::rdmap::Cause::of(static_cast<wire::mpa::ErrorCode>(static_cast<int>(effect.error)))});
@@ -41,6 +41,16 @@ bool MpaInitiator::carry_out(const InitiatorEffect& effect) {
   }
   services_.counters.failures.count(effect.failure);
   return ++services_.counters.startups_failed, listener_.startup_failed(effect.failure, offer_of(reply_)), false;
+}
+
+void MpaInitiator::send_rtr_later() {
+  if (request_.rtr_delay == 0) return send_rtr_now();
+  services_.scheduler.schedule_after(rtr_, request_.rtr_delay);
+}
+
+/// Unless the start-up is over meanwhile.
+void MpaInitiator::send_rtr_now() {
+  if (machine_.is<mi::SendingRtr>()) stream_.send_rtr(*rtr_of(*reply_.enhanced));
 }
 
 void MpaInitiator::start() { process(mi::ConnectRequested{}); }

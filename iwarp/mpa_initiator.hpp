@@ -17,6 +17,8 @@ struct MpaRequest {
   /// The other end's ULP may send first (RFC 6581 9.2); with the RTR indications that this end offers.
   bool peer_to_peer = true;
   bool send_rtr = false, rdma_write_rtr = true, rdma_read_rtr = false;
+  /// Between the Reply and the RTR indication: siw may miss one that comes at once (ruling M-5).
+  runtime::TimeNs rtr_delay = 0;
 };
 
 /// What its machine asks for, to be done when it is at rest.
@@ -46,6 +48,8 @@ class MpaInitiator final : public ActiveStartup,
   template <class Event>
   void process(const Event& event);
   void time_expired();
+  void send_rtr_later();
+  void send_rtr_now();
   [[nodiscard]] wire::mpa::StartupFrame request_frame() const;
   [[nodiscard]] bool is_lower_revision(const wire::mpa::StartupFrame& reply) const;
   [[nodiscard]] machines::mpa_initiator::Agreement agreement_of(const wire::mpa::StartupFrame& reply) const;
@@ -96,6 +100,7 @@ class MpaInitiator final : public ActiveStartup,
   std::uint8_t revision_;
   wire::mpa::StartupFrame sent_{}, reply_{};
   runtime::Timer<MpaInitiator, &MpaInitiator::time_expired> timer_{*this};
+  runtime::Timer<MpaInitiator, &MpaInitiator::send_rtr_now> rtr_{*this};
 };
 
 }  // namespace iwarp

@@ -391,7 +391,8 @@ void CmId::set_endpoint(ibv_pd* domain, const ibv_qp_init_attr* wanted) {
 int CmId::create_completion_queues(ibv_qp_init_attr& wanted) {
   const auto make = [this](std::uint32_t size, ibv_comp_channel*& channel_of, ibv_cq*& queue) {
     channel_of = new CompletionChannel(*verbs);
-    queue = new CompletionQueue(*verbs, static_cast<int>(std::max(size, 1U)), this, channel_of);
+    rdma_cm_id* const context = this;  // which the inline functions of rdma_verbs.h expect
+    queue = new CompletionQueue(*verbs, static_cast<int>(std::max(size, 1U)), context, channel_of);
     return queue;
   };
   if (wanted.recv_cq == nullptr) wanted.recv_cq = make(wanted.cap.max_recv_wr, recv_cq_channel, recv_cq);

@@ -55,7 +55,8 @@ void Connection::attempt_over_mpa() {
                                  .options = mpa_options_of(request_.terms),
                                  .revision = request_.terms.revision,
                                  .may_fall_back = last_attempt_,
-                                 .peer_to_peer = request_.terms.peer_to_peer};
+                                 .peer_to_peer = request_.terms.peer_to_peer,
+                                 .rtr_delay = request_.terms.first_fpdu_delay};
   auto initiator = std::make_unique<iwarp::MpaInitiator>(device_.services(), own, stream_, wanted);
   iwarp::MpaInitiator& made = *initiator;
   asking_ = std::move(initiator);

@@ -113,6 +113,12 @@ class Ids(Siw):
                                   PATIENT)
         self.assertIn("return status 0", shown)
 
+    def test_ucmatose_asks(self):
+        for connections in (1, 4):
+            shown = self.ours_asks(["ucmatose", "-s", "127.0.0.1", "-p", self.port, "-c", connections],
+                                   f"ucmatose -p {self.port} -c {connections}", PATIENT)
+            self.assertIn("return status 0", shown)
+
     def rdma_client(self, text):
         shown = self.ours_asks(["rdma_client", "-s", "127.0.0.1", "-p", self.port], f"rdma_server -p {self.port}", text)
         self.assertIn("rdma_client: end 0", shown)

@@ -84,6 +84,23 @@ TEST(BadInputTest, wrong_segment_in_every_state) {
     }
 }
 
+// One stream on a TCP connection: a second start-up is none, but octets of an FPDU, which is wrong. WARP 13.
+TEST(BadInputTest, second_startup) {
+  TwoEnds ends;
+  RawClient client(ends);
+  client.send_nothing();
+  const StartupFrame request{.kind = wire::mpa::FrameKind::request, .crc = true, .revision = 1};
+  std::vector<std::uint8_t> octets(request.size());
+  request.write(octets);
+  octets.resize(20'000);  // "MP" is a length of 19,792
+  client.write(octets);
+  EXPECT_EQ(ends.offers.size(), 1U);
+  EXPECT_EQ(ends.server_core.counters.streams_enabled, 1U);
+  ASSERT_TRUE(ends.server->error);
+  EXPECT_EQ(ends.server->error->cause, Cause::of(wire::mpa::ErrorCode::crc_mismatch));
+  EXPECT_EQ(ends.server_core.counters.terminates_sent, 1U);
+}
+
 // A second Terminate Message is counted, and no more (ruling M-17). RFC 5040 5.4.
 TEST(BadInputTest, terminate_twice) {
   TwoEnds ends;

@@ -135,6 +135,24 @@ TEST(StartupTest, client_server_waits) {
   EXPECT_EQ(ends.server->completed_ids(), std::vector<std::uint64_t>{2});
 }
 
+// Ruling M-5: the RTR indication waits; before it neither end's user is told, and the time for the start-up goes on.
+TEST(StartupTest, rtr_delayed) {
+  for (const bool too_long : {false, true}) {
+    Settings settings;
+    settings.request.rtr_delay = too_long ? 11 * runtime::second : 300 * runtime::millisecond;
+    TwoEnds ends(settings);
+    ends.ask();
+    ends.run(200 * runtime::millisecond);
+    EXPECT_EQ(ends.client->connects + ends.server->connects, 0);
+    EXPECT_EQ(ends.client->stream->counts().sent, 0U);
+    ends.run(200 * runtime::millisecond);
+    EXPECT_EQ(ends.client->connects + ends.server->connects, too_long ? 0 : 2);
+    ends.run(30 * runtime::second);
+    EXPECT_EQ(ends.client->failure.has_value(), too_long);
+    EXPECT_EQ(ends.client->stream->counts().sent, too_long ? 0U : 1U);
+  }
+}
+
 // Ruling M-28, against RFC 5044 7.1.2 rule 4 by the user's choice: the server sends behind its Reply.
 TEST(StartupTest, server_that_does_not_wait) {
   for (const bool peer_to_peer : {false, true}) {

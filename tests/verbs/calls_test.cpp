@@ -87,9 +87,12 @@ struct End {
   ibv_cq* queue = nullptr;
   std::vector<char> octets = std::vector<char>(4096);
   ibv_mr* region = nullptr;
+  bool has_channel = false;
+  ibv_comp_channel* events = nullptr;
 
   void make_queue_pair(ibv_srq* shared = nullptr, std::uint32_t depth = 8) {
-    queue = ibv_create_cq(id->verbs, 64, nullptr, nullptr, 0);
+    if (has_channel) events = ibv_create_comp_channel(id->verbs);
+    queue = ibv_create_cq(id->verbs, 64, nullptr, events, 0);
     ibv_qp_init_attr wanted{};
     wanted.send_cq = wanted.recv_cq = queue;
     wanted.cap = {depth, depth, 2, 2, 64};
@@ -104,6 +107,7 @@ struct End {
     if (id != nullptr && id->qp != nullptr) rdma_destroy_qp(id);
     if (region != nullptr) ibv_dereg_mr(region);
     if (queue != nullptr) ibv_destroy_cq(queue);
+    if (events != nullptr) ibv_destroy_comp_channel(events);
     if (id != nullptr) rdma_destroy_id(id);
   }
   ibv_sge piece(std::uint32_t count = 64) const {
@@ -400,6 +404,34 @@ TEST_F(Calls, have_the_shared_queue_of_their_id) {
   rdma_destroy_srq(server.id);
 }
 
+// rdma_create_qp(3): completion queues that nobody gave have channels, and the id as their context, by which
+// rdma_get_recv_comp(3) and rdma_get_send_comp(3) know them.
+TEST_F(Calls, have_queues_of_their_id) {
+  listen();
+  ask();
+  server.id = next_event(channel).id;
+  ibv_qp_init_attr pair{};
+  pair.cap = {8, 8, 1, 1, 64};
+  pair.qp_type = IBV_QPT_RC;
+  ASSERT_EQ(rdma_create_qp(server.id, server.id->pd, &pair), 0) << std::strerror(errno);
+  EXPECT_EQ(server.id->recv_cq->cq_context, server.id);
+  EXPECT_EQ(server.id->send_cq->cq_context, server.id);
+  server.region = ibv_reg_mr(server.id->pd, server.octets.data(), server.octets.size(), IBV_ACCESS_LOCAL_WRITE);
+  ASSERT_EQ(rdma_post_recv(server.id, &server, server.octets.data(), 64, server.region), 0);
+  ASSERT_EQ(rdma_accept(server.id, nullptr), 0);
+  next_event(channel);
+  next_event(channel);
+  ibv_send_wr empty{}, *bad = nullptr;
+  empty.opcode = IBV_WR_SEND;
+  ASSERT_EQ(ibv_post_send(client.id->qp, &empty, &bad), 0);
+  ibv_wc done{};
+  EXPECT_EQ(rdma_get_recv_comp(server.id, &done), 1);
+  EXPECT_EQ(done.wr_id, reinterpret_cast<std::uintptr_t>(&server));
+  ASSERT_EQ(rdma_post_send(server.id, &server, server.octets.data(), 0, server.region, IBV_SEND_SIGNALED), 0);
+  EXPECT_EQ(rdma_get_send_comp(server.id, &done), 1);
+  EXPECT_EQ(done.opcode, IBV_WC_SEND);
+}
+
 // ibv_create_srq(3): the event comes for a queue pair that was never connected, too; once.
 TEST_F(Calls, tell_the_last_receive_of_a_queue_pair_that_was_never_connected) {
   listen();
@@ -453,6 +485,35 @@ TEST_F(Calls, have_no_immediate_data_unless_configured) {
   EXPECT_EQ(client.post(IBV_WR_RDMA_WRITE_WITH_IMM, &server), EOPNOTSUPP);
 }
 
+// WARP 15: RDMA Writes complete nothing at the target; the Send behind them does, and says by its Solicited Event that
+// it is to be told. 100 Writes and a Send: one completion, one event.
+TEST_F(Calls, tell_one_event_for_many_writes_and_a_send) {
+  server.has_channel = true;
+  connect();
+  ASSERT_EQ(server.receive(2), 0);
+  ASSERT_EQ(ibv_req_notify_cq(server.queue, 1), 0);
+  pollfd waits{server.events->fd, POLLIN, 0};
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_EQ(client.post(IBV_WR_RDMA_WRITE, &server), 0);
+    ASSERT_EQ(client.completion().status, IBV_WC_SUCCESS);
+  }
+  ASSERT_EQ(client.post(IBV_WR_SEND), 0);
+  EXPECT_EQ(server.completion().wr_id, 1U);
+  EXPECT_EQ(::poll(&waits, 1, 0), 0) << "a Send without Solicited Event, or a Write, is told";
+  ASSERT_EQ(client.post(IBV_WR_SEND, nullptr, IBV_SEND_SIGNALED | IBV_SEND_SOLICITED), 0);
+  ASSERT_EQ(::poll(&waits, 1, 60'000), 1);
+  ibv_cq* told = nullptr;
+  void* context = nullptr;
+  ASSERT_EQ(ibv_get_cq_event(server.events, &told, &context), 0);
+  EXPECT_EQ(told, server.queue);
+  ibv_ack_cq_events(told, 1);
+  EXPECT_EQ(server.completion().wr_id, 2U);
+  ibv_wc none{};
+  EXPECT_EQ(ibv_poll_cq(server.queue, 1, &none), 0);
+  EXPECT_EQ(::poll(&waits, 1, 0), 0);
+}
+
+// WARP 20: what the other end needs of a region is told by its registration, and goes there by a message of the ULP.
 TEST_F(Calls, send_write_and_read) {
   connect();
   std::strcpy(client.octets.data(), "sent");
