@@ -20,8 +20,8 @@ namespace {
 using Tcp = boost::asio::ip::tcp;
 using Error = boost::system::error_code;
 using runtime::drivers::Descriptor;
-constexpr std::size_t pieces_at_once = 64;  // of one system call; what is left goes with the next
-constexpr int accepts_at_once = 16;         // then others have their turn
+constexpr std::size_t pieces_at_once = 256;  // of one system call; what is left goes with the next
+constexpr int accepts_at_once = 16;          // then others have their turn
 constexpr runtime::TimeNs accept_pause = 100 * runtime::millisecond;
 
 Reason reason_of(int error) {
@@ -214,7 +214,7 @@ std::size_t SocketStream::write(std::span<const wire::Bytes> pieces) {
   std::size_t taken = 0;
   while (usable() && !pieces.empty()) {
     const bool last = pieces.size() <= pieces_at_once;
-    const ssize_t count = send(socket_.number(), pieces, separate_ && last ? MSG_EOR : 0);
+    const ssize_t count = send(socket_.number(), pieces, last ? (separate_ ? MSG_EOR : 0) : MSG_MORE);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno != EAGAIN && errno != EFAULT) fail(errno);
     if (count > 0) taken += static_cast<std::size_t>(count);

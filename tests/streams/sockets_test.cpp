@@ -82,11 +82,11 @@ TEST(SegmentTest, octets_are_known_while_there_is_a_stream) {
     EXPECT_LE(*octets, 65'535U);
     client.stream->separate_writes();
     const std::vector<std::uint8_t> written(100, 7);
-    std::vector<wire::Bytes> pieces(100, wire::Bytes(written).first(1));  // more than one system call takes
+    std::vector<wire::Bytes> pieces(300, wire::Bytes(written).first(1));  // more than one system call takes
     EXPECT_EQ(client.stream->write(pieces), pieces.size());
     EXPECT_EQ(client.stream->write(wire::Bytes(written)), written.size());
-    std::array<std::uint8_t, 200> room{};
-    EXPECT_EQ(::recv(accepted.number(), room.data(), room.size(), MSG_WAITALL), 200);
+    std::array<std::uint8_t, 400> room{};
+    EXPECT_EQ(::recv(accepted.number(), room.data(), room.size(), MSG_WAITALL), 400);
     EXPECT_TRUE(std::all_of(room.begin(), room.end(), [](std::uint8_t octet) { return octet == 7; }));
     client.stream->reset();
     EXPECT_FALSE(client.stream->segment_octets());
