@@ -662,7 +662,7 @@ void Crossbar::read_one(Path& path, const std::optional<RingReader::Slot>& slot)
 // What others may change is looked at once, or in a copy: headers are compared, and those that were expected count.
 // They go on with a message that has begun, so that no post has to be looked for between them.
 std::size_t Crossbar::read_run(Path& path, const RingReader::Slot& slot, std::size_t most) {
-  if (slot.data != nullptr) return read_whole_run(path, slot);
+  if (slot.is_run()) return read_whole_run(path, slot);
   if (path.refused != 0) return --path.refused, 0;
   if (!may_be_of_run(slot)) return 0;
   Frame first;
@@ -697,18 +697,20 @@ std::size_t Crossbar::read_whole_run(Path& path, const RingReader::Slot& slot) {
   first.sof = slot.sof;
   first.eof = slot.eof;
   first.only_from = path.peer;
-  path.in.take(slot.frames);
+  path.in.take(slot.run_frames);
+  const std::span<const std::uint8_t> all = path.in.data_of(slot);
   const std::size_t data_bytes = slot.size_bytes - run_header_bytes;
   RunHeaders headers(first);
   bool offered = has_run_headers(first);
-  for (std::size_t read = 0; read < slot.frames && stream_ != nullptr;) {
-    const std::uint8_t* const data = slot.data + read * data_bytes;
-    const std::size_t left = slot.frames - read;
+  for (std::size_t read = 0; read < slot.run_frames && stream_ != nullptr;) {
+    const auto data = all.subspan(read * data_bytes);
+    const std::size_t left = slot.run_frames - read;
     std::size_t taken = 0;
-    if (offered) taken = port_.receive_run({first, left, run_header_bytes, data, data_bytes, data_bytes, nullptr});
+    if (offered)
+      taken = port_.receive_run({first, left, run_header_bytes, data.data(), data_bytes, data_bytes, nullptr});
     if (taken == 0) {
       if (!offered) guard_.catch_up();
-      if (stream_ != nullptr) deliver_of_run(first, {data, data_bytes});
+      if (stream_ != nullptr) deliver_of_run(first, data.first(data_bytes));
       offered = false;
       taken = 1;
     }
@@ -716,7 +718,7 @@ std::size_t Crossbar::read_whole_run(Path& path, const RingReader::Slot& slot) {
     headers.write(first.own.data());
     read += taken;
   }
-  return slot.frames;
+  return slot.run_frames;
 }
 
 void Crossbar::deliver_of_run(const Frame& headers, std::span<const std::uint8_t> data) {

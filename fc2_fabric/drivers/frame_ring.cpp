@@ -99,7 +99,8 @@ std::optional<RingReader::Slot> RingReader::look_at(std::uint32_t index) const {
   const auto sof = static_cast<wire::Sof>(static_cast<volatile std::uint8_t&>(at.sof));
   const auto eof = static_cast<wire::Eof>(static_cast<volatile std::uint8_t&>(at.eof));
   const bool has_size = size_bytes >= frame_header_bytes && size_bytes <= max_frame_bytes && size_bytes % 4 == 0;
-  if (has_size && wire::is_known(sof) && wire::is_known(eof)) return Slot{size_bytes, sof, eof, FrameBytes(at.bytes)};
+  if (has_size && wire::is_known(sof) && wire::is_known(eof))
+    return Slot{size_bytes, sof, eof, 0, FrameBytes(at.bytes)};
   if (!has_size || static_cast<std::uint8_t>(sof) != run_mark) return std::nullopt;
   return run_at(index, size_bytes, static_cast<std::uint8_t>(eof));
 }
@@ -110,12 +111,7 @@ std::optional<RingReader::Slot> RingReader::run_at(std::uint32_t index, std::uin
   const bool is_run =
       size_bytes > run_header_bytes && frames != 0 && frames <= max_run_frames && frames <= ring_.slot_count - index;
   if (!is_run) return std::nullopt;
-  return Slot{.size_bytes = size_bytes,
-              .sof = wire::Sof::n3,
-              .eof = wire::Eof::n,
-              .bytes = FrameBytes(ring_.slots[index].bytes),
-              .data = ring_.slab + index * slab_share_bytes,
-              .frames = frames};
+  return Slot{size_bytes, wire::Sof::n3, wire::Eof::n, frames, FrameBytes(ring_.slots[index].bytes)};
 }
 
 void RingReader::pass() {
@@ -127,7 +123,7 @@ std::optional<RingReader::Slot> RingReader::peek(std::uint32_t ahead) const {
   const bool there = slot(ahead).turn.load(std::memory_order_acquire) == read_ + ahead + 1;
   if (!there || index(ahead) < index(0)) return std::nullopt;
   const std::optional<Slot> found = look_at(index(ahead));
-  return found && found->data != nullptr ? std::nullopt : found;
+  return found && found->is_run() ? std::nullopt : found;
 }
 
 bool RingReader::release() {

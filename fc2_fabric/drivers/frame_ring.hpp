@@ -120,14 +120,13 @@ class RingWriter {
 
 class RingReader {
  public:
-  /// The writer can still change what they point to; until release().
   struct Slot {
     std::uint16_t size_bytes;
     wire::Sof sof;
     wire::Eof eof;
-    FrameBytes bytes;                    // of a run: the headers of its first frame
-    const std::uint8_t* data = nullptr;  // of a run: of all its frames, one behind another; else nullptr
-    std::uint32_t frames = 1;
+    std::uint32_t run_frames;  // 0: it is a frame, and no run
+    FrameBytes bytes;  // of a run: the headers of its first frame; the writer can still change them; until release()
+    [[nodiscard]] bool is_run() const { return run_frames != 0; }
   };
   explicit RingReader(RingView ring) : ring_(ring) {}
   void open() { ring_.header->open.store(1, std::memory_order_release); }
@@ -140,12 +139,17 @@ class RingReader {
   [[nodiscard]] std::optional<Slot> next() {
     const std::optional<Slot> taken = look();
     pass();
-    if (taken) take(taken->frames - 1);
+    if (taken && taken->is_run()) take(taken->run_frames - 1);
     return taken;
   }
   /// The frame `ahead` of the next one. None: it is not there, lies beyond the end of the memory, from where the ring
   /// goes on at its beginning, is a run, or cannot be a frame.
   [[nodiscard]] std::optional<Slot> peek(std::uint32_t ahead) const;
+  /// Of a run that look() or next() gave: those of its frames, one behind another. The writer can still change them.
+  [[nodiscard]] std::span<const std::uint8_t> data_of(const Slot& run) const {
+    const std::size_t index = static_cast<std::size_t>(run.bytes.data() - ring_.slots->bytes) / sizeof(RingSlot);
+    return {ring_.slab + index * slab_share_bytes, run.run_frames * (run.size_bytes - run_header_bytes)};
+  }
   /// Takes so many frames that look() and peek() showed.
   void take(std::uint32_t frames) { read_ += frames; }
   /// Slots whose frames were taken and that release() has not given back.

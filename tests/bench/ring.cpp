@@ -101,9 +101,9 @@ std::size_t send_run(RingWriter& writer, const std::uint8_t* message, std::size_
 std::size_t receive_run(RingReader& reader, std::uint8_t* to, std::size_t at) {
   while (!reader.ready()) wait_a_moment();
   const auto slot = *reader.next();
-  const std::size_t size =
-      slot.data != nullptr ? slot.frames * payload_bytes : std::min(payload_bytes, message_bytes - at);
-  std::memcpy(to + at, slot.data != nullptr ? slot.data : slot.bytes.data() + headers_bytes, size);
+  const std::uint8_t* const data = slot.is_run() ? reader.data_of(slot).data() : slot.bytes.data() + headers_bytes;
+  const std::size_t size = slot.is_run() ? reader.data_of(slot).size() : std::min(payload_bytes, message_bytes - at);
+  std::memcpy(to + at, data, size);
   (void)reader.release();
   return size;
 }

@@ -103,7 +103,7 @@ struct FarEnd {
     while (in.ready()) {
       const auto slot = *in.next();
       const std::uint32_t first = wire::FcHeader::parse(slot.bytes)->parameter;
-      for (std::uint32_t i = 0; i < slot.frames; ++i)
+      for (std::uint32_t i = 0; i < std::max(slot.run_frames, 1U); ++i)
         parameters.push_back(first + i * static_cast<std::uint32_t>(slot.size_bytes - run_header_bytes));
     }
     static_cast<void>(in.release());
@@ -412,11 +412,11 @@ TEST_F(CrossbarTest, run_goes_into_the_ring_as_a_whole) {
   for (const std::uint32_t frames : {5U, 3U}) {
     ASSERT_TRUE(far.in.ready());
     const auto slot = far.in.next();
-    ASSERT_EQ(slot->frames, frames);
+    ASSERT_EQ(slot->run_frames, frames);
     EXPECT_EQ(slot->size_bytes, first.size());
     EXPECT_EQ(std::memcmp(slot->bytes.data(), first.data(), MadeRun::header_bytes), 0);
     for (std::size_t i = 0; i < frames; ++i)
-      EXPECT_EQ(std::memcmp(slot->data + i * MadeRun::data_bytes,
+      EXPECT_EQ(std::memcmp(far.in.data_of(*slot).data() + i * MadeRun::data_bytes,
                             made.data.data() + i * (frames == 5 ? 1 : 2) * MadeRun::data_bytes, MadeRun::data_bytes),
                 0)
           << i;

@@ -164,15 +164,16 @@ TEST_F(FrameRingTest, run_takes_a_slot_for_each_frame) {
     EXPECT_EQ(writer.room(slots), before - frames - 1);
     const auto run = reader.next();
     ASSERT_TRUE(run);
-    EXPECT_EQ(run->frames, frames);
+    EXPECT_EQ(run->run_frames, frames);
     EXPECT_EQ(run->size_bytes, max_frame_bytes);
     EXPECT_TRUE(run->sof == wire::Sof::n3 && run->eof == wire::Eof::n);
     EXPECT_EQ(run->bytes[run_header_bytes - 1], value);
-    for (std::size_t i = 0; i < frames * run_data_bytes; ++i) ASSERT_EQ(run->data[i], value) << i;
+    ASSERT_EQ(reader.data_of(*run).size(), frames * run_data_bytes);
+    for (const std::uint8_t octet : reader.data_of(*run)) ASSERT_EQ(octet, value);
     ASSERT_TRUE(reader.ready());
     const auto single = reader.next();
     EXPECT_EQ(value_of(*single), value);
-    EXPECT_EQ(single->data, nullptr);
+    EXPECT_FALSE(single->is_run());
     EXPECT_FALSE(reader.ready());
     static_cast<void>(reader.release());
     at += frames + 1;
@@ -292,10 +293,12 @@ void pass_runs(RingView to_write, RingView to_read) {
       continue;
     }
     const auto run = reader.next();
-    ASSERT_TRUE(run && run->data != nullptr);
+    ASSERT_TRUE(run && run->is_run());
+    const auto data = reader.data_of(*run);
     const auto value = static_cast<std::uint8_t>(expected++);
-    const auto* const end = run->data + run->frames * 64;
-    wrong += run->bytes[0] != value || std::count(run->data, end, value) != end - run->data ? 1 : 0;
+    wrong += run->bytes[0] != value || std::any_of(data.begin(), data.end(), [&](auto octet) { return octet != value; })
+                 ? 1
+                 : 0;
     static_cast<void>(reader.release());
   }
   other.join();
