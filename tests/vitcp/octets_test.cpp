@@ -5,6 +5,37 @@
 namespace vitcp::testing {
 namespace {
 
+/// The octets of both directions, as a capture has them.
+struct Captured final : streams::SegmentTap {
+  std::array<std::vector<std::uint8_t>, 2> ways;
+  void segment_sent(runtime::TimeNs, const streams::SegmentSeen& segment) override {
+    std::vector<std::uint8_t>& way = ways[segment.to.ip == streams::test::server_ip ? 0 : 1];
+    const std::size_t at = static_cast<std::size_t>(segment.at), first = segment.first.size();
+    way.resize(std::max(way.size(), at + first + segment.rest.size()));
+    std::copy(segment.first.begin(), segment.first.end(), way.begin() + static_cast<std::ptrdiff_t>(at));
+    std::copy(segment.rest.begin(), segment.rest.end(), way.begin() + static_cast<std::ptrdiff_t>(at + first));
+  }
+  /// All VI segments in order, but what tells how far the other direction was: NOPs, Message ACK, Rx Descriptors Posted
+  /// and what the CRC makes of them; and RDMA addresses, which are this process's.
+  [[nodiscard]] std::string segments(bool crc) const {
+    std::string text;
+    for (const wire::Bytes way : ways) {
+      text += " | ";
+      for (wire::Bytes rest = way; !rest.empty();) {
+        const auto header = wire::vitcp::SegmentHeader::parse(rest);
+        if (!header || header->segment_length > rest.size()) return text + "no segment";
+        const bool trailer = crc && !wire::vitcp::info_of(header->type).is_connection;
+        const std::string octets(rest.begin(), rest.begin() + header->segment_length - (trailer ? 4 : 0));
+        const bool rdma = wire::vitcp::info_of(header->type).following == wire::vitcp::FollowingHeader::rdma;
+        if (header->type != wire::vitcp::SegmentType::nop)
+          text += octets.substr(0, 16) + octets.substr(rdma ? 32 : 24) + ';';
+        rest = rest.subspan(header->segment_length);
+      }
+    }
+    return text;
+  }
+};
+
 class VitcpOctets : public ::testing::TestWithParam<Kind> {
  protected:
   static Settings settings() {
@@ -13,15 +44,18 @@ class VitcpOctets : public ::testing::TestWithParam<Kind> {
     settings.client.segment_bytes = settings.server.segment_bytes = 400;
     return settings;
   }
-  /// What is seen of a conversation over streams of which each obeys these rules.
+  /// What is seen of a conversation, and captured, over streams of which each obeys these rules.
   static std::string seen(const streams::StreamRules& rules) {
     TwoHosts hosts(settings());
     hosts.world.network.set_rules([&](const auto&, const auto&) { return rules; });
+    Captured captured;
+    hosts.world.network.set_tap(&captured);
     Conversation conversation(hosts, GetParam().level);
     conversation.hold();
+    hosts.world.network.set_tap(nullptr);
     EXPECT_TRUE(conversation.calls_returned());
     EXPECT_EQ(hosts.client->provider.counters().refused() + hosts.server->provider.counters().refused(), 0U);
-    return conversation.seen();
+    return conversation.seen() + captured.segments(GetParam().crc);
   }
   static const std::string& undisturbed() {
     static std::map<std::string, std::string> known;
@@ -89,6 +123,10 @@ TEST_P(VitcpOctets, stream_undisturbed) {
   EXPECT_NE(text.find("receives 0 'hello' 0 '' 0 'sss"), std::string::npos) << text;
   EXPECT_NE(text.find(" written 'www"), std::string::npos) << text;
   EXPECT_NE(text.find(is_reliable(GetParam().level) ? "read 'rrr" : "read ''"), std::string::npos) << text;
+  EXPECT_EQ(text.find("no segment"), std::string::npos) << text;
+  const std::string_view wire = std::string_view(text).substr(text.find(" | "));
+  EXPECT_GT(wire.size(), 1500U);
+  EXPECT_NE(wire.find("hello"), std::string::npos);
 }
 
 // VI-TCP 2.2.2.2.3: VI segments need not be TCP segments. One octet at a time, both ways.
