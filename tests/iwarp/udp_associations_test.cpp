@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <random>
 
 #include "iwarp/drivers/host.hpp"
 #include "iwarp/drivers/udp_associations.hpp"
@@ -247,6 +248,19 @@ class PacketPeer {
     }
     send(1, 0, body);
   }
+  /// Octets by chance, some of them with SCTP's header and the right checksum.
+  void send_noise(std::mt19937& chance) {
+    std::vector<std::uint8_t> packet(chance() % 200);
+    for (std::uint8_t& octet : packet) octet = static_cast<std::uint8_t>(chance());
+    if (packet.size() >= 16 && chance() % 4 != 0) {
+      wire::store_big<2>(packet.data() + 2, port_);
+      packet[12] = static_cast<std::uint8_t>(chance() % 16);
+      wire::store_big<2>(packet.data() + 14, static_cast<std::uint16_t>(packet.size() - 12));
+      wire::store_big<4>(packet.data() + 8, 0);
+      wire::iwarp::store_crc(packet.data() + 8, wire::iwarp::crc32c(wire::Bytes(packet)));
+    }
+    static_cast<void>(::send(socket_.number(), packet.data(), packet.size(), 0));
+  }
   /// Answers the INIT ACK by its cookie. Types of the chunks that came, of all packets: the first of each, and others
   /// bundled behind it.
   bool look() {
@@ -306,6 +320,24 @@ TEST_F(Associated, a_peer_without_the_indication_of_ddp_is_refused) {
   peer.send_init(1);
   ASSERT_TRUE(wait([&] { return peer.look(), servers.size() == 1; }, 10s));
   EXPECT_FALSE(peer.has(abort));
+}
+
+// From more addresses than are remembered.
+TEST_F(Associated, noise_disturbs_nobody) {
+  listen(loopback);
+  const auto [client, server] = pair(loopback);
+  std::mt19937 chance(43);
+  for (int i = 0; i < 300; ++i) {
+    PacketPeer peer(listener->address().port);
+    for (int k = 0; k < 5; ++k) peer.send_noise(chance);
+    host.run_for(0ms);
+  }
+  inside([&, &end = *client] { EXPECT_TRUE(end.association->send(1, 16, octets_of(100, 1))); });
+  ASSERT_TRUE(wait([&, &end = *server] { return end.messages == 1; }));
+  EXPECT_EQ(servers.size(), 1U);
+  EXPECT_FALSE(client->lost);
+  const auto [second, other] = pair(loopback);
+  EXPECT_NE(other, server);
 }
 
 TEST_F(Associated, one_of_the_process_has_the_stack) {
