@@ -175,11 +175,13 @@ TEST_F(VitcpBadSetup, streams_givenByOthers_doNotCount) {
   for (auto& hearer : hearers) hearer.stream = hosts.world.client.connect({ip, vt::default_port}, {}, hearer);
   hosts.settle();
   for (auto& stream : std::exchange(door.streams, {})) hosts.server->provider.take(std::move(stream));
+  lower.connect();
   EXPECT_EQ(counters().refused(), 0u);
   hosts.run(5 * runtime::second);
   EXPECT_FALSE(peer.is_closed());
   hosts.run(5 * runtime::second);
-  EXPECT_EQ(counters().refused(Refusal::request_timeout), 81u);
+  EXPECT_EQ(counters().refused(Refusal::request_timeout), 82u);
+  lower.close();
   for (auto& hearer : hearers) hearer.stream.reset();
   hosts.settle();
 }
@@ -233,6 +235,60 @@ TEST_F(VitcpBadSetup, streams_thatAreRefused_areLimited) {
   for (auto& hearer : hearers) hearer.stream.reset();
   hosts.settle();
   EXPECT_EQ(hosts.server->provider.streams_without_vi(), 0u);
+}
+
+// So many requests may wait for accept or reject; what comes above it finds nobody, though somebody waits.
+TEST(VitcpLimits, requests_beyondTheUndecidedOnes_findNobody) {
+  Settings settings;
+  settings.server.max_offers = 2;
+  TwoHosts hosts(settings);
+  Provider& server = hosts.server->provider;
+  std::array<WaitCall, 3> waits;
+  for (WaitCall& wait : waits) server.connect_wait(hosts.server->at("x"), runtime::never, wait);
+  RawPeer first{hosts}, second{hosts, wire::IpAddress::v4(10, 0, 0, 4)}, third{hosts, wire::IpAddress::v4(10, 0, 0, 5)};
+  for (RawPeer* const peer : {&first, &second, &third}) {
+    peer->connect();
+    peer->send(RawPeer::request(delivery));
+  }
+  EXPECT_TRUE(first.nothing_came() && second.nothing_came());
+  EXPECT_EQ(third.take().header.type, SegmentType::connect_no_match);
+  EXPECT_EQ(server.counters().refused(Refusal::offer_limit), 1u);
+  EXPECT_FALSE(waits[2].result);
+  PlainCall rejected;
+  server.connect_reject(waits[0].token, rejected);
+  third.close();
+  third.forget();
+  third.connect();
+  third.send(RawPeer::request(delivery));
+  EXPECT_EQ(waits[2].result, Return::Success);
+  EXPECT_EQ(server.counters().refused(Refusal::offer_limit), 1u);
+  for (RawPeer* const peer : {&first, &second, &third}) peer->close();
+}
+
+// Of limits that are 0 the one stream that is there has a place all the same.
+TEST(VitcpLimits, stream_whereNoneMayWait_isAnswered) {
+  Settings settings;
+  settings.server.max_half_open = settings.server.max_farewells = 0;
+  TwoHosts hosts(settings);
+  RawPeer peer{hosts};
+  peer.connect();
+  peer.send(RawPeer::request(delivery));
+  EXPECT_EQ(peer.take().header.type, SegmentType::connect_no_match);
+  EXPECT_EQ(hosts.server->provider.counters().refused(), 1u);
+  EXPECT_EQ(hosts.server->provider.counters().refused(Refusal::no_match), 1u);
+  peer.close();
+}
+
+// A NIC that cannot listen at one of its addresses listens at none.
+TEST(VitcpLimits, listen_atAForeignAddress_leavesNoListener) {
+  TwoHosts hosts;
+  const wire::IpAddress own = streams::test::ip("fd00::2");
+  ProviderConfig config;
+  config.addresses = {own, hosts.world.foreign_ip};
+  Provider provider(hosts.world.server, hosts.world.scheduler, config);
+  EXPECT_EQ(provider.listen(), streams::Reason::no_such_address);
+  streams::test::Door door;
+  EXPECT_TRUE(hosts.world.server.listen({own, vt::default_port}, door).has_value());
 }
 
 // VI-TCP 4.2: the client waits for the answer: data, or a second request, before it: rejected, the offer is gone.
