@@ -291,6 +291,58 @@ TEST(VitcpLimits, listen_atAForeignAddress_leavesNoListener) {
   EXPECT_TRUE(hosts.world.server.listen({own, vt::default_port}, door).has_value());
 }
 
+// VI-TCP 3.2, 3.3, rulings V-4, V-6, V-10: what a client says of itself.
+TEST(VitcpRequest, request_tellsAll) {
+  Settings settings;
+  settings.client.ask_for_crc = true;
+  TwoHosts hosts(settings);
+  RawPeer peer{hosts};
+  peer.listen();
+  End end{*hosts.client, hosts.client->create(reception)};
+  for (int i = 0; i != 3; ++i) end.receive(8);
+  ConnectCall asked;
+  hosts.client->provider.connect_request(end.vi, hosts.client->at("y"), vi::NetAddress::make(peer.address, {}),
+                                         runtime::second, asked);
+  hosts.settle();
+  const vt::Segment request = peer.take();
+  EXPECT_EQ(request.header.type, SegmentType::connect_request);
+  EXPECT_EQ(request.header.message_number, NumberSource(1).draw());
+  EXPECT_EQ(request.header.message_ack, vt::MessageNumber{});
+  EXPECT_EQ(request.header.rx_descriptors_posted, 3);
+  EXPECT_EQ(request.ce.level, to_wire(reception));
+  EXPECT_EQ(request.ce.mtu_size_bytes, 1u << 20);
+  EXPECT_TRUE(request.ce.descriptor_flow_control && request.ce.rdma_write_enable && request.ce.rdma_read_enable);
+  EXPECT_FALSE(request.ce.peer_to_peer);
+  EXPECT_TRUE(request.ce.options.crc && request.ce.options.end && request.ce.options.urgent_marker);
+  hosts.run(runtime::second);
+  EXPECT_EQ(asked.result, Return::Timeout);
+  peer.close();
+}
+
+// Ruling V-15: the stream closes before the answer: anew after 10 ms, then after twice as much each time, at most 1 s.
+TEST(VitcpRequest, request_isSentAnew_atGrowingIntervals) {
+  TwoHosts hosts;
+  RawPeer peer{hosts};
+  peer.listen();
+  ConnectCall asked;
+  vi::Vi& vi = hosts.client->create(delivery);
+  hosts.client->provider.connect_request(vi, hosts.client->at("y"), vi::NetAddress::make(peer.address, {}),
+                                         60 * runtime::second, asked);
+  runtime::TimeNs closed = hosts.world.scheduler.now();
+  for (const int delay_ms : {0, 10, 20, 40, 80, 160, 320, 640, 1000, 1000}) {
+    while (peer.nothing_came() && !asked.result) hosts.run(runtime::millisecond);
+    EXPECT_NEAR(static_cast<double>(hosts.world.scheduler.now() - closed) / 1e6, delay_ms, 3);
+    EXPECT_EQ(peer.take().header.type, SegmentType::connect_request);
+    peer.close();
+    peer.forget();
+    closed = hosts.world.scheduler.now();
+  }
+  EXPECT_FALSE(asked.result);
+  PlainCall withdrawn;
+  hosts.client->provider.disconnect(vi, withdrawn);
+  EXPECT_TRUE(asked.result);
+}
+
 // VI-TCP 4.2: the client waits for the answer: data, or a second request, before it: rejected, the offer is gone.
 TEST_F(VitcpBadSetup, octets_beforeTheAnswer_areRejected) {
   peer.connect();
