@@ -14,9 +14,10 @@ OWNERS = [
         "received_sequences", "recovery_qualifiers", "remote_port", "remote_ports", "sent_sequence",
         "sequence_sender")),
     "fc2_fabric/link/receive_queue.cpp", "vipl/engine/completion_port.cpp", "vipl/engine/growing_ring.hpp", "vipl/engine/handle_slots.hpp", "vipl/engine/work_port.cpp",
+    "vitcp/*.cpp", "vitcp/port_service/*.cpp",
 ]
 # Names and sums beside them.
-NO_OWNERS = {"fcvi/counters.cpp"}
+NO_OWNERS = {"fcvi/counters.cpp", "vitcp/counters.cpp"}
 
 # What the reader of a page needs to know of each way; the operators stand in owner_operators.py.
 WAYS = {

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from owner_mutants import Mistake
 
 # From the smallest to the largest part of the program.
-PROGRAMS = ["farp_test", "vi_test", "loopback_test", "vitcp_test", "fc2_fabric_test", "fcvi_test", "fcvi_topology_test", "vipl_test", "fcvi_sim_test"]
+PROGRAMS = ["farp_test", "vi_test", "loopback_test", "vitcp_port_service_test", "vitcp_test", "fc2_fabric_test", "fcvi_test", "fcvi_topology_test", "vipl_test", "fcvi_sim_test"]
 # Golden pages see every change, whatever they should say: they do not count.
 NOT_BEHAVIOUR = ("table_", "Hostility.")
 SURVIVES, UNREACHED = "survives", "unreached"
