@@ -104,7 +104,7 @@ std::shared_ptr<CmEvent> CmId::event_of(rdma_cm_event_type type, int status, con
 int CmId::complete(int error) {
   if (error != 0 || !own_channel_) return error;
   if (event != nullptr) acknowledge(std::exchange(event, nullptr));
-  if (const int failed = get_event(*channel_, &event); failed != 0) return failed;
+  if (const int failed = get_event(channel_, &event); failed != 0) return failed;
   return event->status == 0 ? 0 : std::abs(event->status);
 }
 
@@ -254,7 +254,7 @@ int CmId::get_request(rdma_cm_id** request) {
   if (!own_channel_ || state_ != State::listening) return EINVAL;
   if (event != nullptr) acknowledge(std::exchange(event, nullptr));
   rdma_cm_event* got = nullptr;
-  if (const int error = get_event(*channel_, &got); error != 0) return error;
+  if (const int error = get_event(channel_, &got); error != 0) return error;
   if (got->event != RDMA_CM_EVENT_CONNECT_REQUEST) return acknowledge(got), EINVAL;
   CmId& made = CmId::of(got->id);
   made.event = got;

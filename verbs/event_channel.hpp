@@ -23,18 +23,26 @@ struct CmEvent final : rdma_cm_event {
   Acknowledgements* of_listener = nullptr;
 };
 
+using CmEvents = EventQueue<std::shared_ptr<CmEvent>>;
+
 class EventChannel final : public rdma_event_channel {
  public:
-  EventChannel() : rdma_event_channel{} { fd = events_.descriptor(); }
+  EventChannel();
+  ~EventChannel();
+  EventChannel(const EventChannel&) = delete;
+  EventChannel& operator=(const EventChannel&) = delete;
   static EventChannel& of(rdma_event_channel* channel) { return static_cast<EventChannel&>(*channel); }
-  [[nodiscard]] EventQueue<std::shared_ptr<CmEvent>>& events() { return events_; }
+  [[nodiscard]] CmEvents& events() { return *events_; }
 
  private:
-  EventQueue<std::shared_ptr<CmEvent>> events_;
+  std::shared_ptr<CmEvents> events_ =
+      std::make_shared<CmEvents>();  // also of a thread that waits, and goes on doing so
 };
 
-/// As rdma_get_cm_event, rdma_ack_cm_event: 0, or errno.
-[[nodiscard]] int get_event(EventChannel& channel, rdma_cm_event** event);
+/// As rdma_get_cm_event, rdma_ack_cm_event: 0, or errno. A program that ends may destroy the channel while a thread of it
+/// waits, which then waits on, as at the kernel's; or comes back for the next event: EBADF, but late, since an error there
+/// becomes the exit status (rping), and here more is between that and the end than where the kernel ends connections.
+[[nodiscard]] int get_event(rdma_event_channel* channel, rdma_cm_event** event);
 int acknowledge(rdma_cm_event* event);
 
 }  // namespace verbs

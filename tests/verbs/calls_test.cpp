@@ -640,6 +640,40 @@ TEST_F(Calls, go_on_with_a_connection_whose_listener_is_gone) {
   EXPECT_EQ(server.completion().status, IBV_WC_SUCCESS);
 }
 
+/// What rdma_get_cm_event() returned, and meanwhile 1.
+struct EventWaiter {
+  explicit EventWaiter(rdma_event_channel* at) {
+    EXPECT_EQ(::pthread_create(&thread, nullptr, run, this), 0);
+    channel.store(at);
+  }
+  ~EventWaiter() {
+    EXPECT_EQ(::pthread_cancel(thread), 0);
+    EXPECT_EQ(::pthread_join(thread, nullptr), 0);
+  }
+  static void* run(void* self) {
+    auto& of = *static_cast<EventWaiter*>(self);
+    while (of.channel.load() == nullptr) ::usleep(100);
+    rdma_cm_event* event = nullptr;
+    of.result = rdma_get_cm_event(of.channel.load(), &event);
+    return nullptr;
+  }
+  std::atomic<rdma_event_channel*> channel{nullptr};
+  std::atomic<int> result{1};
+  pthread_t thread{};
+};
+
+// A program that ends destroys the channel at which a thread of it waits, or comes back: no error becomes its exit status.
+TEST_F(Calls, wait_for_events_of_a_channel_that_is_destroyed) {
+  rdma_event_channel* const gone = rdma_create_event_channel();
+  EventWaiter waits(gone);
+  ::usleep(20'000);
+  rdma_destroy_event_channel(gone);
+  EventWaiter comes_late(gone);
+  ::usleep(50'000);
+  EXPECT_EQ(waits.result, 1);
+  EXPECT_EQ(comes_late.result, 1);
+}
+
 // Four threads post and poll at one queue pair.
 TEST_F(Calls, may_be_made_by_several_threads_at_once) {
   connect();

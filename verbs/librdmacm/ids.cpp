@@ -26,7 +26,7 @@ VERBS_CALL rdma_event_channel* rdma_create_event_channel() {
 VERBS_CALL void rdma_destroy_event_channel(rdma_event_channel* channel) { delete &EventChannel::of(channel); }
 
 VERBS_CALL int rdma_get_cm_event(rdma_event_channel* channel, rdma_cm_event** event) {
-  return minus_one_by([&] { return verbs::get_event(EventChannel::of(channel), event); });
+  return minus_one_by([&] { return verbs::get_event(channel, event); });
 }
 VERBS_CALL int rdma_ack_cm_event(rdma_cm_event* event) {
   return minus_one_by([&] { return event == nullptr ? EINVAL : verbs::acknowledge(event); });
