@@ -17,7 +17,7 @@ namespace iwarp::drivers {
 /// with no_resources.
 ///
 /// What an association sends is completed when the stack has taken it. A peer that does not answer is lost after about
-/// 15 s, one whose host says by ICMP that nobody is at the port at once.
+/// 15 s, if it was sent something, or a minute; one whose host says by ICMP that nobody is at the port at once.
 class UdpAssociations final : public Associations, private SctpStackUser {
  public:
   UdpAssociations(std::shared_ptr<streams::drivers::SocketSet> set, runtime::Scheduler& scheduler);
