@@ -319,6 +319,39 @@ TEST(VitcpRequest, request_tellsAll) {
   peer.close();
 }
 
+// VI-TCP 3.2, 3.3, 3.6, rulings V-4, V-5, V-6, V-9: and what a server answers.
+TEST(VitcpRequest, accept_tellsAll) {
+  TwoHosts hosts;
+  RawPeer peer{hosts};
+  Provider& server = hosts.server->provider;
+  WaitCall wait;
+  PlainCall accepted;
+  server.connect_wait(hosts.server->at("x"), runtime::never, wait);
+  peer.connect();
+  vt::Segment request = RawPeer::request(reception, true);
+  request.ce.calling = vt::Discriminator::of(std::array<std::uint8_t, 2>{'m', 'e'});
+  peer.send(request);
+  ASSERT_EQ(wait.result, Return::Success);
+  End end{*hosts.server, hosts.server->create(reception, 1u << 19)};
+  for (int i = 0; i != 2; ++i) end.receive(8);
+  server.connect_accept(wait.token, end.vi, accepted);
+  hosts.settle();
+  const vt::Segment accept = peer.take();
+  EXPECT_EQ(accept.header.type, SegmentType::connect_accept);
+  EXPECT_EQ(accept.header.message_number, NumberSource(2).draw());
+  EXPECT_EQ(accept.header.message_ack, vt::MessageNumber{RawPeer::first_number});
+  EXPECT_EQ(accept.header.rx_descriptors_posted, 2);
+  EXPECT_EQ(accept.ce.level, to_wire(reception));
+  EXPECT_EQ(accept.ce.mtu_size_bytes, 1u << 19);
+  EXPECT_EQ(accept.ce.rdma_read_window, ProviderConfig{}.rdma_read_window);
+  EXPECT_EQ(accept.ce.calling.octets, request.ce.calling.octets);
+  EXPECT_EQ(accept.ce.called.octets, request.ce.called.octets);
+  EXPECT_TRUE(accept.ce.options.crc && accept.ce.options.end && accept.ce.options.urgent_marker);
+  peer.close();
+  hosts.settle();
+  end.vi.disconnect();
+}
+
 // Ruling V-15: the stream closes before the answer: anew after 10 ms, then after twice as much each time, at most 1 s.
 TEST(VitcpRequest, request_isSentAnew_atGrowingIntervals) {
   TwoHosts hosts;
