@@ -18,6 +18,9 @@ class Input {
   virtual void set_watched(bool) {}
   /// Where to look: at what others told of, or at all, also at what one of them misled this process about.
   enum class Look : bool { Told, Everywhere };
+  /// What goes out beside this input, within a call that sends, meets no cancellation point but those that hold
+  /// pthread_cancel() back themselves. Always the same.
+  [[nodiscard]] virtual bool holds_cancellation_itself() const { return false; }
   /// Inside the core, of memory: read_now() would find something.
   [[nodiscard]] virtual bool has_input(Look) const { return false; }
 

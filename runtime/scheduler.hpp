@@ -68,6 +68,14 @@ class Scheduler {
     ++fired_;
     event.fire(now_);
   }
+  /// The same for whoever does at once what an event of its own would do: true, and counted as fired, where that event
+  /// would fire within schedule_at_once() for now.
+  [[nodiscard]] bool may_go_at_once() {
+    if (!fires_at_once_ || now_count_ != 0) return false;
+    fires_at_once_ = false;
+    ++fired_;
+    return true;
+  }
   /// The caller is about to do one thing, and then nothing before it runs what is due: the first event that this
   /// schedules for now may fire within it. `false`: that is over. Pre: is_at_rest(now()), or `false`.
   void may_fire_at_once(bool may) { fires_at_once_ = may; }

@@ -22,6 +22,8 @@ constexpr unsigned frames_of_a_ring = 16;
 constexpr std::size_t frames_of_a_turn = 64;
 /// Slots are given back after so many frames, and when no frame is there: the barrier that it takes delays none.
 constexpr std::size_t frames_of_a_release = 16;
+/// Looked at together: those that are there are fetched from the writer's core side by side.
+constexpr std::size_t frames_of_a_look = 16;
 /// A frame up to this length is copied out of its slot at once.
 constexpr std::size_t short_frame_bytes = 256;
 /// Addresses remembered as asked for.
@@ -636,19 +638,32 @@ bool Crossbar::look_at(Path& path) {
   return true;
 }
 
-// What threads posted before a frame was written is taken before it is delivered: a receive, before its message. One
-// look for all frames would not do: those that are written during the loop may follow posts of after that look.
+// What threads posted before a frame was written is taken before it is delivered: a receive, before its message. So the
+// frames are counted first: those that are written after the look at the posts may follow posts that it did not see.
 void Crossbar::read(Path& path, std::size_t frames) {
-  for (std::size_t count = 0; count < frames && path.in.ready();) {
+  for (std::size_t count = 0; count < frames;) {
+    const std::size_t most = std::min(frames - count, frames_of_a_look);
+    const std::size_t there = path.in.count_ready(static_cast<std::uint32_t>(most));
+    if (there == 0) return;
     guard_.catch_up();
     if (stream_ == nullptr) return;
+    count += read_those(path, there);
+    if (stream_ == nullptr) return;
+  }
+}
+
+// Pre: so many are ready. How many it read: more, where the last is a run that stands in one slot.
+std::size_t Crossbar::read_those(Path& path, std::size_t there) {
+  std::size_t count = 0;
+  while (count < there) {
     const auto slot = path.in.look();
-    const std::size_t run = slot ? read_run(path, *slot, frames - count) : 0;
+    const std::size_t run = slot ? read_run(path, *slot, there - count) : 0;
     count += std::max<std::size_t>(run, 1);
     if (run == 0) read_one(path, slot);
-    if (stream_ == nullptr) return;
+    if (stream_ == nullptr) return count;
     if (path.in.unreleased() >= frames_of_a_release) give_back(path);
   }
+  return count;
 }
 
 void Crossbar::read_one(Path& path, const std::optional<RingReader::Slot>& slot) {

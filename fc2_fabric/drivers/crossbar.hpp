@@ -106,6 +106,7 @@ class Crossbar final : public FrameOutput,
     bool told = false;     // the port keeps it back
   };
   bool read_now() override;
+  [[nodiscard]] bool holds_cancellation_itself() const override { return true; }
   [[nodiscard]] bool has_input(Look look) const override;
   void output_resumed() override;
 
@@ -143,6 +144,7 @@ class Crossbar final : public FrameOutput,
   [[nodiscard]] static bool has_news(Path& path);
   bool look_at(Path& path);
   void read(Path& path, std::size_t frames);
+  [[nodiscard]] std::size_t read_those(Path& path, std::size_t there);
   void read_one(Path& path, const std::optional<RingReader::Slot>& slot);
   [[nodiscard]] std::size_t read_run(Path& path, const RingReader::Slot& slot, std::size_t most);
   [[nodiscard]] std::size_t read_whole_run(Path& path, const RingReader::Slot& slot);

@@ -114,6 +114,16 @@ std::optional<RingReader::Slot> RingReader::run_at(std::uint32_t index, std::uin
   return Slot{size_bytes, wire::Sof::n3, wire::Eof::n, frames, FrameBytes(ring_.slots[index].bytes)};
 }
 
+std::uint32_t RingReader::count_ready(std::uint32_t most) const {
+  std::uint32_t ready = 0;
+  for (; ready != most; ++ready) {
+    const RingSlot& at = slot(ready);
+    if (at.turn.load(std::memory_order_acquire) != read_ + ready + 1) break;
+    __builtin_prefetch(at.bytes + cache_line_bytes);
+  }
+  return ready;
+}
+
 void RingReader::pass() {
   fetch_next();
   ++read_;

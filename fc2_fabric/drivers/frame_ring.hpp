@@ -131,6 +131,9 @@ class RingReader {
   explicit RingReader(RingView ring) : ring_(ring) {}
   void open() { ring_.header->open.store(1, std::memory_order_release); }
   [[nodiscard]] bool ready() const { return slot().turn.load(std::memory_order_acquire) == read_ + 1; }
+  /// Frames that are ready one behind another, the next one first, at most so many; a run is one. Fetches what follows
+  /// their headers.
+  [[nodiscard]] std::uint32_t count_ready(std::uint32_t most) const;
   /// The next frame. Pre: ready(). None: it cannot be one.
   [[nodiscard]] std::optional<Slot> look() const { return look_at(index(0)); }
   /// Takes it, which is no run. Pre: ready().

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/drivers/cancellation.hpp"
+
 namespace fc2::drivers {
 
 /// Open files that one record carries.
@@ -274,6 +276,7 @@ void FrameStream::flush() {
 // What goes with one call: as far as the next record with open files, which go with its first byte. So they are there
 // when it is, and not long before it.
 ssize_t FrameStream::transmit(std::span<std::uint8_t> bytes) {
+  const runtime::drivers::Cancellation held(runtime::drivers::Cancellation::Held);  // holds_cancellation_itself()
   const auto until = [&](const Attachment& next) {
     return std::min(bytes.size(), static_cast<std::size_t>(next.at - sent_bytes_));
   };

@@ -89,6 +89,7 @@ class FrameStream final : public FrameOutput,
 
   /// For the end of the process, and tests: as a poll does.
   bool read_now() override;
+  [[nodiscard]] bool holds_cancellation_itself() const override { return true; }
 
   static constexpr std::size_t buffer_bytes = 128 * 1024;  // each way
   /// Records whose open files came and that nobody took: more end the link.

@@ -52,9 +52,10 @@ void Transmitter::submit(FrameSource& source) {
     source.previous_ = round_->previous_;
     source.previous_->following_ = round_->previous_ = &source;
   }
-  if (was_idle && output_ != nullptr && !output_->paused())
-    return scheduler_.schedule_at_once(*this, output_->free_at());
-  wake();
+  if (!was_idle || output_ == nullptr || output_->paused()) return wake();
+  if (!amid_sequence_ && output_->free_at() <= scheduler_.now() && scheduler_.may_go_at_once()) [[likely]]
+    return ask_the_only(source);
+  scheduler_.schedule_at_once(*this, output_->free_at());
 }
 
 void Transmitter::withdraw(FrameSource& source) {
@@ -91,25 +92,51 @@ bool Transmitter::pull() {
     FrameSource& source = *round_;
     FramePtr frame = output_->make_frame(pool_, source.destination());
     const FrameSource::Next next = (Asked(asked_, source), source.next_frame(*frame));
-    switch (next) {
-      case FrameSource::Next::Made:
-        if (source.transmitter_ == this) round_ = source.following_;
-        amid_sequence_ = frame->eof == wire::Eof::n;
-        put_out(std::move(frame));
-        return true;
-      case FrameSource::Next::MadeLast:
-        withdraw(source);
-        amid_sequence_ = false;
-        put_out(std::move(frame));
-        return true;
-      case FrameSource::Next::Exhausted: withdraw(source); break;
-      case FrameSource::Next::Blocked:
-        blocked_ = true;
-        round_ = source.following_;
-        break;
-    }
+    if (take(source, next, std::move(frame))) return true;
   }
   return false;
+}
+
+/// What the source that was asked has made goes out. False: nothing.
+bool Transmitter::take(FrameSource& source, FrameSource::Next next, FramePtr frame) {
+  switch (next) {
+    case FrameSource::Next::Made:
+      if (source.transmitter_ == this) round_ = source.following_;
+      amid_sequence_ = frame->eof == wire::Eof::n;
+      put_out(std::move(frame));
+      return true;
+    case FrameSource::Next::MadeLast:
+      withdraw(source);
+      amid_sequence_ = false;
+      put_out(std::move(frame));
+      return true;
+    case FrameSource::Next::Exhausted: withdraw(source); break;
+    case FrameSource::Next::Blocked:
+      blocked_ = true;
+      round_ = source.following_;
+      break;
+  }
+  return false;
+}
+
+// Mostly a message of one frame, and nothing else: what fire() would do with a round that is this source.
+inline void Transmitter::ask_the_only(FrameSource& source) {
+  blocked_ = false;
+  FramePtr frame = output_->make_frame(pool_, source.destination());
+  const FrameSource::Next next = (Asked(asked_, source), source.next_frame(*frame));
+  if (next == FrameSource::Next::MadeLast && round_size_ == 1 && round_ == &source) [[likely]] {
+    round_ = nullptr;  // withdraw()
+    round_size_ = 0;
+    source.transmitter_ = nullptr;
+    amid_sequence_ = false;
+    put_out(std::move(frame));
+  } else if (!take(source, next, std::move(frame))) {
+    return FCVI_ASSERT_CONSISTENT(*this);
+  }
+  ++frames_sent_;
+  if (!idle()) [[unlikely]]
+    return go_on(scheduler_.now(), 1);
+  FCVI_ASSERT_CONSISTENT(*this);
 }
 
 /// Of a source that is alone: others would have their turns between its frames.
@@ -130,16 +157,20 @@ bool Transmitter::send_one() {
 }
 
 void Transmitter::fire(TimeNs now) {
-  bool more = true;
-  std::size_t sent = 0;
   // Mostly a message of one frame, and nothing else: what the loop would do.
   if (waiting_.empty() && !amid_sequence_ && round_ != nullptr && output_ != nullptr && output_->free_at() <= now) {
-    more = pull();
+    const bool more = pull();
     frames_sent_ += more ? 1 : 0;
     if (!more || idle()) [[likely]]
       return FCVI_ASSERT_CONSISTENT(*this);
-    sent = 1;
+    return go_on(now, 1);
   }
+  go_on(now, 0);
+}
+
+/// So many frames went in this turn.
+void Transmitter::go_on(TimeNs now, std::size_t sent) {
+  bool more = true;
   for (; more && sent < frames_per_turn && output_ != nullptr && output_->free_at() <= now;) {
     const std::size_t run = send_run(frames_per_turn - sent);
     more = (run != 0 || send_one()) && !idle();

@@ -69,7 +69,10 @@ class Transmitter final : private Event, private OutputListener {
   [[nodiscard]] std::size_t send_run(std::size_t most);
   bool send_one();
   bool pull();
+  bool take(FrameSource& source, FrameSource::Next next, FramePtr frame);
   void put_out(FramePtr frame);
+  void ask_the_only(FrameSource& source);
+  void go_on(TimeNs now, std::size_t sent);
   [[nodiscard]] bool round_is_whole() const;
 
   Scheduler& scheduler_;

@@ -115,6 +115,7 @@ class RunNodes final : public support::TwoNodes {
   }
   /// NOS: logins are validated, and what waits goes on (FC-VI 7.7.5).
   void interrupt() { fabric.fabric.link_of(client->port)->b.fail(); }
+  void fail_server_link() { fabric.fabric.link_of(server->port)->b.fail(); }
   void begin_disconnect(std::size_t pair) {
     ends_.push_back(std::make_unique<support::Done>());
     server->provider.disconnect(*servers_[pair], *ends_.back());
@@ -482,38 +483,53 @@ TEST_P(ForgedRuns, receiving_run_is_progress) {
   EXPECT_EQ(taken(1), 0u) << "that was too long";
 }
 
+/// A Send of one frame comes to the server, and two more are expected; gives the bytes of the frame that would be next.
+std::vector<std::uint8_t> next_whole(RunNodes& nodes) {
+  nodes.watch(true);
+  for (int receive = 0; receive != 3; ++receive) nodes.post(0, true, 0, {64});
+  nodes.post(0, false, 0, {12});
+  nodes.pass_time(runtime::millisecond);
+  const support::LoggedFrame* last = nullptr;
+  for (const support::LoggedFrame& logged : nodes.log.frames())
+    if (logged.outbound && logged.data.size() == 32 + 12) last = &logged;
+  std::vector<std::uint8_t> bytes(fc2::frame_header_bytes + last->data.size());
+  last->header.write(bytes);
+  std::copy(last->data.begin(), last->data.end(), bytes.begin() + fc2::frame_header_bytes);
+  ++bytes[24 + 11];  // FCVI_MSG_ID
+  ++bytes[17];       // OX_ID
+  ++bytes[12];       // SEQ_ID
+  return bytes;
+}
+
 /// A Send of one frame has come; the next is made by hand, and offered whole (FC-VI 5.2.1, 6.2).
 class ForgedWhole : public FrameRuns {
  public:
-  ForgedWhole() {
-    nodes.watch(true);
-    nodes.post(0, true, 0, {64});
-    nodes.post(0, true, 0, {64});
-    nodes.post(0, false, 0, {12});
-    nodes.pass_time(runtime::millisecond);
-    const support::LoggedFrame* last = nullptr;
-    for (const support::LoggedFrame& logged : nodes.log.frames())
-      if (logged.outbound && logged.data.size() == 32 + 12) last = &logged;
-    bytes.resize(fc2::frame_header_bytes + last->data.size());
-    last->header.write(bytes);
-    std::copy(last->data.begin(), last->data.end(), bytes.begin() + fc2::frame_header_bytes);
-    ++bytes[24 + 11];  // FCVI_MSG_ID
-    ++bytes[17];       // OX_ID
-    ++bytes[12];       // SEQ_ID
-  }
   [[nodiscard]] std::size_t taken() const {
     fc2::Frame frame;
-    std::copy(bytes.begin(), bytes.end(), frame.own.begin());
-    frame.size_bytes = static_cast<std::uint16_t>(bytes.size());
-    frame.sof = wire::Sof::i3;
-    frame.eof = eof;
+    fill(frame, bytes, wire::Sof::i3, eof);
     frame.crc_error = crc_error;
     frame.only_from = only_from;
     return nodes.server->port.receive_run(fc2::FrameRun::of_whole(frame));
   }
+  static void fill(fc2::Frame& frame, const std::vector<std::uint8_t>& with, wire::Sof sof, wire::Eof eof) {
+    std::copy(with.begin(), with.end(), frame.own.begin());
+    frame.size_bytes = static_cast<std::uint16_t>(with.size());
+    frame.sof = sof;
+    frame.eof = eof;
+  }
+  static std::size_t offer(RunNodes& to, const std::vector<std::uint8_t>& with, wire::Eof eof = wire::Eof::t) {
+    fc2::Frame frame;
+    fill(frame, with, wire::Sof::i3, eof);
+    return to.server->port.receive_run(fc2::FrameRun::of_whole(frame));
+  }
+  static void bring(RunNodes& to, const std::vector<std::uint8_t>& with, wire::Sof sof, wire::Eof eof) {
+    fc2::FramePtr frame = to.server->port.pool().take();
+    fill(*frame, with, sof, eof);
+    to.server->port.receive(std::move(frame));
+  }
   [[nodiscard]] std::uint64_t messages() const { return nodes.server->provider.counters().messages_received; }
   RunNodes nodes{{GetParam(), true}};
-  std::vector<std::uint8_t> bytes;
+  std::vector<std::uint8_t> bytes = next_whole(nodes);
   wire::Eof eof = wire::Eof::t;
   bool crc_error = false;
   wire::FcId only_from{};
@@ -549,6 +565,52 @@ TEST_P(ForgedWhole, receiving_another_frame_is_left_to_the_usual_way) {
   nodes.server_vi().endpoint_event(machines::vi_endpoint::ConnectionLost{});
   refused([] {});
   EXPECT_EQ(messages(), 1u);
+}
+
+// FC-FS 5: a port whose link is down receives nothing by an offer, whatever still comes singly.
+TEST_P(ForgedWhole, receiving_on_a_link_that_is_down_takes_nothing) {
+  nodes.fail_server_link();
+  ASSERT_FALSE(nodes.server->port.online());
+  EXPECT_EQ(taken(), 0u);
+  EXPECT_EQ(messages(), 1u);
+}
+
+// FC-VI B.2.5 is of in-order fabrics: on another one the frame is left to whoever sorts them.
+TEST_P(ForgedWhole, receiving_on_an_out_of_order_fabric_takes_nothing) {
+  RunNodes unordered({GetParam(), true, false});
+  const std::vector<std::uint8_t> next = next_whole(unordered);
+  const std::uint64_t before = unordered.server->provider.counters().messages_received;
+  EXPECT_EQ(before, 1u);
+  EXPECT_EQ(offer(unordered, next), 0u);
+  EXPECT_EQ(unordered.server->provider.counters().messages_received, before);
+}
+
+// FC-VI 5.9.5 lets a receiver ignore much of both headers, FC-FS more; whatever one bit of them says, and how the
+// frame is delimited: who was offered the frame, and got it singly where it did not take it, does what the tables do.
+TEST_P(ForgedWhole, receiving_no_changed_bit_shows_whether_the_frame_was_offered) {
+  const auto same = [](std::size_t at, std::uint8_t bit, wire::Sof sof, wire::Eof eof) {
+    std::string seen[2];
+    bool was_taken = false;
+    for (const bool offers : {false, true}) {
+      RunNodes run({GetParam(), offers});
+      std::vector<std::uint8_t> next = next_whole(run);
+      next[at] ^= bit;
+      was_taken = offers && sof == wire::Sof::i3 && offer(run, next, eof) != 0;
+      if (!was_taken) bring(run, next, sof, eof);
+      run.pass_time(60 * runtime::second);
+      seen[offers] = run.seen();
+    }
+    EXPECT_EQ(seen[false], seen[true]) << "octet " << at << ", bit " << int(bit);
+    return was_taken;
+  };
+  int taken = 0;
+  constexpr std::size_t headers = fc2::frame_header_bytes + 32;
+  for (std::size_t at = 0; at != headers; ++at)
+    taken += same(at, static_cast<std::uint8_t>(1u << (at * 5 % 8)), wire::Sof::i3, wire::Eof::t) ? 1 : 0;
+  // CS_CTL, SEQ_ID, OX_ID, RX_ID, and what a Send does not use of its Device_Header.
+  EXPECT_EQ(taken > 15, GetParam() != RunLevel::ReliableReception) << taken;
+  for (const wire::Sof sof : {wire::Sof::n3, wire::Sof::i2, wire::Sof::n2}) same(0, 0, sof, wire::Eof::t);
+  same(0, 0, wire::Sof::i3, wire::Eof::n);
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, ForgedWhole,

@@ -593,6 +593,38 @@ TEST_F(CrossbarTest, frames_that_go_on_are_offered_together) {
   EXPECT_EQ(singly, (std::vector<std::uint16_t>{0xFFFE, 0xFFFF, 0}));
 }
 
+// FC-FS: SOFi3 and EOFt, so a Sequence by itself; a short one is offered whole, and comes singly where nobody takes it.
+TEST_F(CrossbarTest, short_sequence_of_one_frame_is_offered_whole) {
+  FarEnd& far = make_open_path(0x020200);
+  const CoreSection section(machine.core);
+  port.link_up_without_fabric(*link.crossbar, own);
+  std::size_t offered = 0, singly = 0;
+  bool takes = true;
+  data_user.on_whole = [&](const Frame& frame) {
+    EXPECT_EQ(frame.only_from, far.id);
+    ++offered;
+    return takes;
+  };
+  data_user.on_data = [&](const ReceivedFrame&) { ++singly; };
+  const auto received = [&](wire::Sof sof, wire::Eof eof, std::uint16_t size_bytes) {
+    offered = singly = 0;
+    const FramePtr made = frame(own, 0, wire::RCtl::solicited_data, far.id);
+    std::memset(far.out.place().data(), 0, size_bytes);
+    std::memcpy(far.out.place().data(), made->bytes.data(), frame_header_bytes);
+    far.out.publish(size_bytes, sof, eof);
+    machine.core.read_memory();
+    return std::pair(offered, singly);
+  };
+  using Count = std::pair<std::size_t, std::size_t>;
+  EXPECT_EQ(received(wire::Sof::i3, wire::Eof::t, 64), Count(1, 0));
+  EXPECT_EQ(received(wire::Sof::i3, wire::Eof::t, 256), Count(1, 0));
+  EXPECT_EQ(received(wire::Sof::i3, wire::Eof::t, 260), Count(0, 1));
+  EXPECT_EQ(received(wire::Sof::i3, wire::Eof::n, 64), Count(0, 1));
+  EXPECT_EQ(received(wire::Sof::n3, wire::Eof::t, 64), Count(0, 1));
+  takes = false;
+  EXPECT_EQ(received(wire::Sof::i3, wire::Eof::t, 64), Count(1, 1));
+}
+
 // Out of room: what cannot be kept back waits, and goes on in order when slots are given back.
 TEST_F(CrossbarTest, full_ring_goes_on_when_slots_are_given_back) {
   FarEnd& far = make_open_path(0x020200);
@@ -861,6 +893,19 @@ TEST_F(CrossbarTest, each_frame_comes_after_what_was_posted_before_it) {
   machine.core.read_memory();
   EXPECT_EQ(port.counters().discarded(), before + 2) << "both, of no exchange";
   EXPECT_EQ(guard.looks, 2);
+}
+
+// Those that are there when it looks were all written before.
+TEST_F(CrossbarTest, frames_that_are_there_together_take_one_look_at_posts) {
+  FarEnd& far = make_open_path(0x020200);
+  ASSERT_TRUE(until_direct(1));
+  const CoreSection section(machine.core);
+  for (int i = 0; i != 10; ++i) write_unasked(far);
+  const std::uint64_t before = port.counters().discarded();
+  guard.looks = 0;
+  machine.core.read_memory();
+  EXPECT_EQ(port.counters().discarded(), before + 10) << "all, of no exchange";
+  EXPECT_EQ(guard.looks, 1);
 }
 
 // What a program does then takes the link down: the crossbar is there until the call that reads returns, and no frame

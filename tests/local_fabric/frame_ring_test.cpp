@@ -75,6 +75,23 @@ TEST_F(FrameRingTest, full_until_slots_are_given_back) {
   }
 }
 
+// Those that are there one behind another, round the end of the memory too, and no more than are asked for.
+TEST_F(FrameRingTest, frames_that_are_ready_are_counted) {
+  RingWriter writer(near.outbound());
+  RingReader reader(far.inbound());
+  EXPECT_EQ(reader.count_ready(16), 0U);
+  for (std::uint32_t round = 0; round != slots; ++round) {
+    for (std::uint32_t i = 0; i != 3; ++i) write(writer, i);
+    EXPECT_EQ(reader.count_ready(16), 3U);
+    EXPECT_EQ(reader.count_ready(2), 2U);
+    for (std::uint32_t i = 0; i != 3; ++i) EXPECT_EQ(value_of(*reader.next()), i);
+    static_cast<void>(reader.release());
+    EXPECT_NE(writer.room(slots), 0U);
+  }
+  while (writer.room() != 0) write(writer, 0);
+  EXPECT_EQ(reader.count_ready(slots), slots);
+}
+
 // A writer that waits is told once; one that finds room at once does not wait.
 TEST_F(FrameRingTest, waiting_writer_is_told) {
   RingWriter writer(near.outbound());

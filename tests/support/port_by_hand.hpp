@@ -42,6 +42,7 @@ class RecordingDataUser final : public fc2::DataFrameUser {
   std::vector<fc2::ExchangeFailure> failures;
   std::function<void(const fc2::ReceivedFrame&)> on_data;
   std::function<std::size_t(const fc2::ReceivedFrame&, const fc2::FrameRun&)> on_run;  // without: takes none
+  std::function<bool(const fc2::Frame&)> on_whole;                                     // without: takes none
   bool knows_aborted = false;
   int acknowledged = 0;
 
@@ -52,6 +53,7 @@ class RecordingDataUser final : public fc2::DataFrameUser {
   std::size_t data_run_received(const fc2::ReceivedFrame& first, const fc2::FrameRun& run) override {
     return on_run ? on_run(first, run) : 0;
   }
+  bool whole_frame_received(const fc2::Frame& frame) override { return on_whole && on_whole(frame); }
   bool abort_received(wire::FcId source, wire::OxId ox_id) override {
     aborts.emplace_back(source, ox_id);
     return knows_aborted;
