@@ -29,19 +29,20 @@ inline bool is_aligned(const std::byte* host) {
          caught::load(from + offsetof(ControlSegment, length_bytes), segment.length_bytes);
 }
 /// Of these only what says how long the descriptor is, and for what.
-[[nodiscard]] inline bool load_shape(const std::byte* from, std::uint16_t& segment_count, std::uint16_t& control) {
+[[nodiscard, gnu::always_inline]] inline bool load_shape(const std::byte* from, std::uint16_t& segment_count,
+                                                         std::uint16_t& control) {
   return caught::load(from + offsetof(ControlSegment, segment_count), segment_count) &&
          caught::load(from + offsetof(ControlSegment, control), control);
 }
 /// And what that leaves out.
-[[nodiscard]] inline bool load_rest(const std::byte* from, std::uint32_t& reserved, std::uint32_t& immediate_data,
-                                    std::uint32_t& length_bytes) {
+[[nodiscard, gnu::always_inline]] inline bool load_rest(const std::byte* from, std::uint32_t& reserved,
+                                                        std::uint32_t& immediate_data, std::uint32_t& length_bytes) {
   return caught::load(from + offsetof(ControlSegment, reserved), reserved) &&
          caught::load(from + offsetof(ControlSegment, immediate_data), immediate_data) &&
          caught::load(from + offsetof(ControlSegment, length_bytes), length_bytes);
 }
-[[nodiscard]] inline bool load_segment(const std::byte* from, std::uint64_t& address, std::uint32_t& handle,
-                                       std::uint32_t& length_or_reserved) {
+[[nodiscard, gnu::always_inline]] inline bool load_segment(const std::byte* from, std::uint64_t& address,
+                                                           std::uint32_t& handle, std::uint32_t& length_or_reserved) {
   return caught::load(from + offsetof(Segment, address), address) &&
          caught::load(from + offsetof(Segment, handle), handle) &&
          caught::load(from + offsetof(Segment, length_or_reserved), length_or_reserved);

@@ -87,7 +87,7 @@ void MemoryTable::remove_user(Ptag tag) {
   --found->users;
 }
 
-bool MemoryTable::read(std::span<std::uint8_t> to, const std::byte* host) const {
+bool MemoryTable::read_any(std::span<std::uint8_t> to, const std::byte* host) const {
   if (to.size() <= consumer_memory::few_bytes)
     return access(host, to.size(), [=] { return consumer_memory::read_few(to, host); });
   return touch(host, to.size(), [=] { std::memcpy(to.data(), host, to.size()); });
@@ -141,7 +141,7 @@ bool MemoryTable::is_there(const std::byte* host, std::size_t length_bytes) cons
   });
 }
 
-bool MemoryTable::write(std::byte* host, std::span<const std::uint8_t> from) const {
+bool MemoryTable::write_any(std::byte* host, std::span<const std::uint8_t> from) const {
   if (from.size() <= consumer_memory::few_bytes)
     return access(host, from.size(), [=] { return consumer_memory::place_few(host, from); });
   return touch(host, from.size(), [=] { consumer_memory::place(host, from); });

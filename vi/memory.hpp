@@ -3,8 +3,10 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
+#include "vi/caught_access.hpp"
 #include "vi/handle_table.hpp"
 #include "vi/memory_guard.hpp"
 #include "vi/types.hpp"
@@ -90,8 +92,21 @@ class MemoryTable {
     return touch_value<Value>(host, length_bytes, body);
   }
   /// Data in and out, as translate gave it; out as consumer_memory::place() does.
-  [[nodiscard]] bool read(std::span<std::uint8_t> to, const std::byte* host) const;
-  [[nodiscard]] bool write(std::byte* host, std::span<const std::uint8_t> from) const;
+  [[nodiscard]] bool read(std::span<std::uint8_t> to, const std::byte* host) const {
+    if (std::uint64_t word = 0; catches_ && is_word(host, to.size())) {
+      if (!caught::load(host, word)) return false;
+      std::memcpy(to.data(), &word, sizeof word);
+      return true;
+    }
+    return read_any(to, host);
+  }
+  [[nodiscard]] bool write(std::byte* host, std::span<const std::uint8_t> from) const {
+    if (std::uint64_t word = 0; catches_ && is_word(host, from.size())) {
+      std::memcpy(&word, from.data(), sizeof word);
+      return caught::store(host, word);
+    }
+    return write_any(host, from);
+  }
 
   /// `count` pieces of `bytes`, each `stride` behind the one before.
   struct Pieces {
@@ -121,6 +136,12 @@ class MemoryTable {
   struct Tag {
     std::uint32_t users = 0;  // VIs and regions
   };
+  /// One access does it.
+  [[nodiscard]] static bool is_word(const std::byte* host, std::size_t length_bytes) {
+    return length_bytes == sizeof(std::uint64_t) && reinterpret_cast<std::uintptr_t>(host) % sizeof(std::uint64_t) == 0;
+  }
+  [[nodiscard]] bool read_any(std::span<std::uint8_t> to, const std::byte* host) const;
+  [[nodiscard]] bool write_any(std::byte* host, std::span<const std::uint8_t> from) const;
   [[nodiscard]] const Region* find(std::uint64_t address, wire::MemHandle handle) const;
   [[nodiscard]] bool write_dense(std::byte* host, std::span<const std::uint8_t> from) const;
   template <class Body>

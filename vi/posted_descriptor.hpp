@@ -28,13 +28,6 @@ struct PostRules {
 [[nodiscard]] PostedDescriptor judge_post(const PostRules& rules, bool receive_queue, std::uint64_t address,
                                           wire::MemHandle handle, bool clear_status);
 
-/// The same for what nearly all are: valid, of one data segment that is not empty and was found, without anything
-/// unusual; what is found stands in `entry` then, and the status is zero. False: it is another one, nothing was written
-/// to it, and `entry` is undefined: judge_post() says what it is. `before`: any entry of that queue, posted by these
-/// rules or of no generation; often it lies in the same region.
-[[nodiscard]] bool judge_short_post(const PostRules& rules, bool receive_queue, std::uint64_t address,
-                                    wire::MemHandle handle, const WorkQueue::Entry& before, WorkQueue::Entry& entry);
-
 /// The operation code of a descriptor on the send queue (VI-DG 5.2, status bits 18:16) by its Control field; 11b has
 /// none of its own.
 [[nodiscard]] std::uint32_t send_op_code(std::uint16_t control);

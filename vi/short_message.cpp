@@ -12,6 +12,13 @@ inline const WorkQueue::Entry* Vi::next_short(const WorkQueue& queue) const {
   return entry.data_bytes != 0 && entry.generation == nic_.memory().generation() ? &entry : nullptr;
 }
 
+[[gnu::always_inline]] inline void Vi::complete_next(WorkQueue& queue, std::uint32_t status) {
+  const std::uint64_t address = queue.entry(queue.next_index()).address;
+  queue.complete_next(status);
+  if (nic_.listener().completed(*this, &queue == &receive_, address, false)) queue.pop_head();
+  FCVI_ASSERT_CONSISTENT(*this);
+}
+
 // A fence is open, and no RDMA Read is: nothing is under way.
 std::optional<ShortSend> Vi::read_short_send(std::span<std::uint8_t> room) const {
   const WorkQueue::Entry* const entry = next_short(send_);
@@ -54,13 +61,6 @@ bool Vi::receive_short(std::span<const std::uint8_t> data, std::optional<std::ui
   if (!written) return false;
   complete_next(receive_, whole);
   return true;
-}
-
-void Vi::complete_next(WorkQueue& queue, std::uint32_t status) {
-  const std::uint64_t address = queue.entry(queue.next_index()).address;
-  queue.complete_next(status);
-  if (nic_.listener().completed(*this, &queue == &receive_, address, false)) queue.pop_head();
-  FCVI_ASSERT_CONSISTENT(*this);
 }
 
 }  // namespace vi

@@ -89,20 +89,8 @@ void Vi::post_valid(bool receive_queue, const WorkQueue::Entry& entry) {
   receive_queue ? receive_posted() : send_posted();
 }
 
-bool Vi::place_short(bool receive_queue, std::uint64_t address, wire::MemHandle handle) {
-  const PostRules rules{nic_.memory(), attributes_.ptag, nic_.limits().max_segments_per_descriptor};
-  WorkQueue& queue = receive_queue ? receive_ : send_;
-  WorkQueue::Entry& place = queue.place();
-  return judge_short_post(rules, receive_queue, address, handle, queue.before_place(), place);
-}
-
-void Vi::post_placed(bool receive_queue) {
-  (receive_queue ? receive_ : send_).push_placed();
-  receive_queue ? receive_posted() : send_posted();
-}
-
 /// The last one of the queue.
-inline void Vi::send_posted() {
+void Vi::send_posted() {
   if (transmission_enabled_) [[likely]]
     nic_.transport().send_posted(*this);
   else
@@ -110,7 +98,7 @@ inline void Vi::send_posted() {
   FCVI_ASSERT_CONSISTENT(*this);
 }
 
-inline void Vi::receive_posted() {
+void Vi::receive_posted() {
   if (!reception_enabled_ && state() == State::Error)  // VI-ARCH 5.4; nothing fails any more there
     finish(receive_, receive_.tail() - 1, status::flushed, {.length_bytes = 0});
   else

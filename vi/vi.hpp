@@ -93,8 +93,11 @@ class Vi final : private machines::vi_endpoint::Context {
   void post_valid(bool receive_queue, const WorkQueue::Entry& entry);
   /// What nearly all posts are, in two steps. False: it is another one (judge_short_post()), and nothing has happened.
   /// Pre: as post_valid(); nothing between the two.
-  [[nodiscard]] bool place_short(bool receive_queue, std::uint64_t address, wire::MemHandle handle);
-  void post_placed(bool receive_queue);
+  /// vi/short_post.hpp has the body.
+  template <bool receive_queue>
+  [[nodiscard]] bool place_short(std::uint64_t address, wire::MemHandle handle);
+  template <bool receive_queue>
+  void post_placed();
   /// VipSendDone / VipRecvDone: Success or DescriptorError with the descriptor's address; NotDone;
   /// DescriptorError with address 0 when the queue is empty.
   Return send_done(std::uint64_t& address) { return dequeue(send_, address); }

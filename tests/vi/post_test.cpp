@@ -3,6 +3,7 @@
 
 #include "tests/vi/bench.hpp"
 #include "vi/posted_descriptor.hpp"
+#include "vi/short_post.hpp"
 
 namespace vi::testing {
 namespace {

@@ -244,6 +244,70 @@ TEST(Engine, events_of_work_at_once_fire_in_their_order) {
   EXPECT_EQ(scheduler.pending_count(), 0u);
 }
 
+// By may_go_at_once() whoever does what an event would do takes its turn where that would fire at once, and counts.
+TEST(Engine, work_at_once_may_go_where_an_event_would_fire) {
+  TestRuntime runtime;
+  Engine engine(runtime);
+  runtime::Scheduler& scheduler = engine.scheduler();
+  EXPECT_FALSE(scheduler.may_go_at_once()) << "nobody works at once";
+  const std::uint64_t before = scheduler.fired_count();
+  ASSERT_TRUE(engine.do_at_once_and_settle([&] {
+    EXPECT_TRUE(scheduler.may_go_at_once());
+    EXPECT_FALSE(scheduler.may_go_at_once()) << "one event";
+    return true;
+  }));
+  EXPECT_EQ(scheduler.fired_count(), before + 1);
+  Ticker due(scheduler, 1);
+  scheduler.schedule(due, scheduler.now());
+  ASSERT_TRUE(engine.do_at_once_and_settle([&] {
+    EXPECT_FALSE(scheduler.may_go_at_once()) << "another is due";
+    return true;
+  }));
+  EXPECT_EQ(due.left(), 0);
+}
+
+// What goes into memory is not timed: such a post does with the time of the last tick. With any socket that sends by
+// itself it does not.
+TEST(Engine, post_into_memory_asks_for_the_time_roughly) {
+  struct Clock final : support::StillRuntime {
+    [[nodiscard]] TimeNs now() const override { return ++exact, 1000; }
+    [[nodiscard]] TimeNs now_roughly() const override { return ++rough, 1000; }
+    mutable int exact = 0, rough = 0;
+  } clock;
+  struct Memory final : runtime::Input {
+    bool read_now() override { return false; }
+    [[nodiscard]] bool holds_cancellation_itself() const override { return true; }
+  } memory;
+  struct Socket final : runtime::Input {
+    bool read_now() override { return false; }
+  } socket;
+  Engine engine(clock);
+  const auto asked = [&] {
+    clock.exact = clock.rough = 0;
+    EXPECT_TRUE(engine.do_at_once_and_settle([] { return true; }));
+    return std::pair(clock.exact, clock.rough);
+  };
+  EXPECT_EQ(asked(), std::pair(1, 0));
+  EXPECT_FALSE(engine.sends_meet_cancellation());
+  engine.add_memory_input(memory);
+  EXPECT_EQ(asked(), std::pair(0, 1));
+  engine.add_input(socket);
+  EXPECT_TRUE(engine.sends_meet_cancellation());
+  EXPECT_EQ(asked(), std::pair(1, 0));
+  engine.remove_input(socket);
+  EXPECT_EQ(asked(), std::pair(0, 1));
+  engine.remove_memory_input(memory);
+}
+
+// CLOCK_MONOTONIC as the last tick saw it: a hundred of them in a second are the fewest that Linux has.
+TEST(Futex, tick_is_not_far_behind_the_clock) {
+  for (int i = 0; i != 1000; ++i) {
+    const TimeNs before = monotonic_now(), tick = monotonic_tick(), after = monotonic_now();
+    ASSERT_LE(tick, after);
+    ASSERT_GT(tick, before - 50 * runtime::millisecond);
+  }
+}
+
 TEST(Engine, ring_returns_while_another_is_inside_who_serves_it_when_leaving) {
   TestRuntime runtime;
   Engine engine(runtime);

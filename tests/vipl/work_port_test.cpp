@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <mutex>
 #include <thread>
+#include <vector>
 
 #include "tests/vipl/still_runtime.hpp"
 #include "vipl/engine/engine.hpp"
@@ -38,6 +40,25 @@ class Queues : public ::testing::Test, private CompletionPort::Directory {
     return true;
   }
 };
+
+TEST(BriefLock, sections_of_threads_exclude_one_another) {
+  BriefLock lock;
+  ASSERT_TRUE(lock.try_lock());
+  EXPECT_FALSE(lock.try_lock());
+  lock.unlock();
+  constexpr int threads = 3, rounds = 20'000;
+  int count = 0;  // no atomic
+  std::vector<std::thread> all;
+  for (int i = 0; i != threads; ++i)
+    all.emplace_back([&] {
+      for (int round = 0; round != rounds; ++round) {
+        const std::lock_guard section(lock);
+        ++count;
+      }
+    });
+  for (std::thread& thread : all) thread.join();
+  EXPECT_EQ(count, threads * rounds);
+}
 
 // VI-ARCH 6.4.1, VI-DG 3.6.1: a descriptor that completes while the one before it is taken has an entry of its own.
 TEST_F(Queues, completing_whileTheLastIsTaken_hasAnEntry) {

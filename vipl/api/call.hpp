@@ -14,7 +14,7 @@ namespace vipl {
 
 /// The C edge: no exception crosses it. Exceptions inside mean lack of memory or of threads.
 template <class Body>
-VIP_RETURN caught(Body& body) {
+[[gnu::always_inline]] inline VIP_RETURN caught(Body& body) {
   try {
     return body();
   } catch (const abi::__forced_unwind&) {
@@ -30,8 +30,9 @@ VIP_RETURN guarded(Body& body) {
   return caught(body);
 }
 
+/// By value: what the usual way has stays in registers.
 template <class Body>
-[[gnu::noinline, gnu::cold]] VIP_RETURN traced(Body& body, const char* name) {
+[[gnu::noinline, gnu::cold]] VIP_RETURN traced(Body body, const char* name) {
   const trace::Traced call(name);
   return call.ended(guarded(body));
 }
@@ -47,7 +48,7 @@ VIP_RETURN api(Body body, const char* name = __builtin_FUNCTION()) {
 /// The same for calls of the data plane, which hold back pthread_cancel() themselves where they may reach a
 /// cancellation point. What they usually do has none, and Cancellation costs a locked instruction at each end.
 template <class Body>
-VIP_RETURN data_api(Body body, const char* name = __builtin_FUNCTION()) {
+[[gnu::always_inline]] inline VIP_RETURN data_api(Body body, const char* name = __builtin_FUNCTION()) {
   if (trace::any()) [[unlikely]]
     return traced(body, name);
   return caught(body);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "vi/short_post.hpp"
 #include "vipl/devices/device.hpp"
 #include "vipl/api/diagnosis.hpp"
 #include "vipl/engine/memory_faults.hpp"
@@ -59,10 +60,10 @@ bool ViObject::post_at_once(void* owner, std::uint64_t address, wire::MemHandle 
   WorkPort& queue = ports_[receive_queue ? 1 : 0];
   if (model == nullptr || !queue.may_post_inside(owner)) return false;
   if (receive_queue && !receives_wait.load(std::memory_order_relaxed)) return false;
-  if (!model->place_short(receive_queue, address, region)) [[unlikely]]
+  if (!model->place_short<receive_queue>(address, region)) [[unlikely]]
     return post_judged(receive_queue, address, region);
   queue.count_post_inside();
-  model->post_placed(receive_queue);
+  model->post_placed<receive_queue>();
   return true;
 }
 template bool ViObject::post_at_once<false>(void*, std::uint64_t, wire::MemHandle);
@@ -178,8 +179,16 @@ void NicObject::release_all() {
 bool NicObject::completed(vi::Vi& vi, bool receive_queue, std::uint64_t descriptor_address, bool error) {
   auto* const object = static_cast<ViObject*>(vi.consumer_context);
   if (object == nullptr) return true;  // its handle is gone
-  if (error && trace::errors()) tell_failure(*object, receive_queue, descriptor_address);
-  object->port(receive_queue).complete({descriptor_address, error});
+  if (error) [[unlikely]]
+    return failed(*object, receive_queue, descriptor_address);
+  object->port(receive_queue).complete({descriptor_address, false});
+  return true;
+}
+
+/// Always true.
+[[gnu::noinline, gnu::cold]] bool NicObject::failed(ViObject& object, bool receive_queue, std::uint64_t address) {
+  if (trace::errors()) tell_failure(object, receive_queue, address);
+  object.port(receive_queue).complete({address, true});
   return true;
 }
 

@@ -127,6 +127,7 @@ class NicObject final : public Object, public std::enable_shared_from_this<NicOb
 
  private:
   friend class ViObject;
+  bool failed(ViObject& object, bool receive_queue, std::uint64_t address);
   /// For $FCVI_TRACE.
   void tell_failure(const ViObject& object, bool receive_queue, std::uint64_t address);
   void tell_refusal(const ViObject& object, bool receive_queue, const WorkPort::Submission& submission, bool overrun);

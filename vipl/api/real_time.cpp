@@ -71,6 +71,7 @@ class RealTime final : public Runtime {
   [[noreturn]] void run();
 
   [[nodiscard]] TimeNs now() const override { return monotonic_now(); }
+  [[nodiscard]] TimeNs now_roughly() const override { return monotonic_tick(); }
   bool wait(EventCount& point, std::uint32_t key, TimeNs deadline) override {
     return engine_->has_memory_inputs() ? watch_->wait(point, key, deadline) : futex_wait(point.epoch(), key, deadline);
   }

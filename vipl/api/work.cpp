@@ -14,6 +14,9 @@ using vipl::Taken;
 using vipl::ViObject;
 using vipl::WorkPort;
 
+// Calls of a few hundred instructions: each body is a part of its VipXxx.
+#define ALWAYS_INLINE __attribute__((always_inline))
+
 namespace {
 
 using Handler = WorkPort::Handler;
@@ -43,14 +46,18 @@ void ring_send(Engine& engine, ViObject& vi) { gathers(vi) ? engine.ring_soon(vi
 /// Most posts find the engine free: then the model takes them at once, past the queue of posts. False: nothing has
 /// happened.
 template <bool receive_queue>
-bool post_at_once(Engine& engine, ViObject& vi, void* owner, std::uint64_t address, VIP_MEM_HANDLE memory) {
-  const auto post = [=, &vi] { return vi.post_at_once<receive_queue>(owner, address, wire::MemHandle{memory}); };
+[[gnu::always_inline]] inline bool post_at_once(Engine& engine, ViObject& vi, void* owner, std::uint64_t address,
+                                                VIP_MEM_HANDLE memory) {
+  const auto post = [=, &vi]() ALWAYS_INLINE {
+    return vi.post_at_once<receive_queue>(owner, address, wire::MemHandle{memory});
+  };
   if (receive_queue) return vi.receives_wait.load(std::memory_order_relaxed) && engine.do_at_once(post);
   if (gathers(vi)) return false;
-  // Within the process no cancellation point is below but those that hold it back themselves: a trace, a wake-up.
-  const bool has_inputs = engine.has_inputs();
-  const vipl::CancellationIf held(has_inputs);
-  return engine.do_at_once_and_settle([=, &engine] { return engine.has_inputs() == has_inputs && post(); });
+  // Mostly no cancellation point is below but those that hold it back themselves: a trace, a wake-up.
+  const bool meets = engine.sends_meet_cancellation();
+  const vipl::CancellationIf held(meets);
+  return engine.do_at_once_and_settle(
+      [=, &engine]() ALWAYS_INLINE { return engine.sends_meet_cancellation() == meets && post(); });
 }
 
 [[gnu::noinline]] VIP_RETURN submit(Domain& domain, ViObject& vi, bool receive_queue, void* owner,
@@ -72,7 +79,7 @@ bool post_at_once(Engine& engine, ViObject& vi, void* owner, std::uint64_t addre
 }
 
 template <bool receive_queue>
-VIP_RETURN post(VIP_VI_HANDLE handle, VIP_DESCRIPTOR* descriptor, VIP_MEM_HANDLE memory) {
+[[gnu::always_inline]] inline VIP_RETURN post(VIP_VI_HANDLE handle, VIP_DESCRIPTOR* descriptor, VIP_MEM_HANDLE memory) {
   Domain* domain = Domain::find();
   ViObject* vi = domain == nullptr ? nullptr : domain->find<ViObject>(handle);
   if (vi == nullptr) [[unlikely]]
@@ -94,13 +101,15 @@ VIP_RETURN to_api(Taken taken, VIP_RETURN not_done) {
   return VIP_INVALID_PARAMETER;
 }
 
-VIP_RETURN take(VIP_VI_HANDLE handle, bool receive_queue, VIP_DESCRIPTOR** descriptor) {
+template <bool receive_queue>
+[[gnu::always_inline]] inline VIP_RETURN take(VIP_VI_HANDLE handle, VIP_DESCRIPTOR** descriptor) {
   Domain* domain = Domain::find();
   ViObject* vi = domain == nullptr ? nullptr : domain->find<ViObject>(handle);
   if (vi == nullptr || descriptor == nullptr) return VIP_INVALID_PARAMETER;
   WorkPort::Completion completion{};
   WorkPort& queue = vi->port(receive_queue);
-  const Taken taken = vipl::poll_once(domain->engine(), &queue, [&] { return queue.take(handle, completion); });
+  const Taken taken =
+      vipl::poll_once(domain->engine(), &queue, [&]() ALWAYS_INLINE { return queue.take(handle, completion); });
   *descriptor = reinterpret_cast<VIP_DESCRIPTOR*>(completion.address);
   return to_api(taken, VIP_NOT_DONE);
 }
@@ -113,7 +122,8 @@ VIP_RETURN take(VIP_VI_HANDLE handle, bool receive_queue, VIP_DESCRIPTOR** descr
   return to_api(taken, VIP_TIMEOUT);
 }
 
-VIP_RETURN wait(VIP_VI_HANDLE handle, bool receive_queue, VIP_ULONG timeout_ms, VIP_DESCRIPTOR** descriptor) {
+template <bool receive_queue>
+[[gnu::always_inline]] inline VIP_RETURN wait(VIP_VI_HANDLE handle, VIP_ULONG timeout_ms, VIP_DESCRIPTOR** descriptor) {
   Domain* domain = Domain::find();
   ViObject* vi = domain == nullptr ? nullptr : domain->find<ViObject>(handle);
   if (vi == nullptr || descriptor == nullptr) return VIP_INVALID_PARAMETER;
@@ -143,22 +153,22 @@ VIP_RETURN notify(VIP_VI_HANDLE handle, bool receive_queue, VIP_PVOID context, H
 }  // namespace
 
 VIP_RETURN VipPostSend(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR* DescriptorPtr, VIP_MEM_HANDLE MemoryHandle) {
-  return data_api([=] { return post<false>(ViHandle, DescriptorPtr, MemoryHandle); });
+  return data_api([=]() ALWAYS_INLINE { return post<false>(ViHandle, DescriptorPtr, MemoryHandle); });
 }
 VIP_RETURN VipPostRecv(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR* DescriptorPtr, VIP_MEM_HANDLE MemoryHandle) {
-  return data_api([=] { return post<true>(ViHandle, DescriptorPtr, MemoryHandle); });
+  return data_api([=]() ALWAYS_INLINE { return post<true>(ViHandle, DescriptorPtr, MemoryHandle); });
 }
 VIP_RETURN VipSendDone(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR** DescriptorPtr) {
-  return data_api([=] { return take(ViHandle, false, DescriptorPtr); });
+  return data_api([=]() ALWAYS_INLINE { return take<false>(ViHandle, DescriptorPtr); });
 }
 VIP_RETURN VipRecvDone(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR** DescriptorPtr) {
-  return data_api([=] { return take(ViHandle, true, DescriptorPtr); });
+  return data_api([=]() ALWAYS_INLINE { return take<true>(ViHandle, DescriptorPtr); });
 }
 VIP_RETURN VipSendWait(VIP_VI_HANDLE ViHandle, VIP_ULONG TimeOut, VIP_DESCRIPTOR** DescriptorPtr) {
-  return data_api([=] { return wait(ViHandle, false, TimeOut, DescriptorPtr); });
+  return data_api([=]() ALWAYS_INLINE { return wait<false>(ViHandle, TimeOut, DescriptorPtr); });
 }
 VIP_RETURN VipRecvWait(VIP_VI_HANDLE ViHandle, VIP_ULONG TimeOut, VIP_DESCRIPTOR** DescriptorPtr) {
-  return data_api([=] { return wait(ViHandle, true, TimeOut, DescriptorPtr); });
+  return data_api([=]() ALWAYS_INLINE { return wait<true>(ViHandle, TimeOut, DescriptorPtr); });
 }
 VIP_RETURN VipSendNotify(VIP_VI_HANDLE ViHandle, VIP_PVOID Context, Handler Handler) {
   return api([=] { return notify(ViHandle, false, Context, Handler); });

@@ -1,39 +1,10 @@
-// Restricts pthread_cancel() by the program to its own handlers; it never ends a thread inside the library.
+// pthread_cancel() while the library works.
 #pragma once
-#include <pthread.h>
+#include "runtime/drivers/cancellation.hpp"
 
 namespace vipl {
 
-/// Sets the cancellation state of this thread, and restores it. The library holds locks where it writes to sockets and
-/// logs, which are cancellation points; so none of its calls may be one. No system call, but a locked instruction each
-/// time: what is no cancellation point, as posting a receive or taking a completion that is there, does without.
-class Cancellation {
- public:
-  enum State { Allowed = PTHREAD_CANCEL_ENABLE, Held = PTHREAD_CANCEL_DISABLE };
-  explicit Cancellation(State state) { pthread_setcancelstate(state, &before_); }
-  ~Cancellation() { pthread_setcancelstate(before_, nullptr); }
-  Cancellation(const Cancellation&) = delete;
-  Cancellation& operator=(const Cancellation&) = delete;
-
- private:
-  int before_ = Allowed;
-};
-
-/// The same as Cancellation(Held) where that is needed.
-class CancellationIf {
- public:
-  explicit CancellationIf(bool needed) : needed_(needed) {
-    if (needed_) pthread_setcancelstate(Cancellation::Held, &before_);
-  }
-  ~CancellationIf() {
-    if (needed_) pthread_setcancelstate(before_, nullptr);
-  }
-  CancellationIf(const CancellationIf&) = delete;
-  CancellationIf& operator=(const CancellationIf&) = delete;
-
- private:
-  const bool needed_;
-  int before_ = Cancellation::Allowed;
-};
+using runtime::drivers::Cancellation;
+using runtime::drivers::CancellationIf;
 
 }  // namespace vipl

@@ -235,12 +235,13 @@ bool Engine::read_inputs() {
 
 void Engine::add_input(runtime::Input& input) {
   inputs_.push_back(&input);
+  if (!input.holds_cancellation_itself()) unheld_inputs_.fetch_add(1);
   inputs_due_.store(0);
   if (watched_.load()) runtime_.interrupt_wait_at();
 }
 
 void Engine::remove_input(runtime::Input& input) {
-  inputs_.erase(std::remove(inputs_.begin(), inputs_.end(), &input), inputs_.end());
+  if (std::erase(inputs_, &input) != 0 && !input.holds_cancellation_itself()) unheld_inputs_.fetch_sub(1);
   if (inputs_.empty()) inputs_due_.store(runtime::never);
   if (watched_.load()) runtime_.interrupt_wait_at();
 }
@@ -248,10 +249,13 @@ void Engine::remove_input(runtime::Input& input) {
 void Engine::add_memory_input(runtime::Input& input) {
   if (!has_memory_inputs() && memory_begins_) memory_begins_();  // may throw: then nothing has happened
   memory_inputs_.push_back(&input);
+  if (!input.holds_cancellation_itself()) unheld_inputs_.fetch_add(1);
   has_memory_inputs_.store(true);
 }
 
-void Engine::remove_memory_input(runtime::Input& input) { std::erase(memory_inputs_, &input); }
+void Engine::remove_memory_input(runtime::Input& input) {
+  if (std::erase(memory_inputs_, &input) != 0 && !input.holds_cancellation_itself()) unheld_inputs_.fetch_sub(1);
+}
 
 void Engine::after_unlock(bool more) {
   // All accesses to the list and the lock are sequentially consistent: a ring without the lock comes before this look.

@@ -94,13 +94,26 @@ class Engine final : public runtime::CoreGuard {
   [[nodiscard]] bool has_inputs() const {
     return has_memory_inputs() || inputs_due_.load(std::memory_order_relaxed) != runtime::never;
   }
+  /// What is sent within a call may meet cancellation points (Input::holds_cancellation_itself).
+  [[nodiscard]] bool sends_meet_cancellation() const { return unheld_inputs_.load(std::memory_order_relaxed) != 0; }
+  /// What is sent goes into memory that other processes read, on a link that has no rate and no latency. So a post asks
+  /// for the time only roughly: what is due is found by the alarm, and all that a post may time lasts longer.
+  [[nodiscard]] bool sends_need_no_time() const {
+    return has_memory_inputs_.load(std::memory_order_relaxed) && !sends_meet_cancellation();
+  }
   /// Notified whenever a poll might find something.
   EventCount& completions() { return completions_; }
   /// Inside.
   void completed() {
-    completed_count_.store(completed_count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    count_completed();
     end_naps();
   }
+  /// The same, where the caller sees to end_naps() behind it.
+  void count_completed() {
+    completed_count_.store(completed_count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+  /// Some thread naps.
+  [[nodiscard]] bool expects_completion() const { return expected_.load(); }
   /// Of all threads that wait for completions(). Any thread.
   void end_naps() {
     if (expected_.load() && expected_.exchange(false)) runtime_.notify_all(completions_);
@@ -202,7 +215,7 @@ class Engine final : public runtime::CoreGuard {
     alarm_told_ = next;
   }
   void begin();
-  void end() {
+  [[gnu::always_inline]] void end() {
     if (!notified_.empty()) [[unlikely]]
       return end_and_notify();
     free_lock();
@@ -256,6 +269,7 @@ class Engine final : public runtime::CoreGuard {
   std::atomic<std::uint64_t> takeable_{0};
   alignas(64) std::atomic<std::uint64_t> taken_count_{0};
   std::atomic<bool> has_memory_inputs_{false};
+  std::atomic<std::uint32_t> unheld_inputs_{0};
   // A call sleeps at the inputs; the others, which it makes way for when it leaves.
   std::atomic<bool> watched_{false};
   std::atomic<std::uint32_t> sleepers_{0};
@@ -263,7 +277,7 @@ class Engine final : public runtime::CoreGuard {
   alignas(64) std::atomic<TimeNs> inputs_due_{runtime::never};  // never: there are none
 };
 
-inline bool Engine::try_begin() {
+[[gnu::always_inline]] inline bool Engine::try_begin() {
   if (!lock_.try_lock()) return false;
   MemoryFaults::enter();
   return true;
@@ -277,13 +291,13 @@ inline bool Engine::try_begin() {
   return end_for_others();
 }
 
-inline void Engine::free_lock() {
+[[gnu::always_inline]] inline void Engine::free_lock() {
   MemoryFaults::leave();
   lock_.unlock();
 }
 
 template <class Work>
-bool Engine::try_work(Work& work) {
+[[gnu::always_inline]] inline bool Engine::try_work(Work& work) {
   try {
     return work();
   } catch (const std::exception&) {
@@ -305,7 +319,7 @@ template <class Work>
 template <class Work>
 [[gnu::always_inline]] inline bool Engine::do_at_once_and_settle(Work work) {
   if (!try_begin_in_turn()) return false;
-  const TimeNs now = not_before_the_core(runtime_.now());
+  const TimeNs now = not_before_the_core(sends_need_no_time() ? runtime_.now_roughly() : runtime_.now());
   scheduler_.may_fire_at_once(scheduler_.is_at_rest(now));
   const bool done = try_work(work);
   scheduler_.may_fire_at_once(false);

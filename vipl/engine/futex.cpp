@@ -66,10 +66,13 @@ bool futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, 
 void futex_wake_one(const std::atomic<std::uint32_t>& word) { futex(word, FUTEX_WAKE, 1, nullptr); }
 void futex_wake_all(const std::atomic<std::uint32_t>& word) { futex(word, FUTEX_WAKE, INT_MAX, nullptr); }
 
-TimeNs monotonic_now() {
+static TimeNs read_clock(clockid_t clock) {
   timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  clock_gettime(clock, &now);
   return static_cast<TimeNs>(now.tv_sec) * runtime::second + now.tv_nsec;
 }
+
+TimeNs monotonic_now() { return read_clock(CLOCK_MONOTONIC); }
+TimeNs monotonic_tick() { return read_clock(CLOCK_MONOTONIC_COARSE); }
 
 }  // namespace vipl

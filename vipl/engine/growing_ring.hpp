@@ -24,6 +24,10 @@ class GrowingRing {
   GrowingRing(const GrowingRing&) = delete;
   GrowingRing& operator=(const GrowingRing&) = delete;
 
+  /// Producer: the next push needs no memory, as far as is known.
+  [[nodiscard]] bool has_room() const {
+    return write_ != nullptr && write_->tail.load(std::memory_order_relaxed) - write_->known_head != write_->capacity;
+  }
   /// Producer: the next push will not throw. std::bad_alloc changes nothing.
   void make_room() {
     if (!has_room()) [[unlikely]]
@@ -77,10 +81,6 @@ class GrowingRing {
     alignas(64) std::atomic<std::size_t> tail{0};
     alignas(64) std::atomic<std::size_t> head{0};
   };
-
-  [[nodiscard]] bool has_room() const {
-    return write_ != nullptr && write_->tail.load(std::memory_order_relaxed) - write_->known_head != write_->capacity;
-  }
 
   // The consumer may have made some; else a larger ring.
   [[gnu::noinline]] void find_room() {

@@ -33,6 +33,8 @@ class Runtime {
   virtual ~Runtime() = default;
   /// Nanoseconds, never negative, never 0.
   [[nodiscard]] virtual TimeNs now() const = 0;
+  /// The same, or up to some milliseconds before, where that costs less.
+  [[nodiscard]] virtual TimeNs now_roughly() const { return now(); }
 
   /// Without the engine's lock: sleeps until `point` was notified after the prepare() that gave `key`, or until
   /// `deadline`; may return early. False: the deadline came, or no event can come any more (in a simulation).

@@ -94,7 +94,7 @@ Taken rest_after_empty_poll(Engine& engine, Patience& patience, TimeNs now, bool
 
 /// A poll of `queue` that found nothing yet: runs work and reads input that no other thread handles, and takes again.
 template <class Take>
-Taken poll_further(Engine& engine, Patience* patience, const void* queue, Take take) {
+[[gnu::noinline]] Taken poll_further(Engine& engine, Patience* patience, const void* queue, Take take) {
   const Cancellation held(Cancellation::Held);
   Taken taken = Taken::NotDone;
   const TimeNs now = engine.runtime().now();
@@ -113,10 +113,11 @@ Taken poll_further(Engine& engine, Patience* patience, const void* queue, Take t
 /// Takes from `queue`; if that gives NotDone, runs work and reads input that no other thread handles, and takes again.
 /// Without the engine's lock.
 template <class Take>
-Taken poll_once(Engine& engine, const void* queue, Take take) {
+[[gnu::always_inline]] inline Taken poll_once(Engine& engine, const void* queue, Take take) {
   Taken taken = take();
   Patience* const patience = engine.runtime().patience();
-  if (taken == Taken::NotDone) taken = poll_further(engine, patience, queue, take);
+  if (taken == Taken::NotDone) [[unlikely]]
+    taken = poll_further(engine, patience, queue, take);
   const bool found = taken == Taken::Success || taken == Taken::Error;  // an empty queue is none to find something in
   if (found && patience != nullptr) patience->found(engine.runtime());
   return taken;

@@ -43,6 +43,7 @@ bool WorkPort::try_rest() {
   engine_.taken(completed_.load() - dequeued_.load() + std::exchange(untold_, 0));  // nobody will
   queue_.store(nullptr);
   for (auto* counter : {&posted_, &posted_inside_, &completed_, &refused_, &dequeued_}) counter->store(0);
+  served_ = 0;
   return true;
 }
 
@@ -94,27 +95,31 @@ void WorkPort::refuse() {
   engine_.completed();
 }
 
-void WorkPort::complete(const Completion& completion) {
-  // An entry for each descriptor that waits. A program that dequeues without the completion queue leaves entries there:
-  // they count for the next descriptors, so that their number stays bounded. A thread that takes such an entry
-  // meanwhile finds this descriptor, which was pushed before this look at the entries. Waiting descriptors are counted
-  // before this one can be dequeued: it has an entry even if a poller takes it at once (VI-DG 3.5.7), and no entry
-  // counts for another.
-  const std::uint64_t completed = completed_.load(std::memory_order_relaxed) + 1;
-  CompletionPort* const queue = queue_.load(std::memory_order_relaxed);
-  const std::uint64_t waiting = queue == nullptr ? 0 : completed - dequeued_.load();
-  // Seen no later than the ring's next place: that store is the barrier before the look at who waits (x86: xchg;
-  // elsewhere a release store that no later sequentially consistent load overtakes).
-  completed_.store(completed, std::memory_order_relaxed);
-  engine_.can_be_taken();
-  completions_.push(completion);
-  // A napping poller is woken once, at the end: on one core it runs at once, and would sleep again if woken too early.
-  if (queue != nullptr && (entries_.load() & entry_mask) < waiting) {
-    entries_.fetch_add(one_entry);
-    return queue->push({owner_.load(std::memory_order_relaxed), receive_queue_});
-  }
-  engine_.completed();
-  if (queue == nullptr) engine_.runtime().notify_one(arrivals_);
+// An entry for each descriptor that waits. A program that dequeues without the completion queue leaves entries there:
+// they count for the next descriptors, so that their number stays bounded. A thread that takes such an entry meanwhile
+// finds this descriptor, which was pushed before this look at the entries. Waiting descriptors are counted before this
+// one can be dequeued: it has an entry even if a poller takes it at once (VI-DG 3.5.7), and no entry counts for
+// another.
+[[gnu::noinline]] void WorkPort::complete_in_queue(const Completion& completion, CompletionPort& queue) {
+  const std::uint64_t waiting = completed_.load(std::memory_order_relaxed) + 1 - dequeued_.load();
+  completions_.make_room();
+  push(completion);
+  if ((entries_.load() & entry_mask) >= waiting) return engine_.completed();
+  entries_.fetch_add(one_entry);
+  queue.push({owner_.load(std::memory_order_relaxed), receive_queue_});
+}
+
+[[gnu::noinline]] void WorkPort::complete_with_new_room(const Completion& completion) {
+  completions_.make_room();
+  push(completion);
+  engine_.count_completed();
+  tell_waiting();
+}
+
+// A napping poller is woken once, at the end: on one core it runs at once, and would sleep again if woken too early.
+[[gnu::noinline]] void WorkPort::tell_waiting() {
+  engine_.end_naps();
+  engine_.runtime().notify_one(arrivals_);
 }
 
 }  // namespace vipl

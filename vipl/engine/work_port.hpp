@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "vi/posted_descriptor.hpp"
+#include "vipl/engine/brief_lock.hpp"
 #include "vipl/engine/completion_port.hpp"
 
 namespace vipl {
@@ -69,27 +70,35 @@ class WorkPort {
   /// A post of `owner` may become a descriptor of the queue now. False: it is to be post()ed, for others came before
   /// it, or there is no room, or the owner is another one.
   [[nodiscard]] bool may_post_inside(void* owner) {
-    return owner_.load(std::memory_order_relaxed) == owner && submissions_.empty() && outstanding() < limit_;
+    return owner_.load(std::memory_order_relaxed) == owner && !has_next() && outstanding() < limit_;
   }
   /// It does, or is refuse()d. Counted before it can be dequeued: complete() is the barrier.
-  void count_post_inside() {
+  [[gnu::always_inline]] void count_post_inside() {
     posted_inside_.store(posted_inside_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
-  /// Any?
-  [[nodiscard]] bool has_next() { return !submissions_.empty(); }
+  /// Any? Also while one is about to come, which is counted first.
+  [[nodiscard]] bool has_next() const { return posted_.load(std::memory_order_relaxed) != served_; }
   /// The next submission.
-  [[nodiscard]] bool next(Submission& submission) { return submissions_.pop(submission); }
+  [[nodiscard]] bool next(Submission& submission) {
+    const bool any = submissions_.pop(submission);
+    served_ += any ? 1 : 0;
+    return any;
+  }
   /// Completed descriptors that were not dequeued.
   [[nodiscard]] std::uint64_t waiting_count() const { return completed_.load() - dequeued_.load(); }
   /// The submission did not become a descriptor of the queue.
   void refuse();
   /// The oldest incomplete descriptor is complete.
-  void complete(const Completion& completion);
+  [[gnu::always_inline]] void complete(const Completion& completion);
 
  private:
   Taken pop(void* owner, Completion& completion);
   Taken nothing_to_take(void* owner, Completion& completion);
-  void told_of_last();
+  [[gnu::always_inline]] void told_of_last();
+  [[gnu::always_inline]] void push(const Completion& completion);
+  void complete_in_queue(const Completion& completion, CompletionPort& queue);
+  void complete_with_new_room(const Completion& completion);
+  void tell_waiting();
 
   // A program that posts faster than the engine takes gets VI Overrun long before.
   static constexpr std::uint64_t overrun_room = 4;
@@ -106,6 +115,7 @@ class WorkPort {
   std::atomic<std::uint64_t> completed_{0};  // counted before it can be dequeued
   std::atomic<std::uint64_t> refused_{0};
   std::atomic<std::uint64_t> posted_inside_{0};  // besides posted_
+  std::uint64_t served_ = 0;                     // of posted_
   /// Entries in the completion queue (low half), of which user of this object (high half).
   std::atomic<std::uint64_t> entries_{0};
 
@@ -113,7 +123,7 @@ class WorkPort {
   std::atomic<std::uint64_t> posted_{0};
   GrowingRing<Submission> submissions_;
 
-  alignas(64) FutexLock take_lock_;  // dequeuers'; the engine never takes it
+  alignas(64) BriefLock take_lock_;  // dequeuers'; the engine never takes it
   std::atomic<std::uint64_t> dequeued_{0};
   std::uint64_t untold_ = 0;  // of them, to the engine, which hears of them when nothing is left
   GrowingRing<Completion> completions_;
@@ -141,10 +151,30 @@ class WorkPort {
 
 // Whether there are any is all that the engine asks. Then a look at who waits: a locked instruction (x86), or release
 // and acquire that stay in order (AArch64), between. Threads that wait for more return: the queue is empty now.
-inline void WorkPort::told_of_last() {
+[[gnu::always_inline]] inline void WorkPort::told_of_last() {
   engine_.taken(std::exchange(untold_, 0));
   if (arrivals_.has_waiters() && empty()) [[unlikely]]
     engine_.runtime().notify_all(arrivals_);
+}
+
+// Counted before it can be dequeued. Seen no later than the ring's next place: that store is the barrier before the
+// look at who waits (x86: xchg; elsewhere a release store that no later sequentially consistent load overtakes).
+[[gnu::always_inline]] inline void WorkPort::push(const Completion& completion) {
+  completed_.store(completed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  engine_.can_be_taken();
+  completions_.push_into_room(completion, std::memory_order_seq_cst);
+}
+
+// Mostly the ring has room, nobody sleeps, and there is no completion queue.
+inline void WorkPort::complete(const Completion& completion) {
+  if (CompletionPort* const queue = queue_.load(std::memory_order_relaxed); queue != nullptr) [[unlikely]]
+    return complete_in_queue(completion, *queue);
+  if (!completions_.has_room()) [[unlikely]]
+    return complete_with_new_room(completion);
+  push(completion);
+  engine_.count_completed();
+  if (engine_.expects_completion() || arrivals_.has_waiters()) [[unlikely]]
+    tell_waiting();
 }
 
 }  // namespace vipl
