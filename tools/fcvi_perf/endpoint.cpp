@@ -17,10 +17,6 @@ void fail(const std::string& what) {
   std::exit(EXIT_FAILED);
 }
 
-void check(VIP_RETURN result, const std::string& what) {
-  if (result != VIP_SUCCESS) fail(what + ": " + result_text(result));
-}
-
 void Patience::look_at_clock() {
   const std::uint64_t now = now_ns();
   if (begun_ns_ == 0) begun_ns_ = now;
@@ -142,7 +138,9 @@ void Endpoint::repost(const Event& received) {
 void Endpoint::post_data(std::uint64_t connection, std::uint64_t number, std::uint64_t bytes) {
   Connection& of = connections_[connection];
   const std::uint64_t slots = layout_->sends() - notices;
-  VIP_DESCRIPTOR* descriptor = descriptor_at(layout_->send_descriptor(connection, of.data_posted++ % slots));
+  VIP_DESCRIPTOR* descriptor = descriptor_at(layout_->send_descriptor(connection, of.next_data));
+  ++of.data_posted;
+  if (++of.next_data == slots) of.next_data = 0;
   const bool rdma = job_.operation != Operation::Send;
   const bool reads = job_.operation == Operation::Read;
   std::uint32_t control = reads ? VIP_CONTROL_OP_RDMAREAD : rdma ? VIP_CONTROL_OP_RDMAWRITE : VIP_CONTROL_OP_SENDRECV;

@@ -12,7 +12,10 @@ namespace perf {
 
 /// Says it and ends the program with EXIT_FAILED. Of several threads the first one speaks.
 [[noreturn]] void fail(const std::string& what);
-void check(VIP_RETURN result, const std::string& what);
+template <class What>
+inline void check(VIP_RETURN result, const What& what) {
+  if (result != VIP_SUCCESS) fail(std::string(what) + ": " + result_text(result));
+}
 
 /// Short messages without data: what their immediate data says.
 enum class Notice : std::uint32_t { Data, Credit, End, Answer };
@@ -111,6 +114,7 @@ class Endpoint {
   struct Connection {
     VIP_VI_HANDLE vi = nullptr;
     std::uint64_t data_posted = 0, data_done = 0, notices_posted = 0, notices_done = 0;
+    std::uint64_t next_data = 0;  ///< descriptor of the next data to be sent
     [[nodiscard]] bool sends() const { return data_posted + notices_posted != data_done + notices_done; }
   };
   [[nodiscard]] std::uint64_t offset_of(const void* in_room) const {

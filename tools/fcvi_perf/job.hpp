@@ -59,7 +59,8 @@ struct Job {
 /// gave and for what a client sent.
 std::string why_not(const Job& job);
 
-/// Where things lie in the registered memory of either end, in bytes from its start.
+/// Where things lie in the registered memory of either end, in bytes from its start. Asked several times for each
+/// message: one connection, and one buffer, take no division.
 class Layout {
  public:
   explicit Layout(const Job& job);
@@ -74,16 +75,18 @@ class Layout {
   }
   /// Data that this end sends, or that its peer reads.
   [[nodiscard]] std::uint64_t source(std::uint64_t connection, std::uint64_t number) const {
-    return connection * connection_bytes_ + descriptor_bytes_ + number % buffers_ * stride_;
+    return connection * connection_bytes_ + descriptor_bytes_ + (buffers_ == 1 ? 0 : number % buffers_) * stride_;
   }
   /// Data that comes: by Sends, by the peer's RDMA Writes, by this end's RDMA Reads.
   [[nodiscard]] std::uint64_t target(std::uint64_t connection, std::uint64_t number) const {
     return source(connection, number) + buffers_ * stride_;
   }
-  [[nodiscard]] std::uint64_t connection_of(std::uint64_t offset) const { return offset / connection_bytes_; }
+  [[nodiscard]] std::uint64_t connection_of(std::uint64_t offset) const {
+    return connections_ == 1 ? 0 : offset / connection_bytes_;
+  }
   /// Of a descriptor: sends first, then receives.
   [[nodiscard]] std::uint64_t number_of(std::uint64_t offset) const {
-    return offset % connection_bytes_ / sizeof(VIP_DESCRIPTOR);
+    return (connections_ == 1 ? offset : offset % connection_bytes_) / sizeof(VIP_DESCRIPTOR);
   }
 
  private:
