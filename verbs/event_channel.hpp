@@ -39,9 +39,9 @@ class EventChannel final : public rdma_event_channel {
       std::make_shared<CmEvents>();  // also of a thread that waits, and goes on doing so
 };
 
-/// As rdma_get_cm_event, rdma_ack_cm_event: 0, or errno. A program that ends may destroy the channel while a thread of it
-/// waits, which then waits on, as at the kernel's; or comes back for the next event: EBADF, but late, since an error there
-/// becomes the exit status (rping), and here more is between that and the end than where the kernel ends connections.
+/// As rdma_get_cm_event, rdma_ack_cm_event: 0, or errno. A program that ends may destroy the channel while a thread of
+/// it waits, which then waits on, as at the kernel's; or comes back for the next event: EBADF, but late, since an error
+/// there becomes the exit status, and here more is between that and the end than where the kernel ends connections.
 [[nodiscard]] int get_event(rdma_event_channel* channel, rdma_cm_event** event);
 int acknowledge(rdma_cm_event* event);
 
