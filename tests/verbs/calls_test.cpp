@@ -662,7 +662,8 @@ struct EventWaiter {
   pthread_t thread{};
 };
 
-// A program that ends destroys the channel at which a thread of it waits, or comes back: no error becomes its exit status.
+// A program that ends destroys the channel at which a thread of it waits, or comes back: no error becomes its exit
+// status.
 TEST_F(Calls, wait_for_events_of_a_channel_that_is_destroyed) {
   rdma_event_channel* const gone = rdma_create_event_channel();
   EventWaiter waits(gone);
