@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <numeric>
 
 #include "vi/nic.hpp"
 #include "wire/vitcp/crc.hpp"
@@ -112,7 +113,10 @@ void SegmentWriter::keep(std::size_t taken) {
   assert(!is_blocked());
   tail_.clear();
   tail_begin_ = 0;
-  for (const Piece& piece : std::span(pieces_).first(piece_count_)) {
+  const std::span<const Piece> pieces = std::span(pieces_).first(piece_count_);
+  const auto add = [](std::size_t sum, const Piece& piece) { return sum + piece.octets.size(); };
+  tail_.reserve(std::accumulate(pieces.begin(), pieces.end(), std::size_t{0}, add) - taken);  // no more than that
+  for (const Piece& piece : pieces) {
     const std::size_t here = std::min(taken, piece.octets.size());
     taken -= here;
     if (here != piece.octets.size() && !keep_piece(piece, here)) return static_cast<void>(cut_ = piece.type);

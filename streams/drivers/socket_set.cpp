@@ -149,13 +149,19 @@ void SocketSet::watch() {
   check_later();
 }
 
+// Where there is no memory for it, nobody watches: the next that is asked begins anew.
 void SocketSet::wait_for_events() {
-  watched_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
-                      [self = shared_from_this(), watch = watch_](const boost::system::error_code& error) {
-                        if (error) return;  // somebody polls, or it is closed
-                        const runtime::CoreSection section(self->guard_);
-                        if (self->is_current(watch)) self->event_came();
-                      });
+  try {
+    watched_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                        [self = shared_from_this(), watch = watch_](const boost::system::error_code& error) {
+                          if (error) return;  // somebody polls, or it is closed
+                          const runtime::CoreSection section(self->guard_);
+                          if (self->is_current(watch)) self->event_came();
+                        });
+  } catch (...) {
+    stop_watching();
+    throw;
+  }
 }
 
 void SocketSet::event_came() {

@@ -26,6 +26,7 @@ del sys.argv[1:5]
 
 SOME = 100  # frames that are no message data: way marks, and what follows a login
 HELLO, WELCOME, REFUSAL, REQUEST, DONE = 1, 2, 3, 5, 7
+VERSION = 5  # fc2_fabric/drivers/link_records.hpp
 
 
 class Ctl(LocalFabricTest):
@@ -466,7 +467,7 @@ class Ctl(LocalFabricTest):
             connection.settimeout(self.TIMEOUT)
             answer = b""
             try:
-                connection.sendall(self.record(HELLO, b"FCVI" + struct.pack(">HBBI", 4, 2, 0, os.getpid()) + b"test"))
+                connection.sendall(self.record(HELLO, b"FCVI" + struct.pack(">HBBI", VERSION, 2, 0, os.getpid()) + b"test"))
                 for record in records:
                     connection.sendall(record)
                 while part := connection.recv(65536):
@@ -510,7 +511,7 @@ class Ctl(LocalFabricTest):
         idle = [socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) for _ in range(80)]
         for one in idle:
             one.connect(os.path.join(self.runtime, "fabricd.sock"))
-            one.sendall(self.record(HELLO, b"FCVI" + struct.pack(">HBBI", 4, 2, 0, os.getpid()) + b"test"))
+            one.sendall(self.record(HELLO, b"FCVI" + struct.pack(">HBBI", VERSION, 2, 0, os.getpid()) + b"test"))
             one.sendall(self.record(REQUEST, b"part\nfault"))
         self.ping("bob")
         refused = 0
@@ -533,7 +534,7 @@ class Ctl(LocalFabricTest):
         for _ in range(50):
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
                 connection.connect(os.path.join(self.runtime, "fabricd.sock"))
-                connection.sendall(self.record(HELLO, b"FCVI" + struct.pack(">HBBI", 4, 2, 0, 1) + b"t"))
+                connection.sendall(self.record(HELLO, b"FCVI" + struct.pack(">HBBI", VERSION, 2, 0, 1) + b"t"))
                 connection.sendall(b"".join(self.request(b"fault-add\nx\n{action: drop, message: ABTS, port: bob}")))
         self.wait_for(lambda: self.port_of("bob"), "the service serves")
         self.ctl("fault", "clear")

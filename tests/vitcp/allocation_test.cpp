@@ -64,7 +64,7 @@ TEST_P(VitcpAllocation, message_ofEachKind_allocatesNothing) {
 
 const std::string large(60'000, 'x');
 
-// What the stream does not take is kept, of one batch: 256 KiB. What else the program sends stays where it is. A peer
+// What the stream does not take is kept, of one batch: 320 KiB. What else the program sends stays where it is. A peer
 // that sends on and on without reading adds nothing.
 TEST_P(VitcpAllocation, peer_never_reads_takesBoundedMemory) {
   for (const auto level : {unreliable, delivery, reception}) {
@@ -90,6 +90,30 @@ TEST_P(VitcpAllocation, peer_never_reads_takesBoundedMemory) {
     hosts.settle();
     end.vi.disconnect();
   }
+}
+
+// The largest batch: short Sends that are copied, and as much lent memory as goes behind them.
+TEST_P(VitcpAllocation, peer_neverReads_theLargestBatchIsBounded) {
+  TwoHosts hosts;
+  hosts.world.network.set_rules([](const streams::Address&, const streams::Address&) {
+    streams::StreamRules rules;
+    rules.to_connector.receive_buffer_bytes = rules.to_connector.send_buffer_bytes = 100;
+    return rules;
+  });
+  RawPeer peer(hosts);
+  End end = peer.connect_to(delivery, GetParam());
+  peer.stop_reading();
+  end.send(large);  // fills the stream
+  hosts.settle();
+  const auto before = static_cast<long>(support::live_bytes);
+  const std::string small(4096, 's');
+  for (int i = 0; i != 30; ++i) end.send(small);
+  for (int i = 0; i != 4; ++i) end.send(large);
+  hosts.settle();
+  EXPECT_LT(static_cast<long>(support::live_bytes) - before, 340'000);
+  peer.close();
+  hosts.settle();
+  end.vi.disconnect();
 }
 
 // docs/vitcp.md: what an established connection holds while it rests, with its VI and this end of the emulated stream.
