@@ -12,10 +12,13 @@ template <std::uint32_t half>
 class BasicMessageNumbers {
  public:
   BasicMessageNumbers(wire::MsgId first, runtime::TimeNs now) : next_(first), half_begun_at_(now) {}
+  /// `now` of a post may be behind the clock by some ms (vipl/engine): an id is not early for that.
+  static constexpr runtime::TimeNs late = runtime::second;
   /// When the next one may be taken; nothing where that is now.
   [[nodiscard]] std::optional<runtime::TimeNs> wait_until(runtime::TimeNs now, runtime::TimeNs r_a_tov) const {
-    if (!begins_half() || now >= half_begun_at_ + r_a_tov) return std::nullopt;
-    return half_begun_at_ + r_a_tov;
+    const runtime::TimeNs due = half_begun_at_ + r_a_tov + late;
+    if (!begins_half() || now >= due) return std::nullopt;
+    return due;
   }
   /// The next one is the first of a half: see wait_until().
   [[nodiscard]] bool begins_half() const { return next_.value % half == 0; }

@@ -43,9 +43,13 @@ std::uint32_t RingWriter::run_room(std::uint32_t frames, std::uint32_t left_over
   return std::min({frames, may_go, max_run_frames, ring_.slot_count - index()});
 }
 
-// The slots behind the first stay as they were: the reader passes over them.
+// The slots behind the first stay as they were: the reader passes over them. But once in 2^30 frames, half as far from
+// the first, each is written: the number that stands there could come round.
 void RingWriter::publish_run(std::uint16_t size_bytes, std::uint32_t frames) {
   RingSlot& at = slot();
+  if (((written_ + (1U << 29)) & ((1U << 30) - 1)) < ring_.slot_count) [[unlikely]]
+    for (std::uint32_t i = 1; i != frames; ++i)
+      (&at)[i].turn.store(written_ + 1 + i - ring_.slot_count, std::memory_order_relaxed);
   at.size_bytes = size_bytes;
   at.sof = run_mark;
   at.eof = static_cast<std::uint8_t>(frames);

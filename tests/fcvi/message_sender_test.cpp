@@ -107,7 +107,7 @@ TEST_F(EightExchanges, queued_noExchangeFree_isSentLater) {
 // --- FCVI_MSG_ID -------------------------------------------------------------------------------------------------
 
 using Numbers = fcvi::BasicMessageNumbers<4>;  // halves of four
-constexpr runtime::TimeNs rest = 10;
+constexpr runtime::TimeNs rest = 10, behind = Numbers::late;
 
 // FC-VI 5.9.6: an id does not come round within R_A_TOV: each half of them begins R_A_TOV after the half before it
 // at the earliest.
@@ -117,15 +117,15 @@ TEST(MessageNumbers, taken_eachHalf_restsForRaTov) {
     ASSERT_FALSE(numbers.wait_until(100, rest));
     EXPECT_EQ(numbers.take(100).value, id);
   }
-  EXPECT_EQ(numbers.wait_until(109, rest), 110);
-  ASSERT_FALSE(numbers.wait_until(110, rest));
+  EXPECT_EQ(numbers.wait_until(behind + 109, rest), behind + 110);
+  ASSERT_FALSE(numbers.wait_until(behind + 110, rest));
   for (const std::uint32_t id : {4u, 5u, 6u, 7u}) {
-    ASSERT_FALSE(numbers.wait_until(112, rest));
-    EXPECT_EQ(numbers.take(112).value, id);
+    ASSERT_FALSE(numbers.wait_until(behind + 112, rest));
+    EXPECT_EQ(numbers.take(behind + 112).value, id);
   }
-  EXPECT_EQ(numbers.wait_until(121, rest), 122) << "since the half was begun";
-  ASSERT_FALSE(numbers.wait_until(122, rest));
-  EXPECT_EQ(numbers.take(122).value, 8u);
+  EXPECT_EQ(numbers.wait_until(2 * behind + 121, rest), 2 * behind + 122) << "since the half was begun";
+  ASSERT_FALSE(numbers.wait_until(2 * behind + 122, rest));
+  EXPECT_EQ(numbers.take(2 * behind + 122).value, 8u);
 }
 
 // FC-VI 5.9.6: the real halves begin at 0 and 80000000h.

@@ -266,6 +266,46 @@ TEST(Engine, work_at_once_may_go_where_an_event_would_fire) {
   EXPECT_EQ(due.left(), 0);
 }
 
+// However long nothing was to be done: what begins within a post, or within what was rung, is not timed from the last
+// thing that was. But what is due meanwhile keeps its turn.
+TEST(Engine, what_work_times_begins_now) {
+  struct Clock final : support::StillRuntime {
+    [[nodiscard]] TimeNs now() const override { return time; }
+    TimeNs time = 5 * runtime::second;
+  };
+  struct Timing final : Bell {
+    explicit Timing(Engine& engine) : of(engine) {}
+    std::size_t serve() override { return seen = of.scheduler().now(), 0; }
+    Engine& of;
+    TimeNs seen = 0;
+  };
+  Clock clock;
+  Engine engine(clock);
+  runtime::Scheduler& scheduler = engine.scheduler();
+  TimeNs seen = 0;
+  const auto work = [&] { return seen = scheduler.now(), true; };
+  for (int i = 0; i < 2; ++i) {
+    clock.time += 20 * runtime::second;
+    ASSERT_TRUE(engine.do_at_once_and_settle(work));
+    EXPECT_EQ(seen, clock.time);
+  }
+  Timing rung(engine), later(engine);
+  clock.time += 20 * runtime::second;
+  engine.ring(rung);
+  EXPECT_EQ(rung.seen, clock.time);
+  engine.ring_later(later);
+  clock.time += 20 * runtime::second;
+  engine.enter();
+  EXPECT_EQ(later.seen, clock.time);
+  engine.leave();
+  Ticker due(scheduler, 1);
+  scheduler.schedule(due, clock.time + 10);
+  clock.time += 20 * runtime::second;
+  ASSERT_TRUE(engine.do_at_once_and_settle(work));
+  EXPECT_EQ(seen, clock.time - 20 * runtime::second + 9);
+  EXPECT_EQ(due.left(), 0);
+}
+
 // What goes into memory is not timed: such a post does with the time of the last tick. With any socket that sends by
 // itself it does not.
 TEST(Engine, post_into_memory_asks_for_the_time_roughly) {
@@ -301,11 +341,13 @@ TEST(Engine, post_into_memory_asks_for_the_time_roughly) {
 
 // CLOCK_MONOTONIC as the last tick saw it: a hundred of them in a second are the fewest that Linux has.
 TEST(Futex, tick_is_not_far_behind_the_clock) {
+  TimeNs least_lag = runtime::never;  // one may be long: the host gives this machine no time
   for (int i = 0; i != 1000; ++i) {
     const TimeNs before = monotonic_now(), tick = monotonic_tick(), after = monotonic_now();
     ASSERT_LE(tick, after);
-    ASSERT_GT(tick, before - 50 * runtime::millisecond);
+    least_lag = std::min(least_lag, before - tick);
   }
+  EXPECT_LT(least_lag, 50 * runtime::millisecond);
 }
 
 TEST(Engine, ring_returns_while_another_is_inside_who_serves_it_when_leaving) {

@@ -74,6 +74,7 @@ template bool ViObject::post_at_once<true>(void*, std::uint64_t, wire::MemHandle
                             max_segments.load(std::memory_order_relaxed)};
   const vi::PostedDescriptor found = vi::judge_post(rules, receive_queue, address, region, true);
   if (!found.valid) return false;
+  if (!receive_queue) port(receive_queue).engine().clock_goes_on();  // an RDMA Read, too, is answered within a time
   port(receive_queue).count_post_inside();
   model->post_valid(receive_queue, found.entry);
   return true;
@@ -194,8 +195,10 @@ bool NicObject::completed(vi::Vi& vi, bool receive_queue, std::uint64_t descript
 
 // In Error each is flushed at once (VI-ARCH 5.4).
 void NicObject::state_changed(vi::Vi& vi) {
-  if (auto* const object = static_cast<ViObject*>(vi.consumer_context))
-    object->receives_wait.store(vi.state() != vi::State::Error && !model_->capabilities().needs_receives_at_once);
+  auto* const object = static_cast<ViObject*>(vi.consumer_context);
+  if (object == nullptr) return;
+  object->receives_wait.store(vi.state() != vi::State::Error && !model_->capabilities().needs_receives_at_once);
+  object->times_sends.store(vi.attributes().reliability == vi::ReliabilityLevel::ReliableReception);
 }
 
 std::uint64_t NicObject::taken_count(const vi::Vi& vi, bool receive_queue) const {

@@ -55,6 +55,8 @@ class ViObject final : public Part, public Bell {
   std::atomic<bool> receives_wait{false};
   /// Sends that are posted while many are under way are begun together (Device::gathers_sends).
   std::atomic<bool> gathers_sends{false};
+  /// A Send is answered within a time (Reliable Reception).
+  std::atomic<bool> times_sends{false};
   std::atomic<VIP_NIC_HANDLE> nic_handle{nullptr};
   /// VipConnectPeerRequest, until its result is taken.
   std::shared_ptr<Pending<vi::ConnectOperation>> peer_request;

@@ -296,6 +296,7 @@ void Engine::enter() {
 // A call sees all that its thread has posted, however much that is: a slice takes so many at a time.
 void Engine::take_all_posts() {
   try {
+    clock_goes_towards(runtime_.now());
     catch_up();
   } catch (const std::exception&) {
     if (failed_) failed_();
@@ -419,6 +420,7 @@ bool Engine::slice(std::size_t events, TimeNs looked_at, Bell* own) {
   const TimeNs now = not_before_the_core(looked_at);
   bool more = true;
   try {
+    clock_goes_towards(now);  // what is served times from now on
     const std::uint64_t fired = scheduler_.fired_count();
     const std::uint64_t last = fired + std::min<std::uint64_t>(events, ~fired);  // a simulation's slice has no end
     std::size_t served = serve_bells();

@@ -59,9 +59,10 @@ class Engine final : public runtime::CoreGuard {
   /// no cancellation point. False: nothing has happened.
   template <class Work>
   [[nodiscard]] bool do_at_once(Work work);
-  /// The same, followed by a slice. Pre: pthread_cancel() is held back, or work() meets no cancellation point.
+  /// The same, followed by a slice. Pre: pthread_cancel() is held back, or work() meets no cancellation point. What
+  /// work() times begins now; `roughly`: where sends_need_no_time(), some ms earlier.
   template <class Work>
-  [[nodiscard]] bool do_at_once_and_settle(Work work);
+  [[nodiscard]] bool do_at_once_and_settle(Work work, bool roughly = true);
   /// Work was submitted to `bell`.
   void ring(Bell& bell);
   /// The same for work that matters only when something else happens: it is done before that, and nothing is done now.
@@ -96,10 +97,14 @@ class Engine final : public runtime::CoreGuard {
   }
   /// What is sent within a call may meet cancellation points (Input::holds_cancellation_itself).
   [[nodiscard]] bool sends_meet_cancellation() const { return unheld_inputs_.load(std::memory_order_relaxed) != 0; }
-  /// What is sent goes into memory that other processes read, on a link that has no rate and no latency. So a post asks
-  /// for the time only roughly: what is due is found by the alarm, and all that a post may time lasts longer.
+  /// What is sent goes into memory that other processes read, or to their sockets, on a link that has no rate and no
+  /// latency. So a post that times nothing asks for the time only roughly: what is due is found by the alarm.
   [[nodiscard]] bool sends_need_no_time() const {
     return has_memory_inputs_.load(std::memory_order_relaxed) && !sends_meet_cancellation();
+  }
+  /// Inside, by work at once that times something after all: its clock may be behind.
+  void clock_goes_on() {
+    if (sends_need_no_time()) clock_goes_towards(runtime_.now());
   }
   /// Notified whenever a poll might find something.
   EventCount& completions() { return completions_; }
@@ -238,6 +243,11 @@ class Engine final : public runtime::CoreGuard {
   bool look_at_memory(TimeNs now);
   [[nodiscard]] bool has_input(runtime::Input::Look look) const;
   bool read_memory_inside(TimeNs looked_at);
+  /// But not to what is due by then: nothing fires. Not within an event.
+  void clock_goes_towards(TimeNs now) {
+    const TimeNs before_next = std::min(now, scheduler_.next_time() - 1);
+    if (scheduler_.is_at_rest(before_next)) scheduler_.rest_until(before_next);
+  }
   [[nodiscard]] TimeNs not_before_the_core(TimeNs looked_at) const { return std::max(looked_at, scheduler_.now()); }
   void call_service();
   /// Without the lock: handles work that was submitted while it was held.
@@ -317,10 +327,13 @@ template <class Work>
 }
 
 template <class Work>
-[[gnu::always_inline]] inline bool Engine::do_at_once_and_settle(Work work) {
+[[gnu::always_inline]] inline bool Engine::do_at_once_and_settle(Work work, bool roughly) {
   if (!try_begin_in_turn()) return false;
-  const TimeNs now = not_before_the_core(sends_need_no_time() ? runtime_.now_roughly() : runtime_.now());
-  scheduler_.may_fire_at_once(scheduler_.is_at_rest(now));
+  const TimeNs now =
+      not_before_the_core(roughly && sends_need_no_time() ? runtime_.now_roughly() : runtime_.now());
+  const bool rests = scheduler_.is_at_rest(now);
+  rests ? scheduler_.rest_until(now) : clock_goes_towards(now);  // what the work times begins now
+  scheduler_.may_fire_at_once(rests);
   const bool done = try_work(work);
   scheduler_.may_fire_at_once(false);
   if (done && !rest(now)) [[unlikely]]
