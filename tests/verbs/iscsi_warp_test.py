@@ -8,6 +8,7 @@ import hashlib
 import random
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -106,6 +107,9 @@ class IscsiWarp(unittest.TestCase):
         self.assertEqual(self.disk.read_bytes(), bytes(DISK_OCTETS))
         self.initiator("write", "--file", part, "--connections", "warp")  # the target goes on
         self.assertEqual(self.disk.read_bytes()[:4096], part.read_bytes())
+        end = time.monotonic() + programs.PATIENCE_S  # it says so behind its own rdma_disconnect()
+        while target.text().count("a connection over WARP: ") < 2 and time.monotonic() < end:
+            time.sleep(0.02)
         self.assertGreaterEqual(target.text().count("a connection over WARP: "), 2, target.text())
 
     def test_beyond_the_disk(self):

@@ -84,16 +84,14 @@ void Session::take_status(Connection& of, const Pdu& pdu) {
 void Session::read_command(Connection& of, std::uint32_t first_block, std::span<std::uint8_t> into, const char* what,
                            std::uint8_t operation) {
   Pdu asked = command(of, read_bit, operation, first_block, into.size());
-  const std::uint32_t tag = of.transport->lend(into);
+  const Lent lent(*of.transport, into);
+  const std::uint32_t tag = lent.tag();
   asked.set_word(at::task_tag, wrong_tags_ ? tag ^ 0x0000'0100 : tag);
   of.transport->send(asked);
   std::size_t expected = 0;
   for (bool done = false; !done;) {
     const Pdu pdu = of.transport->receive();
-    if (pdu.opcode() == Opcode::scsi_response) {
-      of.transport->take_back(tag);
-      return take_status(of, pdu);
-    }
+    if (pdu.opcode() == Opcode::scsi_response) return take_status(of, pdu);
     if (pdu.opcode() != Opcode::data_in || pdu.word(at::buffer_offset) != expected)
       throw CommandFailed(std::string(what) + ": data out of order");
     of.transport->place(pdu, into);
@@ -101,7 +99,6 @@ void Session::read_command(Connection& of, std::uint32_t first_block, std::span<
     done = (pdu.flags() & status_bit) != 0;
     if (done) take_status(of, pdu);
   }
-  of.transport->take_back(tag);
   if (expected != into.size()) throw CommandFailed(std::string(what) + ": data is missing");
 }
 

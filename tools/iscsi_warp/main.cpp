@@ -2,6 +2,7 @@
 // draft-jpink-warp-summary-00).
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -105,7 +106,7 @@ void serve_one(Disk& disk, Sessions& sessions, std::unique_ptr<Transport> transp
   try {
     TargetConnection(disk, sessions, std::move(transport)).serve();
     std::printf("a connection over %s: logged out\n", name.c_str());
-  } catch (const ConnectionEnded& why) {
+  } catch (const std::exception& why) {
     std::printf("a connection over %s: %s\n", name.c_str(), why.what());
   }
   std::fflush(stdout);
@@ -116,8 +117,9 @@ void serve_all(Disk& disk, Sessions& sessions, Acceptor& acceptor) {
   for (;;) {
     try {
       std::thread(serve_one, std::ref(disk), std::ref(sessions), acceptor.accept()).detach();
-    } catch (const ConnectionEnded& why) {
-      leave(1, why.what());
+    } catch (const std::exception& why) {  // no descriptor, thread or memory for it just now; the others go on
+      std::cerr << "iscsi-warp: " << why.what() << '\n';
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
   }
 }

@@ -171,7 +171,9 @@ void TargetConnection::write(const Pdu& command) {
 bool TargetConnection::fetch(const Pdu& command, std::span<std::uint8_t> memory) {
   if (command.data.size() > memory.size()) return false;
   std::copy(command.data.begin(), command.data.end(), memory.begin());
-  const std::uint32_t tag = transport_->lend(memory);
+  if (command.data.size() == memory.size()) return true;
+  const Lent lent(*transport_, memory);
+  const std::uint32_t tag = lent.tag();
   std::uint32_t number = 0;
   for (std::size_t offset = command.data.size(); offset < memory.size(); ++number) {
     const std::size_t here = std::min<std::size_t>(burst_octets, memory.size() - offset);
@@ -188,7 +190,6 @@ bool TargetConnection::fetch(const Pdu& command, std::span<std::uint8_t> memory)
     transport_->place(data, memory);
     offset += here;
   }
-  transport_->take_back(tag);
   return true;
 }
 

@@ -37,6 +37,20 @@ class Transport {
   Transport() = default;
 };
 
+/// Memory is lent as long as this lives: no longer than the memory, also if the connection fails.
+class Lent {
+ public:
+  Lent(Transport& by, std::span<std::uint8_t> memory) : by_(by), tag_(by.lend(memory)) {}
+  ~Lent() { by_.take_back(tag_); }
+  Lent(const Lent&) = delete;
+  Lent& operator=(const Lent&) = delete;
+  [[nodiscard]] std::uint32_t tag() const { return tag_; }
+
+ private:
+  Transport& by_;
+  const std::uint32_t tag_;
+};
+
 struct Address {
   std::string host;
   std::string port;
