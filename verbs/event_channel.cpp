@@ -30,6 +30,9 @@ std::shared_ptr<CmEvents> events_of(const rdma_event_channel* channel) {
 
 }  // namespace
 
+void lock_channels() { channels().mutex.lock(); }
+void unlock_channels() { channels().mutex.unlock(); }
+
 EventChannel::EventChannel() : rdma_event_channel{} {
   fd = events_->descriptor();
   const std::lock_guard lock(channels().mutex);

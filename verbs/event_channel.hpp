@@ -23,6 +23,10 @@ struct CmEvent final : rdma_cm_event {
   Acknowledgements* of_listener = nullptr;
 };
 
+/// Around a fork().
+void lock_channels();
+void unlock_channels();
+
 using CmEvents = EventQueue<std::shared_ptr<CmEvent>>;
 
 class EventChannel final : public rdma_event_channel {

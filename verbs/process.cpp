@@ -7,6 +7,8 @@
 #include <mutex>
 #include <new>
 
+#include "verbs/event_channel.hpp"
+
 #ifdef FCVI_HAS_SCTP
 #include "iwarp/drivers/sctp_transport.hpp"
 #else
@@ -37,14 +39,17 @@ Process& Process::get() {
 void Process::prepare_fork() {
   making.lock();
   if (Process* const one = process.load()) one->host_.enter();
+  lock_channels();
 }
 
 void Process::go_on_in_parent() {
+  unlock_channels();
   if (Process* const one = process.load()) one->host_.leave();
   making.unlock();
 }
 
 void Process::go_on_in_child() {
+  unlock_channels();
   if (Process* const one = process.exchange(nullptr)) {
     one->abandon_in_child();
     one->host_.leave();
