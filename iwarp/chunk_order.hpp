@@ -17,6 +17,7 @@ struct Chunk {
 /// retransmit what is missing.
 struct WaitingOctets {
   static constexpr std::size_t most = 16U << 20;
+  static constexpr std::size_t of_a_chunk = 128;  // of memory besides its octets
   std::size_t count = 0;
 };
 

@@ -67,7 +67,7 @@ SctpSession& SctpPeer::add_session(std::uint16_t identifier) {
 void SctpPeer::open_session(SessionSeeker& seeker) {
   if (!up_) return seekers_.push_back(&seeker);
   const auto identifier = free_identifier();
-  if (!identifier) return seeker.session_refused(Reason::no_resources);
+  if (!identifier) return all_.open_session(*to_, from_, seeker);  // of another association
   last_identifier_ = *identifier;
   seeker.session_opened(add_session(*identifier));
 }
@@ -99,14 +99,22 @@ bool SctpPeer::send(std::uint16_t identifier, std::uint32_t protocol, wire::Byte
 }
 
 void SctpPeer::ask_acknowledged(SctpSession&) {
-  if (!std::exchange(holds_, true)) association_->ask_acknowledged();
+  asks_ = true;
+  if (!telling_) ask_now();
+}
+
+void SctpPeer::ask_now() {
+  if (std::exchange(asks_, false) && !std::exchange(holds_, true)) association_->ask_acknowledged();
 }
 
 /// All that any of the sessions had sent.
 void SctpPeer::acknowledged() {
   holds_ = false;
+  telling_ = true;  // all of them may send before they wait together
   for (const auto& [identifier, session] : sessions_) session->acknowledged();
   room_again();
+  telling_ = false;
+  ask_now();
 }
 
 void SctpPeer::association_lost(Reason reason) {

@@ -61,6 +61,7 @@ class SctpPeer final : private AssociationUser, private SessionAssociation {
   SctpSession& add_session(std::uint16_t identifier);
   [[nodiscard]] std::optional<std::uint16_t> free_identifier() const;
   void await_use();
+  void ask_now();
   void sweep();
   void rest_over();
 
@@ -68,6 +69,7 @@ class SctpPeer final : private AssociationUser, private SessionAssociation {
   const std::optional<streams::Address> to_{};  // of one that was begun here
   const streams::Address from_{};
   bool up_ = false, lost_ = false, idle_too_long_ = false;
+  bool asks_ = false, telling_ = false;  // of acknowledged(): to be asked for; being told
   bool holds_ = false;  // acknowledged() is awaited: nothing is sent until then, or it might never come
   WaitingOctets waiting_;
   std::uint16_t last_identifier_ = 0xFFFF;

@@ -208,7 +208,9 @@ void SctpSession::chunk_received(std::uint32_t protocol, wire::Bytes octets) {
   const auto header = wire::sctp::ChunkHeader::parse(octets);
   if (!header) return process(sc::ChunkIllegal{});
   switch (order_.receive(header->ssn, protocol, octets)) {
-    case ChunkOrder::Place::early: return;
+    case ChunkOrder::Place::early:  // RFC 5043 6.6: nothing may come before the Initiate
+      if (machine_.is<sc::Idle>()) process(sc::ChunkIllegal{});
+      return;
     case ChunkOrder::Place::wrong: return process(sc::ChunkIllegal{});
     case ChunkOrder::Place::next: break;
   }

@@ -1,10 +1,12 @@
 #include "iwarp/drivers/sctp_stack.hpp"
 
+#include <signal.h>
 #include <sys/socket.h>
 #include <usrsctp.h>
 
 #include <atomic>
 #include <bit>
+#include <deque>
 
 #include "wire/iwarp/crc.hpp"
 
@@ -17,6 +19,14 @@ constexpr std::uint32_t chunks_at_once = 4096;                     // of an asso
 
 std::atomic<SctpStackUser*> user{nullptr};
 std::atomic<std::uint64_t> last_number{0};
+
+/// Closed ones, which usrsctp still knows: what is deregistered is freed by its thread, by a timer that may never be
+/// due.
+constexpr std::size_t rest_of_paths = 1024;  // so many others are closed before one serves again
+std::deque<SctpPath>& closed_paths() {
+  static auto& all = *new std::deque<SctpPath>;
+  return all;
+}
 
 static_assert(sizeof(void*) == sizeof(std::uint64_t), "numbers stand as addresses of usrsctp");
 void* address_of(SctpPath path) { return std::bit_cast<void*>(path); }
@@ -57,8 +67,13 @@ void tune() {
   usrsctp_sysctl_set_sctp_blackhole(0);
 }
 
+/// usrsctp makes a thread all the same (sctp_startup_iterator()): signals are for the program's own.
 void start() {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
   usrsctp_init_nothreads(0, packet_out, nullptr);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   usrsctp_enable_crc32c_offload();  // the checksum is computed here
   tune();
 }
@@ -80,12 +95,18 @@ void SctpStack::release(SctpStackUser& by) {
 void SctpStack::abandon_in_child() { user.store(nullptr); }
 
 SctpPath SctpStack::open_path() {
+  auto& closed = closed_paths();
+  if (closed.size() > rest_of_paths) {
+    const SctpPath path = closed.front();
+    closed.pop_front();
+    return path;
+  }
   const SctpPath path{++last_number};
   usrsctp_register_address(address_of(path));
   return path;
 }
 
-void SctpStack::close_path(SctpPath path) { usrsctp_deregister_address(address_of(path)); }
+void SctpStack::close_path(SctpPath path) { closed_paths().push_back(path); }
 
 void SctpStack::packet_in(SctpPath path, wire::MutableBytes packet) {
   if (packet.size() < common_header_octets) return;

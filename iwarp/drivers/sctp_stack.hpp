@@ -1,5 +1,6 @@
-// The process's SCTP stack, usrsctp, which has globals: kept here. It runs without threads and without sockets of the
-// system: packets go in and out by calls, its clock is told.
+// The process's SCTP stack, usrsctp, which has globals: kept here. It runs without sockets of the system, and without
+// threads but one, which has nothing to do as no address is ever deregistered: packets go in and out by calls, its
+// clock is told.
 //
 // One user at a time, who calls all of this inside one core, and sctp_socket.hpp, too. What usrsctp tells comes from
 // within calls: the user only takes note of it.
@@ -12,7 +13,7 @@ namespace iwarp::drivers {
 
 using UsrSocket = struct ::socket;
 
-/// A number that stands for a peer's transport address, and never for another one in this process and its children.
+/// A number that stands for a peer's transport address; for another one not before many others were closed.
 enum class SctpPath : std::uint64_t {};
 /// The same of a socket.
 enum class SctpSocketNumber : std::uint64_t {};

@@ -21,6 +21,17 @@ constexpr runtime::TimeNs traffic_time = runtime::second;  // without packets, u
 constexpr runtime::TimeNs closing_time = 5 * runtime::second;
 constexpr std::uint32_t no_protocol = 0;  // of a message that is too large: none that DDP has
 
+/// The verification tag of a packet, which only the peer knows: of an INIT the Initiate Tag (RFC 6951 5.5). None of an
+/// INIT ACK, ABORT, ERROR or SHUTDOWN COMPLETE: they may have the tag of a stranger's packet.
+std::optional<std::uint32_t> tag_of(wire::Bytes packet) {
+  constexpr std::size_t type_at = 12, initiate_tag_at = 16, tag_at = 4;
+  constexpr std::uint8_t init = 1, init_ack = 2, abort = 6, error = 9, shutdown_complete = 14;
+  if (packet.size() < initiate_tag_at + 4) return std::nullopt;
+  const std::uint8_t type = packet[type_at];
+  if (type == init_ack || type == abort || type == error || type == shutdown_complete) return std::nullopt;
+  return wire::load_big<4>(packet.data() + (type == init ? initiate_tag_at : tag_at));
+}
+
 bool is_wildcard(const wire::IpAddress& ip) { return ip.is_unspecified() || ip == wire::IpAddress::v4(0, 0, 0, 0); }
 
 std::size_t packet_octets_to(const Address& peer) {
@@ -45,7 +56,7 @@ class UdpAssociations::Port final : private UdpPortUser {
  private:
   void packet_received(UdpPort& port, const Address& from, const wire::IpAddress& to,
                        wire::MutableBytes packet) override;
-  void peer_unreachable(UdpPort& port, const Address& peer) override;
+  void peer_unreachable(UdpPort& port, const Address& peer, wire::Bytes sent) override;
   void packets_received(UdpPort&) override {}
   UdpAssociations& all_;
 };
@@ -53,8 +64,9 @@ class UdpAssociations::Port final : private UdpPortUser {
 struct UdpAssociations::Path {
   Port* port = nullptr;
   Address remote{};
-  wire::IpAddress local{};       // of this host
-  std::size_t associations = 0;  // that are not over
+  wire::IpAddress local{};             // of this host
+  std::size_t associations = 0;        // that are not over
+  std::optional<std::uint32_t> tag{};  // of the last packet that was sent
 };
 
 /// An association, from its beginning to its end, which may come after that of its Handle.
@@ -142,9 +154,12 @@ void UdpAssociations::Port::packet_received(UdpPort&, const Address& from, const
   SctpStack::packet_in(known == paths.end() ? all_.open_path(*this, from, to) : known->second, packet);
 }
 
-void UdpAssociations::Port::peer_unreachable(UdpPort&, const Address& peer) {
+/// RFC 6951 5.5: anybody can send ICMP.
+void UdpAssociations::Port::peer_unreachable(UdpPort&, const Address& peer, wire::Bytes sent) {
   const auto known = paths.find(peer);
   if (known == paths.end()) return;
+  const auto tag = tag_of(sent);
+  if (!tag || all_.paths_.at(known->second)->tag != tag) return;
   for (const auto& [number, endpoint] : all_.endpoints_) {
     if (endpoint->path != known->second) continue;
     endpoint->failure = endpoint->state == Endpoint::State::beginning ? Reason::refused : Reason::reset;
@@ -154,7 +169,9 @@ void UdpAssociations::Port::peer_unreachable(UdpPort&, const Address& peer) {
 
 void UdpAssociations::packet_out(SctpPath path, wire::Bytes packet) {
   const auto known = paths_.find(path);
-  if (known != paths_.end()) known->second->port->udp.send(known->second->remote, known->second->local, packet);
+  if (known == paths_.end()) return;
+  if (const auto tag = tag_of(packet)) known->second->tag = tag;
+  known->second->port->udp.send(known->second->remote, known->second->local, packet);
 }
 
 SctpPath UdpAssociations::open_path(Port& port, const Address& remote, const wire::IpAddress& local) {
@@ -235,6 +252,7 @@ std::unique_ptr<Association> UdpAssociations::connect(const Address& to, const A
 void UdpAssociations::close(Endpoint& endpoint) {
   endpoint.handle = nullptr;
   endpoint.user = nullptr;
+  if (endpoint.state == Endpoint::State::closing) return;
   if (endpoint.state != Endpoint::State::up) return end(endpoint);
   endpoint.state = Endpoint::State::closing;
   endpoint.ends_by = scheduler_.now() + closing_time;
@@ -318,9 +336,13 @@ void UdpAssociations::unlisten(Listener& listener) {
   scheduler_.schedule(sweep_, scheduler_.now());
 }
 
-void UdpAssociations::accept(SctpSocket& listening) {
+/// Who is told of one may destroy the listener.
+void UdpAssociations::accept_all(SctpSocketNumber number) {
   for (;;) {
-    SctpSocket::Accepted accepted = listening.accept();
+    const auto listening = std::find_if(listening_.begin(), listening_.end(),
+                                        [&](const auto& one) { return one.second.number() == number; });
+    if (listening == listening_.end()) return;
+    SctpSocket::Accepted accepted = listening->second.accept();
     if (!accepted.socket) return;
     accept(std::move(accepted));
   }
@@ -352,9 +374,7 @@ void UdpAssociations::process() {
       process(*endpoint->second);
       continue;
     }
-    const auto listening = std::find_if(listening_.begin(), listening_.end(),
-                                        [&](const auto& one) { return one.second.number() == number; });
-    if (listening != listening_.end()) accept(listening->second);
+    accept_all(number);
   }
 }
 

@@ -56,7 +56,7 @@ class UdpAssociations final : public Associations, private SctpStackUser {
   void socket_changed(SctpSocketNumber socket) override;
 
   void process();
-  void accept(SctpSocket& listening);
+  void accept_all(SctpSocketNumber listening);
   void accept(SctpSocket::Accepted accepted);
   void process(Endpoint& endpoint);
   void take(Endpoint& endpoint, const SctpReceived& received);

@@ -193,9 +193,11 @@ void UdpPort::read_errors() {
     std::array<std::uint8_t, 64> octets;
     iovec room{octets.data(), octets.size()};
     msghdr about{&name, sizeof name, &room, 1, control.data(), control.size(), 0};
-    if (::recvmsg(socket_.number(), &about, MSG_ERRQUEUE | MSG_DONTWAIT) < 0) return;
+    const ssize_t count = ::recvmsg(socket_.number(), &about, MSG_ERRQUEUE | MSG_DONTWAIT);
+    if (count < 0) return;
     const auto peer = address_of(name);
-    if (peer && says_refused(about)) user_.peer_unreachable(*this, *peer);
+    if (peer && says_refused(about))
+      user_.peer_unreachable(*this, *peer, wire::Bytes(octets).first(static_cast<std::size_t>(count)));
   }
 }
 

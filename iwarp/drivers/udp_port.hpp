@@ -16,8 +16,8 @@ class UdpPortUser {
   /// `to`: the address of this host. The port stays until this returns.
   virtual void packet_received(UdpPort& port, const streams::Address& from, const wire::IpAddress& to,
                                wire::MutableBytes packet) = 0;
-  /// ICMP says that nobody is there.
-  virtual void peer_unreachable(UdpPort& port, const streams::Address& peer) = 0;
+  /// ICMP says that nobody is there, and how the packet began that was sent.
+  virtual void peer_unreachable(UdpPort& port, const streams::Address& peer, wire::Bytes sent) = 0;
   /// All that had come was told.
   virtual void packets_received(UdpPort& port) = 0;
 

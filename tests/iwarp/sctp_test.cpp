@@ -1,5 +1,7 @@
 // RDMAP streams over SCTP: sessions of emulated associations between two ends, and of each end against a peer that does
 // it wrong (RFC 5043, RFC 6581 7).
+#include <deque>
+
 #include "iwarp/sctp_startup.hpp"
 #include "tests/iwarp/emulated_associations.hpp"
 #include "tests/iwarp/raw_client.hpp"
@@ -217,6 +219,26 @@ TEST_F(SctpTest, an_association_that_is_full_is_not_asked) {
   EXPECT_EQ(associations.begun, 3U);
 }
 
+// Nor are those refused that asked before it was known how many it has.
+TEST_F(SctpTest, more_than_an_association_has_ask_at_once) {
+  associations.rules.streams = 2;
+  for (int i = 0; i < 5; ++i) ask();
+  run(runtime::second);
+  EXPECT_EQ(servers.size(), 5U);
+  EXPECT_EQ(associations.begun, 3U);
+}
+
+// RFC 5043 6.6: they wait together until all is acknowledged, not one behind the other.
+TEST_F(SctpTest, the_sessions_of_an_association_end_together) {
+  associations.rules.streams = 20;
+  for (int i = 0; i < 16; ++i) ask();
+  run(runtime::second);
+  ASSERT_EQ(servers.size(), 16U);
+  for (const auto& client : clients) client->stream->close();
+  run(12 * EmulatedAssociations::delay);
+  EXPECT_EQ(std::count_if(servers.begin(), servers.end(), [](const auto& one) { return one->disconnects == 1; }), 16);
+}
+
 // RFC 5043 6.6: an identifier serves again once both ends' last chunks are acknowledged.
 TEST_F(SctpTest, identifiers_serve_again_after_a_graceful_end) {
   associations.rules.streams = 1;
@@ -423,12 +445,26 @@ TEST_F(SctpRawClient, private_data_of_512_octets_is_taken) {
   EXPECT_EQ(offers[0].private_data.size(), 512U);
 }
 
-// RFC 5043 10: DDP-SSNs that cannot be accounted for. The first is due for ever.
+// RFC 5043 6.6: nothing may come before the Initiate.
+TEST_F(SctpRawClient, a_gap_before_the_initiate) {
+  send({.ssn = 1, .function = FunctionCode::initiate}), expect_invalid_start();
+}
+// RFC 5043 10: DDP-SSNs that can be accounted for, and those that cannot.
 TEST_F(SctpRawClient, a_gap_is_waited_for) {
-  send({.ssn = 1, .function = FunctionCode::initiate});
+  initiate();
+  const std::vector<std::uint8_t> none(10), come(10, 0x55);
+  std::vector<std::uint8_t> first(10), second(10);
+  servers.at(0)->receive(1, servers.at(0)->add(first), 10);
+  servers.at(0)->receive(2, servers.at(0)->add(second), 10);
+  send_segment(2, send_header(2));
   run(runtime::second);
-  EXPECT_TRUE(controls.empty());
-  EXPECT_TRUE(offers.empty());
+  EXPECT_EQ(first, none);
+  EXPECT_EQ(second, none);
+  EXPECT_EQ(servers.at(0)->losses, 0);
+  send_segment(1, send_header(1));
+  EXPECT_EQ(first, come);
+  EXPECT_EQ(second, come);
+  EXPECT_EQ(servers.at(0)->losses, 0);
 }
 TEST_F(SctpRawClient, a_gap_that_is_too_large) {
   send({.ssn = 8193, .function = FunctionCode::initiate}), expect_invalid_start();
@@ -450,6 +486,22 @@ TEST_F(SctpRawClient, what_waits_for_a_gap_is_bounded) {
     association->send(0, wire::sctp::segment_chunk, large);
   }
   expect_loss();
+}
+
+// So are chunks without octets, of all sessions of an association, for each takes memory.
+TEST(ChunkOrder, what_waits_of_all_sessions_is_bounded) {
+  WaitingOctets waiting;
+  std::deque<ChunkOrder> sessions;
+  std::size_t chunks = 0;
+  for (bool fits = true; fits && chunks <= WaitingOctets::most / 64;) {
+    ChunkOrder& session = sessions.emplace_back(waiting);
+    for (std::uint16_t ssn = 1; fits && ssn <= ChunkOrder::most_chunks; ++ssn)
+      if ((fits = session.receive(ssn, 16, {}) == ChunkOrder::Place::early)) ++chunks;
+  }
+  EXPECT_LE(chunks, WaitingOctets::most / 100);
+  EXPECT_GT(sessions.size(), 1U);
+  sessions.clear();
+  EXPECT_EQ(waiting.count, 0U);
 }
 
 // RFC 5043 6.1: behind the start-up.

@@ -6,8 +6,10 @@
 #include <functional>
 #include <map>
 #include <random>
+#include <set>
 
 #include "iwarp/drivers/host.hpp"
+#include "iwarp/drivers/sctp_stack.hpp"
 #include "iwarp/drivers/udp_associations.hpp"
 #include "wire/iwarp/crc.hpp"
 #include "wire/iwarp/sctp/adaptation.hpp"
@@ -248,6 +250,8 @@ class PacketPeer {
     }
     send(1, 0, body);
   }
+  /// DATA of no association: it is answered by an ABORT with this tag (RFC 9260 8.4).
+  void send_data_of_nobody(std::uint32_t tag) { send(0, tag, std::vector<std::uint8_t>(13), 5001); }
   /// Octets by chance, some of them with SCTP's header and the right checksum.
   void send_noise(std::mt19937& chance) {
     std::vector<std::uint8_t> packet(chance() % 200);
@@ -289,9 +293,9 @@ class PacketPeer {
       at += std::max<std::size_t>((length + 3) / 4 * 4, 4);
     }
   }
-  void send(std::uint8_t type, std::uint32_t tag, const std::vector<std::uint8_t>& body) {
+  void send(std::uint8_t type, std::uint32_t tag, const std::vector<std::uint8_t>& body, std::uint16_t from = 5000) {
     std::vector<std::uint8_t> packet(16 + (body.size() + 3) / 4 * 4);
-    wire::store_big<2>(packet.data(), 5000);
+    wire::store_big<2>(packet.data(), from);
     wire::store_big<2>(packet.data() + 2, port_);
     wire::store_big<4>(packet.data() + 4, tag);
     packet[12] = type;
@@ -338,6 +342,34 @@ TEST_F(Associated, noise_disturbs_nobody) {
   EXPECT_FALSE(client->lost);
   const auto [second, other] = pair(loopback);
   EXPECT_NE(other, server);
+}
+
+// RFC 6951 5.5: ICMP is of an association only if the packet that it quotes has the association's verification tag.
+TEST_F(Associated, an_icmp_of_another_packet_ends_nothing) {
+  listen(loopback);
+  std::optional<PacketPeer> peer(std::in_place, listener->address().port);
+  peer->send_init(1);
+  ASSERT_TRUE(wait([&] { return peer->look(), servers.size() == 1 && peer->has(11); }, 10s));
+  peer->send_data_of_nobody(0x9999);
+  peer.reset();
+  ASSERT_FALSE(wait([&] { return servers[0]->lost.has_value(); }, 100ms));
+  inside([&] { EXPECT_TRUE(servers[0]->association->send(0, 16, octets_of(10, 1))); });
+  EXPECT_TRUE(wait([&] { return servers[0]->lost.has_value(); }, 5s));
+  EXPECT_EQ(servers[0]->lost, streams::Reason::reset);
+}
+
+// What usrsctp knows of an address stays, so that the addresses of strangers must not become ever more.
+TEST_F(Associated, the_paths_of_strangers_serve_again) {
+  listen(loopback);
+  std::set<SctpPath> made;
+  inside([&] {
+    for (int i = 0; i < 5000; ++i) {
+      const SctpPath path = SctpStack::open_path();
+      made.insert(path);
+      SctpStack::close_path(path);
+    }
+  });
+  EXPECT_LE(made.size(), 1100U);
 }
 
 TEST_F(Associated, one_of_the_process_has_the_stack) {
