@@ -16,7 +16,8 @@ struct Captured final : streams::SegmentTap {
     std::copy(segment.rest.begin(), segment.rest.end(), way.begin() + static_cast<std::ptrdiff_t>(at + first));
   }
   /// All VI segments in order, but what tells how far the other direction was: NOPs, Message ACK, Rx Descriptors Posted
-  /// (and Remote Error Code beside it, which is 0 here) and what the CRC makes of them; and RDMA addresses, which are this process's.
+  /// (and Remote Error Code beside it, which is 0 here) and what the CRC makes of them; and RDMA addresses, which are
+  /// this process's.
   [[nodiscard]] std::string segments(bool crc) const {
     std::string text;
     for (const wire::Bytes way : ways) {

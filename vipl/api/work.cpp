@@ -56,9 +56,9 @@ template <bool receive_queue>
   // Mostly no cancellation point is below but those that hold it back themselves: a trace, a wake-up.
   const bool meets = engine.sends_meet_cancellation();
   const vipl::CancellationIf held(meets);
-  return engine.do_at_once_and_settle(
-      [=, &engine]() ALWAYS_INLINE { return engine.sends_meet_cancellation() == meets && post(); },
-      !vi.times_sends.load(std::memory_order_relaxed));
+  return engine.do_at_once_and_settle([=, &engine]()
+                                          ALWAYS_INLINE { return engine.sends_meet_cancellation() == meets && post(); },
+                                      !vi.times_sends.load(std::memory_order_relaxed));
 }
 
 [[gnu::noinline]] VIP_RETURN submit(Domain& domain, ViObject& vi, bool receive_queue, void* owner,

@@ -329,8 +329,7 @@ template <class Work>
 template <class Work>
 [[gnu::always_inline]] inline bool Engine::do_at_once_and_settle(Work work, bool roughly) {
   if (!try_begin_in_turn()) return false;
-  const TimeNs now =
-      not_before_the_core(roughly && sends_need_no_time() ? runtime_.now_roughly() : runtime_.now());
+  const TimeNs now = not_before_the_core(roughly && sends_need_no_time() ? runtime_.now_roughly() : runtime_.now());
   const bool rests = scheduler_.is_at_rest(now);
   rests ? scheduler_.rest_until(now) : clock_goes_towards(now);  // what the work times begins now
   scheduler_.may_fire_at_once(rests);
