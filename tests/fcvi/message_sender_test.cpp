@@ -134,9 +134,9 @@ TEST(MessageNumbers, taken_acrossHalves_goOn) {
     fcvi::MessageNumbers numbers(wire::MsgId{last}, 0);
     ASSERT_FALSE(numbers.wait_until(0, rest));
     EXPECT_EQ(numbers.take(0).value, last);
-    EXPECT_EQ(numbers.wait_until(0, rest), rest);
-    EXPECT_EQ(numbers.take(rest).value, last + 1);
-    EXPECT_FALSE(numbers.wait_until(rest, rest));
+    EXPECT_EQ(numbers.wait_until(0, rest), rest + behind);
+    EXPECT_EQ(numbers.take(rest + behind).value, last + 1);
+    EXPECT_FALSE(numbers.wait_until(rest + behind, rest));
   }
 }
 
