@@ -1,5 +1,6 @@
 // What a message's originator promises: response time-out, order of completions, pipeline depth, FCVI_MSG_ID (FC-VI
 // 5.9.6, 7.3, 8.4.1 a, B.2.6.2, Annex E).
+#include "fcvi/message_numbers.hpp"
 #include "tests/fcvi/message_nodes.hpp"
 #include "tests/support/times.hpp"
 
