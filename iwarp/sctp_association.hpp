@@ -79,6 +79,8 @@ class Associations {
                                                AssociationUser& user) = 0;
   virtual boost::system::result<std::unique_ptr<AssociationListener>, streams::Reason> listen(
       const streams::Address& at, AssociationListenerUser& user) = 0;
+  /// Nobody listens there any more, but associations that were accepted there have the port still: listen() has it.
+  [[nodiscard]] virtual bool keeps(const streams::Address& at) const = 0;
 
  protected:
   ~Associations() = default;

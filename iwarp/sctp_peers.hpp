@@ -90,6 +90,8 @@ class SctpPeers final {
   void forget(SessionSeeker& seeker);
 
   class Listening;
+  /// Nobody listens there, and sessions of an earlier listener have the port still: listen() has it.
+  [[nodiscard]] bool keeps(const streams::Address& at) const { return associations_.keeps(at); }
   /// Requests of others at `at` go to `port` until what is returned is destroyed, also of associations that were set
   /// up before.
   [[nodiscard]] boost::system::result<std::unique_ptr<Listening>, streams::Reason> listen(const streams::Address& at,

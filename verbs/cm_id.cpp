@@ -144,13 +144,18 @@ void CmId::set_device(Device& device) {
   port_num = 1;
 }
 
-/// The system's port is taken here, so that it is told by the call that asks for it.
+/// The system's port is taken here, so that it is told by the call that asks for it. SCTP's is UDP's, where
+/// SO_REUSEADDR would have it twice.
 int CmId::reserve(const streams::Address& address) {
+  const bool is_udp = process_.configuration().terms_for({}, address.port).framing == Framing::sctp;
+  iwarp::SctpPeers* const peers = is_udp ? process_.sctp_peers() : nullptr;
+  if (peers != nullptr && peers->keeps(address)) return set_local(address), 0;
   const auto endpoint = streams::drivers::endpoint_of(address);
-  runtime::drivers::Descriptor socket(::socket(endpoint.protocol().family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int kind = is_udp ? SOCK_DGRAM : SOCK_STREAM;
+  runtime::drivers::Descriptor socket(::socket(endpoint.protocol().family(), kind | SOCK_CLOEXEC, 0));
   if (!socket) return errno;
   const int one = 1;
-  ::setsockopt(socket.number(), SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+  if (!is_udp) ::setsockopt(socket.number(), SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
   if (::bind(socket.number(), endpoint.data(), static_cast<socklen_t>(endpoint.size())) != 0) return errno;
   set_local(streams::drivers::local_address_of(socket.number()).value_or(address));
   reservation_ = std::move(socket);

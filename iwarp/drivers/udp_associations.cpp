@@ -295,16 +295,21 @@ void UdpAssociations::end_all() {
 
 // --- listening -----------------------------------------------------------------------------------------------------
 
-UdpAssociations::Port* UdpAssociations::port_at(const Address& at) {
+UdpAssociations::Port* UdpAssociations::port_at(const Address& at) const {
   const auto found =
       std::find_if(ports_.begin(), ports_.end(), [&](const auto& one) { return one->udp.address() == at; });
   return found == ports_.end() ? nullptr : found->get();
 }
 
+bool UdpAssociations::keeps(const Address& at) const {
+  const Port* const known = port_at(at);
+  return known != nullptr && known->listener == nullptr && known->takes_strangers;
+}
+
 /// A port stays while there are associations of an earlier listener.
 boost::system::result<UdpAssociations::Port*, Reason> UdpAssociations::listening_port(const Address& at) {
   Port* const known = at.port == 0 ? nullptr : port_at(at);
-  if (known != nullptr && (known->listener != nullptr || !known->takes_strangers)) return Reason::address_in_use;
+  if (known != nullptr && !keeps(at)) return Reason::address_in_use;
   if (known != nullptr) return known;
   auto made = std::make_unique<Port>(*this);
   if (const auto reason = made->udp.open(at)) return *reason;

@@ -30,6 +30,7 @@ class UdpAssociations final : public Associations, private SctpStackUser {
                                        AssociationUser& user) override;
   boost::system::result<std::unique_ptr<AssociationListener>, streams::Reason> listen(
       const streams::Address& at, AssociationListenerUser& user) override;
+  [[nodiscard]] bool keeps(const streams::Address& at) const override;
   /// Nobody hears any more; what was sent still arrives.
   void end_all();
   /// That are not over yet.
@@ -46,7 +47,7 @@ class UdpAssociations final : public Associations, private SctpStackUser {
 
   bool has_stack();
   Endpoint& begin(Port& port, SctpPath path, SctpSocket socket);
-  [[nodiscard]] Port* port_at(const streams::Address& at);
+  [[nodiscard]] Port* port_at(const streams::Address& at) const;
   [[nodiscard]] boost::system::result<Port*, streams::Reason> listening_port(const streams::Address& at);
   [[nodiscard]] SctpPath open_path(Port& port, const streams::Address& remote, const wire::IpAddress& local);
   void close_path(SctpPath path);

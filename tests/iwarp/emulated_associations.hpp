@@ -73,6 +73,7 @@ class EmulatedAssociations final : public Associations {
     if (!listeners_.emplace(at, &user).second) return streams::Reason::address_in_use;
     return std::make_unique<Listener>(*this, at);
   }
+  [[nodiscard]] bool keeps(const streams::Address&) const override { return false; }  // ports are no matter
   /// Each association breaks.
   void break_all() {
     for (EmulatedAssociation* const one : std::vector(ends_.begin(), ends_.end()))

@@ -1,199 +1,8 @@
 // The calls of both libraries as programs see them, within one process over the loopback interface.
-#include <gtest/gtest.h>
-#include <infiniband/verbs.h>
-#include <poll.h>
-#include <rdma/rdma_cma.h>
-#include <rdma/rdma_verbs.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <atomic>
-#include <cstring>
-#include <memory>
-#include <string>
-#include <thread>
-#include <vector>
+#include "tests/verbs/calls_fixture.hpp"
 
 namespace {
-
-sockaddr_in loopback(std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return address;
-}
-
-sockaddr* generic(sockaddr_in& address) { return reinterpret_cast<sockaddr*>(&address); }
-
-/// Ports for which the configuration of this process has rules; written before any call reads it.
-struct Ports {
-  std::uint16_t ift, immediate_data;
-};
-
-/// Another one each time, and none that the system gives to who asks for any.
-std::uint16_t free_port() {
-  static int next = ::getpid();
-  for (int tries = 0; tries < 12'000; ++tries) {
-    const auto port = static_cast<std::uint16_t>(20'000 + ++next % 12'000);
-    sockaddr_in at = loopback(port);
-    const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
-    const bool is_free = ::bind(socket, generic(at), sizeof at) == 0;
-    ::close(socket);
-    if (is_free) return port;
-  }
-  ADD_FAILURE() << "no port is free";
-  return 0;
-}
-
-const Ports ports = [] {
-  const Ports made{free_port(), free_port()};
-  static std::string name = "/tmp/calls_test.XXXXXX";
-  const int file = ::mkstemp(name.data());
-  const std::string text = "rules: [{port: " + std::to_string(made.ift) +
-                           ", framing: ift}, {port: " + std::to_string(made.immediate_data) +
-                           ", immediate_data: true}]\n";
-  EXPECT_EQ(::write(file, text.data(), text.size()), static_cast<ssize_t>(text.size()));
-  ::close(file);
-  ::setenv("IWARP_CONFIG", name.c_str(), 1);
-  std::atexit([] { ::unlink(name.c_str()); });
-  return made;
-}();
-
-/// An event, acknowledged; its private data is copied.
-struct Event {
-  rdma_cm_event_type type{};
-  int status = 0;
-  rdma_cm_id* id = nullptr;
-  std::string data;
-  rdma_conn_param parameters{};
-};
-
-Event next_event(rdma_event_channel* channel) {
-  rdma_cm_event* got = nullptr;
-  pollfd waits{channel->fd, POLLIN, 0};
-  if (::poll(&waits, 1, 60'000) != 1 || rdma_get_cm_event(channel, &got) != 0)
-    return {RDMA_CM_EVENT_TIMEWAIT_EXIT, -1, nullptr, {}, {}};
-  Event event{got->event, got->status, got->id, {}, got->param.conn};
-  if (got->param.conn.private_data != nullptr)
-    event.data.assign(static_cast<const char*>(got->param.conn.private_data), got->param.conn.private_data_len);
-  rdma_ack_cm_event(got);
-  return event;
-}
-
-/// One end: an id, its queue pair, queues and a region.
-struct End {
-  rdma_cm_id* id = nullptr;
-  ibv_cq* queue = nullptr;
-  std::vector<char> octets = std::vector<char>(4096);
-  ibv_mr* region = nullptr;
-  bool has_channel = false;
-  ibv_comp_channel* events = nullptr;
-
-  void make_queue_pair(ibv_srq* shared = nullptr, std::uint32_t depth = 8) {
-    if (has_channel) events = ibv_create_comp_channel(id->verbs);
-    queue = ibv_create_cq(id->verbs, 64, nullptr, events, 0);
-    ibv_qp_init_attr wanted{};
-    wanted.send_cq = wanted.recv_cq = queue;
-    wanted.cap = {depth, depth, 2, 2, 64};
-    wanted.qp_type = IBV_QPT_RC;
-    wanted.srq = shared;
-    ASSERT_EQ(rdma_create_qp(id, id->pd, &wanted), 0) << std::strerror(errno);
-    region = ibv_reg_mr(id->pd, octets.data(), octets.size(),
-                        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
-    ASSERT_NE(region, nullptr);
-  }
-  ~End() {
-    if (id != nullptr && id->qp != nullptr) rdma_destroy_qp(id);
-    if (region != nullptr) ibv_dereg_mr(region);
-    if (queue != nullptr) ibv_destroy_cq(queue);
-    if (events != nullptr) ibv_destroy_comp_channel(events);
-    if (id != nullptr) rdma_destroy_id(id);
-  }
-  ibv_sge piece(std::uint32_t count = 64) const {
-    return {reinterpret_cast<std::uintptr_t>(octets.data()), count, region->lkey};
-  }
-  int receive(std::uint64_t number) {
-    ibv_sge sge = piece();
-    ibv_recv_wr request{number, nullptr, &sge, 1}, *bad = nullptr;
-    return ibv_post_recv(id->qp, &request, &bad);
-  }
-  int post(ibv_wr_opcode opcode, const End* far = nullptr, unsigned flags = IBV_SEND_SIGNALED) {
-    ibv_sge sge = piece();
-    ibv_send_wr request{}, *bad = nullptr;
-    request.wr_id = 7;
-    request.sg_list = &sge;
-    request.num_sge = 1;
-    request.opcode = opcode;
-    request.send_flags = flags;
-    if (opcode == IBV_WR_RDMA_WRITE_WITH_IMM || opcode == IBV_WR_SEND_WITH_IMM) request.imm_data = htonl(0xCAFE0001);
-    if (far != nullptr) request.wr.rdma = {reinterpret_cast<std::uintptr_t>(far->octets.data()), far->region->rkey};
-    return ibv_post_send(id->qp, &request, &bad);
-  }
-  ibv_wc completion() const {
-    ibv_wc wc{};
-    for (int i = 0; i < 60'000; ++i) {
-      if (ibv_poll_cq(queue, 1, &wc) != 0) return wc;
-      if (i > 1000) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    wc.status = IBV_WC_GENERAL_ERR;
-    return wc;
-  }
-};
-
-class Calls : public ::testing::Test {
- protected:
-  rdma_event_channel* channel = rdma_create_event_channel();
-  rdma_cm_id* listener = nullptr;
-  End client, server;
-  std::uint16_t port = 0;
-
-  ~Calls() override {
-    for (End* const end : {&client, &server}) {
-      if (end->id != nullptr && end->id->qp != nullptr) rdma_destroy_qp(end->id);
-      if (end->id != nullptr) rdma_destroy_id(std::exchange(end->id, nullptr));
-    }
-    if (listener != nullptr) rdma_destroy_id(listener);
-    rdma_destroy_event_channel(channel);
-  }
-  void listen(int backlog = 4, std::uint16_t wanted = 0) {
-    sockaddr_in at = loopback(wanted);
-    ASSERT_EQ(rdma_create_id(channel, &listener, nullptr, RDMA_PS_TCP), 0);
-    ASSERT_EQ(rdma_bind_addr(listener, generic(at)), 0);
-    ASSERT_EQ(rdma_listen(listener, backlog), 0) << std::strerror(errno);
-    port = ntohs(rdma_get_src_port(listener));
-    ASSERT_NE(port, 0);
-  }
-  void resolve(rdma_cm_id* id) {
-    sockaddr_in to = loopback(port);
-    ASSERT_EQ(rdma_resolve_addr(id, nullptr, generic(to), 1000), 0);
-    ASSERT_EQ(next_event(channel).type, RDMA_CM_EVENT_ADDR_RESOLVED);
-    ASSERT_EQ(rdma_resolve_route(id, 1000), 0);
-    ASSERT_EQ(next_event(channel).type, RDMA_CM_EVENT_ROUTE_RESOLVED);
-  }
-  void ask(const std::string& data = {}) { ask(data, client); }
-  void ask(const std::string& data, End& end) {
-    ASSERT_EQ(rdma_create_id(channel, &end.id, nullptr, RDMA_PS_TCP), 0);
-    resolve(end.id);
-    end.make_queue_pair();
-    rdma_conn_param parameters{};
-    parameters.private_data = data.data();
-    parameters.private_data_len = static_cast<std::uint8_t>(data.size());
-    parameters.initiator_depth = 3;
-    parameters.responder_resources = 2;
-    ASSERT_EQ(rdma_connect(end.id, &parameters), 0) << std::strerror(errno);
-  }
-  void connect(std::uint16_t at = 0) {
-    listen(4, at);
-    ask();
-    server.id = next_event(channel).id;
-    server.make_queue_pair();
-    ASSERT_EQ(server.receive(1), 0);
-    ASSERT_EQ(rdma_accept(server.id, nullptr), 0) << std::strerror(errno);
-    ASSERT_EQ(next_event(channel).type, RDMA_CM_EVENT_ESTABLISHED);
-    ASSERT_EQ(next_event(channel).type, RDMA_CM_EVENT_ESTABLISHED);
-  }
-};
+using namespace calls;
 
 TEST_F(Calls, carry_private_data_and_depths_with_a_request_and_its_answer) {
   listen();
@@ -274,136 +83,6 @@ TEST_F(Calls, tell_a_reject_over_ift) {
   EXPECT_EQ(told.status, -ECONNRESET);
 }
 
-// ibv_create_srq(3), ibv_modify_srq(3): Sends take the oldest buffers; below the limit an event comes, once; at the end
-// of its last queue pair the queue has what was not taken.
-TEST_F(Calls, share_receives_between_queue_pairs) {
-  listen();
-  ask();
-  server.id = next_event(channel).id;
-  ibv_device_attr device{};
-  ASSERT_EQ(ibv_query_device(server.id->verbs, &device), 0);
-  EXPECT_GT(device.max_srq, 0);
-  EXPECT_GT(device.max_srq_wr, 0);
-  ibv_srq_init_attr wanted{};
-  wanted.attr = {.max_wr = 4, .max_sge = 1, .srq_limit = 0};
-  ibv_srq* const shared = ibv_create_srq(server.id->pd, &wanted);
-  ASSERT_NE(shared, nullptr) << std::strerror(errno);
-  server.make_queue_pair(shared);
-  EXPECT_EQ(server.receive(1), EINVAL);  // it has no queue of its own
-  EXPECT_EQ(ibv_destroy_srq(shared), EBUSY);
-  ibv_sge sge = server.piece();
-  ibv_recv_wr *bad = nullptr, last{3, nullptr, &sge, 1}, second{2, &last, &sge, 1}, first{1, &second, &sge, 1};
-  ASSERT_EQ(ibv_post_srq_recv(shared, &first, &bad), 0);
-  ibv_srq_attr attributes{.max_wr = 0, .max_sge = 0, .srq_limit = 5};
-  EXPECT_EQ(ibv_modify_srq(shared, &attributes, IBV_SRQ_LIMIT), EINVAL);  // beyond max_wr
-  attributes.srq_limit = 2;
-  ASSERT_EQ(ibv_modify_srq(shared, &attributes, IBV_SRQ_LIMIT), 0);
-  ASSERT_EQ(rdma_accept(server.id, nullptr), 0);
-  next_event(channel);
-  next_event(channel);
-  for (std::uint64_t number = 1; number <= 2; ++number) {
-    ASSERT_EQ(client.post(IBV_WR_SEND), 0);
-    const ibv_wc wc = server.completion();
-    EXPECT_EQ(wc.status, IBV_WC_SUCCESS);
-    EXPECT_EQ(wc.wr_id, number);
-    EXPECT_EQ(wc.qp_num, server.id->qp->qp_num);
-  }
-  ibv_async_event event{};
-  ASSERT_EQ(ibv_get_async_event(server.id->verbs, &event), 0);
-  EXPECT_EQ(event.event_type, IBV_EVENT_SRQ_LIMIT_REACHED);
-  EXPECT_EQ(event.element.srq, shared);
-  ibv_ack_async_event(&event);
-  ASSERT_EQ(ibv_query_srq(shared, &attributes), 0);
-  EXPECT_EQ(attributes.srq_limit, 0U);
-  EXPECT_EQ(attributes.max_wr, 4U);
-  ASSERT_EQ(rdma_disconnect(client.id), 0);
-  ASSERT_EQ(ibv_get_async_event(server.id->verbs, &event), 0);
-  EXPECT_EQ(event.event_type, IBV_EVENT_QP_LAST_WQE_REACHED);
-  ibv_ack_async_event(&event);
-  rdma_destroy_qp(server.id);
-  EXPECT_EQ(ibv_destroy_srq(shared), 0);
-}
-
-// One queue for two queue pairs: who sends first gets the oldest buffer.
-TEST_F(Calls, give_shared_receives_to_whoever_sends) {
-  listen();
-  ask();
-  server.id = next_event(channel).id;
-  ibv_srq_init_attr wanted{};
-  wanted.attr = {.max_wr = 4, .max_sge = 1, .srq_limit = 0};
-  ibv_srq* const shared = ibv_create_srq(server.id->pd, &wanted);
-  server.make_queue_pair(shared);
-  ASSERT_EQ(rdma_accept(server.id, nullptr), 0);
-  next_event(channel);
-  next_event(channel);
-  End second_client, second_server;
-  ask({}, second_client);
-  second_server.id = next_event(channel).id;
-  second_server.make_queue_pair(shared);
-  ASSERT_EQ(rdma_accept(second_server.id, nullptr), 0);
-  next_event(channel);
-  next_event(channel);
-  ibv_sge sge = server.piece();
-  ibv_recv_wr *bad = nullptr, last{2, nullptr, &sge, 1}, first{1, &last, &sge, 1};
-  ASSERT_EQ(ibv_post_srq_recv(shared, &first, &bad), 0);
-  ASSERT_EQ(second_client.post(IBV_WR_SEND), 0);
-  EXPECT_EQ(second_server.completion().wr_id, 1U);
-  ASSERT_EQ(client.post(IBV_WR_SEND), 0);
-  EXPECT_EQ(server.completion().wr_id, 2U);
-  for (rdma_cm_id* const id : {server.id, second_server.id}) rdma_destroy_qp(id);
-  EXPECT_EQ(ibv_destroy_srq(shared), 0);
-}
-
-// RFC 5041 7.1, ruling M-8: a Send for which a shared queue has no buffer ends the stream.
-TEST_F(Calls, end_the_connection_when_a_shared_queue_is_empty) {
-  listen();
-  ask();
-  server.id = next_event(channel).id;
-  ibv_srq_init_attr wanted{};
-  wanted.attr = {.max_wr = 4, .max_sge = 1, .srq_limit = 0};
-  ASSERT_EQ(rdma_create_srq(server.id, nullptr, &wanted), 0) << std::strerror(errno);
-  server.make_queue_pair(server.id->srq);
-  ASSERT_EQ(rdma_accept(server.id, nullptr), 0);
-  next_event(channel);
-  next_event(channel);
-  ASSERT_EQ(client.post(IBV_WR_SEND), 0);
-  EXPECT_EQ(next_event(channel).type, RDMA_CM_EVENT_DISCONNECTED);
-  rdma_destroy_qp(server.id);
-  rdma_destroy_srq(server.id);
-  EXPECT_EQ(server.id->srq, nullptr);
-}
-
-// rdma_create_srq(3), ibv_create_qp(3): a queue pair has the id's own queue without being told; what the program says
-// of its receives is ignored.
-TEST_F(Calls, have_the_shared_queue_of_their_id) {
-  listen();
-  ask();
-  server.id = next_event(channel).id;
-  ibv_pd* const domain = server.id->pd;
-  ibv_srq_init_attr wanted{};
-  wanted.attr = {.max_wr = 4, .max_sge = 1, .srq_limit = 0};
-  ASSERT_EQ(rdma_create_srq(server.id, nullptr, &wanted), 0) << std::strerror(errno);
-  ibv_cq* const queue = ibv_create_cq(server.id->verbs, 8, nullptr, nullptr, 0);
-  ibv_qp_init_attr pair{};
-  pair.send_cq = pair.recv_cq = queue;
-  pair.cap = {8, 1'000'000, 2, 1'000, 64};
-  pair.qp_type = IBV_QPT_RC;
-  ASSERT_EQ(rdma_create_qp(server.id, domain, &pair), 0) << std::strerror(errno);
-  EXPECT_EQ(server.id->qp->srq, server.id->srq);
-  server.region = ibv_reg_mr(domain, server.octets.data(), server.octets.size(), IBV_ACCESS_LOCAL_WRITE);
-  ASSERT_EQ(rdma_post_recv(server.id, nullptr, server.octets.data(), 64, server.region), 0);
-  ASSERT_EQ(rdma_accept(server.id, nullptr), 0);
-  next_event(channel);
-  next_event(channel);
-  ibv_send_wr empty{}, *bad = nullptr;
-  empty.opcode = IBV_WR_SEND;
-  ASSERT_EQ(ibv_post_send(client.id->qp, &empty, &bad), 0);
-  server.queue = queue;
-  EXPECT_EQ(server.completion().status, IBV_WC_SUCCESS);
-  rdma_destroy_qp(server.id);
-  rdma_destroy_srq(server.id);
-}
-
 // rdma_create_qp(3): completion queues that nobody gave have channels, and the id as their context, by which
 // rdma_get_recv_comp(3) and rdma_get_send_comp(3) know them.
 TEST_F(Calls, have_queues_of_their_id) {
@@ -430,29 +109,6 @@ TEST_F(Calls, have_queues_of_their_id) {
   ASSERT_EQ(rdma_post_send(server.id, &server, server.octets.data(), 0, server.region, IBV_SEND_SIGNALED), 0);
   EXPECT_EQ(rdma_get_send_comp(server.id, &done), 1);
   EXPECT_EQ(done.opcode, IBV_WC_SEND);
-}
-
-// ibv_create_srq(3): the event comes for a queue pair that was never connected, too; once.
-TEST_F(Calls, tell_the_last_receive_of_a_queue_pair_that_was_never_connected) {
-  listen();
-  ask();
-  server.id = next_event(channel).id;
-  ibv_srq_init_attr wanted{};
-  wanted.attr = {.max_wr = 4, .max_sge = 1, .srq_limit = 0};
-  ibv_srq* const shared = ibv_create_srq(server.id->pd, &wanted);
-  server.make_queue_pair(shared);
-  ibv_qp_attr error{};
-  error.qp_state = IBV_QPS_ERR;
-  ASSERT_EQ(ibv_modify_qp(server.id->qp, &error, IBV_QP_STATE), 0);
-  ASSERT_EQ(ibv_modify_qp(server.id->qp, &error, IBV_QP_STATE), 0);
-  ibv_async_event event{};
-  ASSERT_EQ(ibv_get_async_event(server.id->verbs, &event), 0);
-  EXPECT_EQ(event.event_type, IBV_EVENT_QP_LAST_WQE_REACHED);
-  ibv_ack_async_event(&event);
-  pollfd more{server.id->verbs->async_fd, POLLIN, 0};
-  EXPECT_EQ(::poll(&more, 1, 0), 0);
-  rdma_destroy_qp(server.id);
-  EXPECT_EQ(ibv_destroy_srq(shared), 0);
 }
 
 // RFC 7306 6: RDMA Write with Immediate is a Write, and Immediate Data behind it: one completion here, one there.
@@ -629,6 +285,26 @@ TEST_F(Calls, refuse_a_port_that_is_taken) {
   EXPECT_EQ(rdma_bind_addr(second, generic(at)), -1);
   EXPECT_EQ(errno, EADDRINUSE);
   rdma_destroy_id(second);
+}
+
+// What these tests show is shown over the framing that was asked for.
+TEST_F(Calls, listen_at_the_port_of_their_framing) {
+  listen();
+  sockaddr_in at = loopback(port);
+  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+  EXPECT_EQ(::connect(socket, generic(at), sizeof at) == 0, !ports.sctp);
+  ::close(socket);
+}
+
+TEST_F(Calls, listen_anew_where_an_earlier_connection_goes_on) {
+  connect();
+  rdma_destroy_id(std::exchange(listener, nullptr));
+  ASSERT_EQ(rdma_create_id(channel, &listener, nullptr, RDMA_PS_TCP), 0);
+  sockaddr_in at = loopback(port);
+  ASSERT_EQ(rdma_bind_addr(listener, generic(at)), 0) << std::strerror(errno);
+  ASSERT_EQ(rdma_listen(listener, 4), 0) << std::strerror(errno);
+  ASSERT_EQ(client.post(IBV_WR_SEND), 0);
+  EXPECT_EQ(server.completion().status, IBV_WC_SUCCESS);
 }
 
 TEST_F(Calls, go_on_with_a_connection_whose_listener_is_gone) {
