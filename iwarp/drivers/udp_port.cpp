@@ -25,20 +25,6 @@ void set_option(int socket, int level, int option, int value) {
   ::setsockopt(socket, level, option, &value, sizeof value);
 }
 
-Reason open_failure(int error) {
-  switch (error) {
-    case EADDRINUSE: return Reason::address_in_use;
-    case EADDRNOTAVAIL: return Reason::no_such_address;
-    case EACCES:
-    case EPERM: return Reason::not_permitted;
-    case EMFILE:
-    case ENFILE:
-    case ENOBUFS:
-    case ENOMEM: return Reason::no_resources;
-    default: return Reason::failed;
-  }
-}
-
 std::optional<Address> address_of(const sockaddr_storage& name) {
   Endpoint endpoint;
   const bool is_v4 = name.ss_family == AF_INET;
@@ -126,13 +112,13 @@ std::optional<Reason> UdpPort::open(const Address& at) {
   const Endpoint endpoint = streams::drivers::endpoint_of(at);
   const int family = endpoint.protocol().family();
   socket_ = runtime::drivers::Descriptor(::socket(family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_UDP));
-  if (!socket_) return open_failure(errno);
+  if (!socket_) return streams::drivers::reason_of(errno);
   known_.emplace(socket_.number());
   set_options(family == AF_INET6);
   if (::bind(socket_.number(), endpoint.data(), static_cast<socklen_t>(endpoint.size())) != 0)
-    return open_failure(errno);
+    return streams::drivers::reason_of(errno);
   address_.port = streams::drivers::local_address_of(socket_.number()).value_or(at).port;
-  if (!join(socket_.number(), For::reading)) return open_failure(errno);
+  if (!join(socket_.number(), For::reading)) return streams::drivers::reason_of(errno);
   ask(For::reading);
   return std::nullopt;
 }

@@ -23,6 +23,28 @@ Address address_of(const Tcp::endpoint& endpoint) {
   return {wire::IpAddress::v4(bytes[0], bytes[1], bytes[2], bytes[3]), endpoint.port()};
 }
 
+Reason reason_of(int error) {
+  switch (error) {
+    case ECONNREFUSED: return Reason::refused;
+    case EHOSTUNREACH:
+    case ENETUNREACH:
+    case ENETDOWN: return Reason::unreachable;
+    case ETIMEDOUT: return Reason::timed_out;
+    case ECONNRESET:
+    case EPIPE:
+    case ECONNABORTED: return Reason::reset;
+    case EADDRINUSE: return Reason::address_in_use;
+    case EADDRNOTAVAIL: return Reason::no_such_address;
+    case EACCES:
+    case EPERM: return Reason::not_permitted;
+    case EMFILE:
+    case ENFILE:
+    case ENOBUFS:
+    case ENOMEM: return Reason::no_resources;
+    default: return Reason::failed;
+  }
+}
+
 using NameCall = int (*)(int, sockaddr*, socklen_t*) noexcept;
 
 // Of another family a name may be longer than there is room for.

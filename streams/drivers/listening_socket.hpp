@@ -15,6 +15,9 @@ namespace streams::drivers {
 /// That of the other end; nothing also if there is none.
 [[nodiscard]] std::optional<Address> remote_address_of(int socket);
 
+/// What errno says of a socket.
+[[nodiscard]] Reason reason_of(int error);
+
 /// A socket that listens there: non-blocking, closed on exec, with SO_REUSEADDR and, for those that it accepts, too,
 /// SO_OOBINLINE and TCP_NODELAY. At :: it takes IPv4 and IPv6. Or the system's error.
 [[nodiscard]] boost::system::result<runtime::drivers::Descriptor> listening_socket(const Address& at);

@@ -24,28 +24,6 @@ constexpr std::size_t pieces_at_once = 256;  // of one system call; what is left
 constexpr int accepts_at_once = 16;          // then others have their turn
 constexpr runtime::TimeNs accept_pause = 100 * runtime::millisecond;
 
-Reason reason_of(int error) {
-  switch (error) {
-    case ECONNREFUSED: return Reason::refused;
-    case EHOSTUNREACH:
-    case ENETUNREACH:
-    case ENETDOWN: return Reason::unreachable;
-    case ETIMEDOUT: return Reason::timed_out;
-    case ECONNRESET:
-    case EPIPE:
-    case ECONNABORTED: return Reason::reset;
-    case EADDRINUSE: return Reason::address_in_use;
-    case EADDRNOTAVAIL: return Reason::no_such_address;
-    case EACCES:
-    case EPERM: return Reason::not_permitted;
-    case EMFILE:
-    case ENFILE:
-    case ENOBUFS:
-    case ENOMEM: return Reason::no_resources;
-    default: return Reason::failed;
-  }
-}
-
 /// The spans of one system call; iovec has no constant bases.
 template <class Piece>
 std::size_t fill(std::array<iovec, pieces_at_once>& vectors, std::span<const Piece> pieces) {

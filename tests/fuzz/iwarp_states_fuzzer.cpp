@@ -6,17 +6,14 @@
 #include "iwarp/ift_listener.hpp"
 #include "iwarp/mpa_initiator.hpp"
 #include "iwarp/mpa_listener.hpp"
-#include "property.hpp"
-#include "streams/emulated.hpp"
+#include "rdmap_host.hpp"
 
 namespace {
-using iwarp::RdmapStream;
 using wire::fuzz::fail;
 using wire::ift::AdaptionIndication;
 using wire::mpa::StartupFrame;
 using Octets = std::vector<std::uint8_t>;
 
-constexpr std::uint8_t guard = 0xA7;
 const wire::IpAddress peer_ip = wire::IpAddress::v4(10, 0, 0, 1), our_ip = wire::IpAddress::v4(10, 0, 0, 2);
 const streams::Address peer_address{peer_ip, 4421}, our_address{our_ip, 4420};
 constexpr wire::ift::VTag our_vtag{0x1234}, peer_vtag{0x4321};
@@ -127,9 +124,10 @@ class Peer final : public streams::StreamUser, public streams::ListenerUser {
   const bool reads_;
 };
 
-class Ours final : public iwarp::StartupPortUser, public iwarp::StreamListener, public iwarp::StartupListener {
+class Ours final : public fuzz::RdmapHost {
  public:
-  explicit Ours(const Options& options) : options_(options), peer_(options.stage != Stage::blocked) {
+  explicit Ours(const Options& options)
+      : RdmapHost(peer_ip, our_ip), options_(options), peer_(options.stage != Stage::blocked) {
     network_.set_rules([&](const streams::Address&, const streams::Address&) {
       streams::StreamRules rules;
       const auto cut = streams::drawn_segments(options.cut, options.cut == 0 ? 1460 : 1 + options.cut * 3);
@@ -138,10 +136,6 @@ class Ours final : public iwarp::StartupPortUser, public iwarp::StreamListener, 
         rules.to_connector.send_buffer_bytes = rules.to_connector.receive_buffer_bytes = 4096;
       return rules;
     });
-    memory_.fill(guard);
-    stag_ = *table_.add({1}, wire::MutableBytes(memory_).subspan(64, 1000), 0, {true, true, true, true});
-    for (std::uint64_t id = 0; id < 4; ++id)
-      stream_->post_receive({id, {{stag_, 250 * static_cast<std::uint32_t>(id), 250}}});
   }
   void run(wire::Bytes input) {
     const Octets raw(input.begin(), input.end());
@@ -208,9 +202,7 @@ class Ours final : public iwarp::StartupPortUser, public iwarp::StreamListener, 
   void reach_stage() {
     const iwarp::LocalPieces piece{{stag_, 0, 1000}};
     switch (options_.stage) {
-      case Stage::reading:
-        stream_->post_send({.id = 9, .operation = iwarp::Operation::rdma_read, .pieces = {{stag_, 0, 100}}});
-        break;
+      case Stage::reading: read_100_octets(); break;
       case Stage::blocked:
         for (std::uint64_t id = 20; id < 140; ++id) stream_->post_send({.id = id, .pieces = piece});
         break;
@@ -250,62 +242,39 @@ class Ours final : public iwarp::StartupPortUser, public iwarp::StreamListener, 
     settle(runtime::second);
   }
   void settle(runtime::TimeNs time = 60 * runtime::second) {
-    const runtime::TimeNs limit = scheduler_.now() + time;
-    while (scheduler_.run_next(limit))
-      if (!stream_->is_consistent() || (port_ != nullptr && !port_->is_consistent())) fail("not consistent", "stream");
-    scheduler_.run_until(limit);
+    RdmapHost::settle(time, [this] { return port_ == nullptr || port_->is_consistent(); });
   }
   void check() {
-    if (counters_.unexpected_events != 0) fail("an event without a row", "machine");
-    if (counters_.terminates_sent > 1) fail("more than one", "Terminate Message");
-    for (std::size_t i = 0; i < memory_.size(); ++i)
-      if ((i < 64 || i >= 1064) && memory_[i] != guard) fail("placed beyond the region", "memory");
-    if (connected_ && stream_->state_name() == "HalfClosed") stream_->close();
+    check_so_far();
     settle();
     if (!starting_over_) fail("is not over", "start-up");
-    if (connected_ && !closed_) fail("is not closed", "stream");
-    if (network_.stream_count() != 0) fail("is left", "stream");
-    if (connected_ && completions_ < 4) fail("does not complete", "receive");
+    check_end(receives);
     if (!options_.starting() && !connected_) fail("never was", "stream");
   }
 
   // --- what is told
-  void offered(iwarp::PassiveStartup& startup, const iwarp::PeerOffer&) override {
-    waiting_ = &startup;
+  void offered(iwarp::PassiveStartup& startup, const iwarp::PeerOffer& offer) override {
+    RdmapHost::offered(startup, offer);
     starting_over_ = false;
-    if (options_.stage != Stage::offered) scheduler_.schedule(decide_, scheduler_.now());
+    if (options_.stage != Stage::offered) decide_soon();
   }
-  void offer_withdrawn(iwarp::PassiveStartup&) override { waiting_ = nullptr, starting_over_ = true; }
-  void decide() {
-    if (waiting_ != nullptr && !closed_) std::exchange(waiting_, nullptr)->accept(*stream_, *this, {});
+  void offer_withdrawn(iwarp::PassiveStartup& startup) override {
+    RdmapHost::offer_withdrawn(startup);
+    starting_over_ = true;
   }
-  void completed(const iwarp::Completion&) override { ++completions_; }
-  void closed() override { closed_ = true; }
-  void connected(const iwarp::PeerOffer&) override { connected_ = starting_over_ = true; }
+  void connected(const iwarp::PeerOffer& offer) override {
+    RdmapHost::connected(offer);
+    starting_over_ = true;
+  }
   void startup_failed(machines::iwarp::Failure, const iwarp::PeerOffer&) override { starting_over_ = true; }
 
   const Options options_;
-  runtime::Scheduler scheduler_;
-  streams::EmulatedNetwork network_{scheduler_};
-  streams::Streams& peer_host_ = network_.add_host({peer_ip});
-  streams::Streams& our_host_ = network_.add_host({our_ip});
-  iwarp::Config config_;
-  iwarp::Counters counters_;
-  std::unique_ptr<iwarp::Workspace> workspace_ = std::make_unique<iwarp::Workspace>();
-  iwarp::MemoryTable table_;
-  const iwarp::Services services_{our_host_, scheduler_, config_, counters_, *workspace_, table_};
-  std::array<std::uint8_t, 1200> memory_;
-  iwarp::STag stag_;
-  iwarp::PassiveStartup* waiting_ = nullptr;
-  bool connected_ = false, closed_ = false, starting_over_ = true;
-  std::size_t completions_ = 0, position_ = 0;
-  std::unique_ptr<RdmapStream> stream_ =
-      std::make_unique<RdmapStream>(services_, *this, iwarp::StreamConfig{.domain = {1}});
+  bool starting_over_ = true;
+  std::size_t position_ = 0;
   std::unique_ptr<iwarp::StartupPort> port_;
   std::unique_ptr<iwarp::ActiveStartup> asking_;
   Peer peer_;
   std::unique_ptr<streams::Listener> peer_listener_;
-  runtime::Timer<Ours, &Ours::decide> decide_{*this};
 };
 
 }  // namespace

@@ -5,15 +5,12 @@
 // Read of this end is under way; bits 7-5 how the stream is cut. Not raw: chunks, each an octet of length, and so many
 // octets of a ULPDU.
 #include "iwarp/mpa_listener.hpp"
-#include "property.hpp"
-#include "streams/emulated.hpp"
+#include "rdmap_host.hpp"
 
 namespace {
-using iwarp::RdmapStream;
 using wire::fuzz::fail;
 using Octets = std::vector<std::uint8_t>;
 
-constexpr std::uint8_t guard = 0xA7;
 const wire::IpAddress client_ip = wire::IpAddress::v4(10, 0, 0, 1), server_ip = wire::IpAddress::v4(10, 0, 0, 2);
 const streams::Address server_address{server_ip, 4420};
 
@@ -52,32 +49,30 @@ class Peer final : public streams::StreamUser {
   void closed(streams::Reason) override {}
 };
 
-class Server final : public iwarp::StartupPortUser, public iwarp::StreamListener, public iwarp::StartupListener {
+class Server final : public fuzz::RdmapHost {
  public:
-  explicit Server(const Options& options) : options_(options) {
+  explicit Server(const Options& options) : RdmapHost(client_ip, server_ip), options_(options) {
     network_.set_rules([&](const streams::Address&, const streams::Address&) {
       streams::StreamRules rules;
       rules.to_acceptor.segmentation = streams::drawn_segments(options.cut, options.cut == 0 ? 1460 : options.cut * 7);
       return rules;
     });
-    memory_.fill(guard);
     if (listener_.listen(server_address)) fail("does not listen", "server");
-    stag_ = *table_.add({1}, wire::MutableBytes(memory_).subspan(64, 1000), 0, {true, true, true, true});
-    for (std::uint64_t id = 0; id < 4; ++id)
-      stream_->post_receive({id, {{stag_, 250 * static_cast<std::uint32_t>(id), 250}}});
   }
   void run(wire::Bytes octets) {
     peer_.first = options_.unstarted ? Octets(octets.begin(), octets.end()) : request();
-    peer_.stream = client_.connect(server_address, {}, peer_);
+    peer_.stream = peer_host_.connect(server_address, {}, peer_);
     settle();
     if (!options_.unstarted) {
-      if (options_.reads) read();
+      if (options_.reads) read_100_octets();
       peer_.stream->write(octets);
       settle();
     }
     peer_.stream.reset();
     settle();
-    check();
+    check_so_far();
+    settle();
+    check_end(options_.reads && !options_.unstarted ? receives + 1 : receives);
   }
 
  private:
@@ -88,61 +83,18 @@ class Server final : public iwarp::StartupPortUser, public iwarp::StreamListener
     frame.write(octets);
     return octets;
   }
-  void read() { stream_->post_send({.id = 9, .operation = iwarp::Operation::rdma_read, .pieces = {{stag_, 0, 100}}}); }
   void settle() {
-    const runtime::TimeNs limit = scheduler_.now() + 60 * runtime::second;
-    while (scheduler_.run_next(limit))
-      if (!stream_->is_consistent() || !listener_.is_consistent()) fail("not consistent", "stream");
-    scheduler_.run_until(limit);
+    RdmapHost::settle(60 * runtime::second, [this] { return listener_.is_consistent(); });
   }
-  void check() {
-    if (counters_.unexpected_events != 0) fail("an event without a row", "machine");
-    if (counters_.terminates_sent > 1) fail("more than one", "Terminate Message");
-    for (std::size_t i = 0; i < memory_.size(); ++i)
-      if ((i < 64 || i >= 1064) && memory_[i] != guard) fail("placed beyond the region", "memory");
-    if (connected_ && stream_->state_name() == "HalfClosed") stream_->close();
-    settle();
-    if (connected_ && !closed_) fail("is not closed", "stream");
-    if (network_.stream_count() != 0) fail("is left", "stream");
-    if (connected_ && completions_ < (options_.reads && !options_.unstarted ? 5U : 4U))
-      fail("does not complete", "receive");
+  void offered(iwarp::PassiveStartup& startup, const iwarp::PeerOffer& offer) override {
+    RdmapHost::offered(startup, offer);
+    decide_soon();
   }
-
-  void offered(iwarp::PassiveStartup& responder, const iwarp::PeerOffer&) override {
-    waiting_ = &responder;
-    scheduler_.schedule(decide_, scheduler_.now());
-  }
-  void offer_withdrawn(iwarp::PassiveStartup&) override { waiting_ = nullptr; }
-  void decide() {
-    if (waiting_ != nullptr && !closed_) waiting_->accept(*stream_, *this, {});
-    waiting_ = nullptr;
-  }
-  void completed(const iwarp::Completion&) override { ++completions_; }
-  void closed() override { closed_ = true; }
-  void connected(const iwarp::PeerOffer&) override { connected_ = true; }
-  void startup_failed(machines::iwarp::Failure, const iwarp::PeerOffer&) override {}
 
   const Options options_;
-  runtime::Scheduler scheduler_;
-  streams::EmulatedNetwork network_{scheduler_};
-  streams::Streams& client_ = network_.add_host({client_ip});
-  streams::Streams& host_ = network_.add_host({server_ip});
-  iwarp::Config config_;
-  iwarp::Counters counters_;
-  std::unique_ptr<iwarp::Workspace> workspace_ = std::make_unique<iwarp::Workspace>();
-  iwarp::MemoryTable table_;
-  const iwarp::Services services_{host_, scheduler_, config_, counters_, *workspace_, table_};
-  std::array<std::uint8_t, 1200> memory_;
-  iwarp::STag stag_;
-  iwarp::PassiveStartup* waiting_ = nullptr;
-  bool connected_ = false, closed_ = false;
-  std::size_t completions_ = 0;
-  std::unique_ptr<RdmapStream> stream_ =
-      std::make_unique<RdmapStream>(services_, *this, iwarp::StreamConfig{.domain = {1}});
   iwarp::MpaListener listener_{
       services_, *this, {.wants_markers = options_.framing.markers, .crc = options_.framing.crc}, 4};
   Peer peer_;
-  runtime::Timer<Server, &Server::decide> decide_{*this};
 };
 
 }  // namespace

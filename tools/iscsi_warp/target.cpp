@@ -15,7 +15,8 @@ namespace iscsi {
 Disk::Disk(const std::string& file) : file_(::open(file.c_str(), O_RDWR | O_CLOEXEC)) {
   struct stat about {};
   if (file_ < 0 || ::fstat(file_, &about) != 0) throw std::system_error(errno, std::system_category(), file);
-  blocks_ = static_cast<std::uint32_t>(about.st_size / block_octets);
+  constexpr off_t most = 0xFFFF'FFFF;  // READ CAPACITY(10) tells of no more
+  blocks_ = static_cast<std::uint32_t>(std::min(about.st_size / off_t{block_octets}, most));
 }
 Disk::~Disk() { ::close(file_); }
 
