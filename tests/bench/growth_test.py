@@ -39,6 +39,7 @@ def load():
 
 
 growth = load()
+import measured_page  # noqa: E402  pylint: disable=wrong-import-position
 
 
 def check_picture(svg: str, panels: list) -> None:
@@ -130,11 +131,14 @@ def self_test() -> None:
     for expected in ("| 100,000 | 500 (405 to 4,321) |", "| 16 MiB | 500 (", "| 512 B |", "| ports | pairs, one by one | 1,000 | 5,678 | 119.9 |",
                      "1,810 bytes", "Linux 6.1;"):
         assert expected in made, f"{expected} in {made}"
-    page = f"a\n{growth.BEGIN}\n\nold\n\n{growth.END}\nb\n"
-    assert growth.updated(page, "new\n") == f"a\n{growth.BEGIN}\n\nnew\n\n{growth.END}\nb\n"
-    assert "\nmade\n" in growth.updated(growth.PAGE.read_text(encoding="utf-8"), "made\n"), "the page itself has the marks"
-    assert raises(lambda: growth.updated("a\n", "new\n")) and raises(lambda: growth.updated(f"{growth.BEGIN}\n", "new\n"))
-    assert growth.BEGIN in growth.PAGE.read_text(encoding="utf-8") and growth.PICTURE.exists()
+    begin, other = measured_page.begin(growth.COMMAND), measured_page.begin("another")
+    page = f"{other}\n\nolder\n\n{measured_page.END}\na\n{begin}\n\nold\n\n{measured_page.END}\nb\n"
+    assert growth.updated(page, growth.COMMAND, "new\n") == page.replace("old\n\n", "new\n\n")
+    assert growth.updated(page, "another", "new\n") == page.replace("older", "new")
+    whole = growth.PAGE.read_text(encoding="utf-8")
+    assert "\nmade\n" in growth.updated(whole, growth.COMMAND, "made\n"), "the page itself has the marks"
+    assert raises(lambda: growth.updated("a\n", growth.COMMAND, "new\n"))
+    assert raises(lambda: growth.updated(f"{begin}\n", growth.COMMAND, "new\n")) and growth.PICTURE.exists()
     assert growth.read_csv("a,b\n1,2\n") == {"a": "1", "b": "2"}
     assert all(raises(lambda bad=bad: growth.read_csv(bad)) for bad in ("", "a,b\n", "a,b\n1\n", "a,b\n1,2,3\n", "a,b\n1,2\n3,4\n"))
     assert raises(lambda: growth.run(["false"]))
