@@ -34,7 +34,7 @@ struct ProviderConfig {
   /// What was sent has to be out, and the peer's end to be read, by then (ruling V-17); then the stream is reset.
   runtime::TimeNs close_timeout = 2 * runtime::second;
 
-  /// With the CRC option: a segment of which nothing more comes for so long has a damaged Segment Length (ruling V-38).
+  /// A segment that has begun, and of which nothing more comes for so long, ends its connection (ruling V-38).
   /// runtime::never: it is waited for as long as TCP does.
   runtime::TimeNs segment_timeout = 30 * runtime::second;
 

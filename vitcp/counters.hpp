@@ -28,7 +28,7 @@ enum class Refusal : std::uint8_t {
   read_window,         // more RDMA Read Requests than were told
   transfer_size,       // an RDMA above the agreed MTU
   farewell_limit,      // too many refused streams: the oldest is closed before its time
-  segment_stalled,     // with the CRC option: the rest of a segment did not come (ruling V-38)
+  segment_stalled,     // the rest of a segment did not come in time (ruling V-38)
 };
 inline constexpr std::size_t refusal_count = 19;
 [[nodiscard]] std::string_view to_string(Refusal refusal);

@@ -185,14 +185,13 @@ void SegmentReader::take_collected() {
   collected_ -= taken;
 }
 
-bool SegmentReader::awaits_rest() const {
-  return channel_.terms.crc && collected_ >= wire::vitcp::segment_header_bytes && !waits_ && !channel_.stopped;
-}
+bool SegmentReader::awaits_rest() const { return !is_at_boundary() && !waits_ && !channel_.stopped; }
 
-/// Ruling V-38: its length is what was hit.
+/// Ruling V-38: with the CRC its length is what was hit; else the peer has stalled.
 void SegmentReader::give_up_rest() {
   channel_.services.counters.refuse(Refusal::segment_stalled);
-  sink_.segment_damaged(wire::codec::read<SegmentHeader>(whole_.data()));
+  if (channel_.terms.crc && collected_ >= wire::vitcp::segment_header_bytes)
+    sink_.segment_damaged(wire::codec::read<SegmentHeader>(whole_.data()));
   if (!channel_.stopped) sink_.refused({wire::ParseCode::bad_length, "segment_length"});
 }
 

@@ -52,9 +52,10 @@ class SegmentReader {
   void go_on();
   /// Between two segments.
   [[nodiscard]] bool is_at_boundary() const { return stage_ == Stage::header && collected_ == 0; }
-  /// With the CRC: the header of a segment is there, and the rest of it is to come.
+  /// A segment has begun, and the rest of it is to come.
   [[nodiscard]] bool awaits_rest() const;
-  /// That rest does not come: the segment counts as damaged, and nothing after it can be read. Pre: awaits_rest().
+  /// That rest does not come: nothing can be read any more. With the CRC a segment whose header is there counts as
+  /// damaged (ruling V-38). Pre: awaits_rest().
   void give_up_rest();
   [[nodiscard]] bool is_consistent() const;
 

@@ -196,25 +196,54 @@ TEST_F(VitcpDamage, lengthUpwards_withNothingBehind_endsTheConnectionInTime) {
   }
 }
 
-// Without such a time, without the CRC, before the header is whole, and between segments: it is waited for.
+// Ruling V-38: a peer that stalls inside a segment, in its header or behind it, with the CRC and without: the
+// connection ends in time, counted, and not before; each octet begins the time anew. Nothing of it is delivered.
+TEST_F(VitcpDamage, stallInASegment_endsTheConnectionInTime) {
+  for (const bool crc : {false, true})
+    for (const auto level : {unreliable, delivery, reception})
+      for (const std::size_t first : {1U, 23U, 24U, 25U}) {
+        SCOPED_TRACE(::testing::Message() << first << (crc ? " octets with the CRC" : " octets"));
+        Settings settings;
+        settings.server.segment_timeout = 2 * runtime::second;
+        TwoHosts hosts(settings);
+        RawPeer peer(hosts);
+        End end = peer.connect_to(level, crc);
+        end.receive(64);
+        const auto octets = peer.octets_of(RawPeer::message(SegmentType::send, 1, octets_of("one")));
+        peer.send(wire::Bytes(octets).first(first));
+        hosts.run(1800 * runtime::millisecond);
+        EXPECT_EQ(end.vi.state(), State::Connected);
+        peer.send(wire::Bytes(octets).subspan(first, 1));
+        hosts.run(1800 * runtime::millisecond);
+        EXPECT_EQ(end.vi.state(), State::Connected);
+        hosts.run(300 * runtime::millisecond);
+        EXPECT_EQ(end.vi.state(), State::Error);
+        EXPECT_NE(end.receive_error(0).value_or(0), 0U);
+        EXPECT_TRUE(peer.is_closed());
+        EXPECT_EQ(hosts.server->provider.counters().refused(Refusal::segment_stalled), 1u);
+        EXPECT_EQ(hosts.server->provider.counters().refused(), 1u);
+        peer.close();
+      }
+}
+
+// Without such a time, and between segments, nothing is missed.
 TEST_F(VitcpDamage, octetsThatAreMissing_areWaitedForElse) {
-  enum class Case { never, no_crc, in_header, between };
-  for (const Case one : {Case::never, Case::no_crc, Case::in_header, Case::between}) {
-    Settings settings;
-    settings.server.segment_timeout = one == Case::never ? runtime::never : runtime::second;
-    TwoHosts hosts(settings);
-    RawPeer peer(hosts);
-    End end = peer.connect_to(delivery, one != Case::no_crc);
-    end.receive(64);
-    const auto octets = peer.octets_of(RawPeer::message(SegmentType::send, 1, octets_of("one")));
-    const std::size_t first = one == Case::in_header ? 23 : one == Case::between ? octets.size() : 25;
-    peer.send(wire::Bytes(octets).first(first));
-    hosts.run(100 * runtime::second);
-    EXPECT_EQ(end.vi.state(), State::Connected);
-    if (first != octets.size()) peer.send(wire::Bytes(octets).subspan(first));
-    EXPECT_EQ(end.receive_error(0), 0U);
-    peer.close();
-  }
+  for (const bool crc : {false, true})
+    for (const bool between : {false, true}) {
+      Settings settings;
+      settings.server.segment_timeout = between ? runtime::second : runtime::never;
+      TwoHosts hosts(settings);
+      RawPeer peer(hosts);
+      End end = peer.connect_to(delivery, crc);
+      end.receive(64);
+      const auto octets = peer.octets_of(RawPeer::message(SegmentType::send, 1, octets_of("one")));
+      peer.send(wire::Bytes(octets).first(between ? octets.size() : 25));
+      hosts.run(100 * runtime::second);
+      EXPECT_EQ(end.vi.state(), State::Connected);
+      if (!between) peer.send(wire::Bytes(octets).subspan(25));
+      EXPECT_EQ(end.receive_error(0), 0U);
+      peer.close();
+    }
 }
 
 // Ruling V-21: two segments in a row, of one message and of two.

@@ -33,6 +33,7 @@ class RawPeer final : private streams::StreamUser, private streams::ListenerUser
     connect();
     vt::Segment asked = request(vi.attributes().reliability, crc);
     asked.ce.descriptor_flow_control = flow_control;
+    change_request(asked);
     send(asked);
     hosts_.settle();
     EXPECT_EQ(wait.result, vi::Return::Success);
@@ -43,6 +44,7 @@ class RawPeer final : private streams::StreamUser, private streams::ListenerUser
     acknowledged_ = accept_segment.header.message_number;
     crc_ = crc;
   }
+  std::function<void(vt::Segment&)> change_request = [](vt::Segment&) {};  // before connect_to() sends it
   [[nodiscard]] static vt::Segment request(vi::ReliabilityLevel level, bool crc = false) {
     vt::Segment segment;
     segment.header.type = vt::SegmentType::connect_request;
@@ -114,6 +116,10 @@ class RawPeer final : private streams::StreamUser, private streams::ListenerUser
   void close() { stream_.reset(); }
   void reset() { stream_->reset(); }
   void stop_reading() { reads_ = false; }
+  void read_again() {
+    reads_ = true;
+    if (stream_ != nullptr && !ended_) stream_->ask_readable();
+  }
   /// For another stream.
   void forget() { received_.clear(), ended_ = broken_ = crc_ = false; }
 
