@@ -392,5 +392,101 @@ TEST_F(VitcpDamage, segmentOfNoMessage_isToldOfAtReliableLevels) {
   }
 }
 
+// --- two providers, and a network that flips one octet -------------------------------------------------------------
+
+/// The octet so far behind what has passed when it is armed.
+struct FlippingGate final : streams::Gate {
+  std::uint64_t passed = 0;
+  std::optional<std::uint64_t> flip;
+  void arm(std::uint64_t behind) { flip = passed + behind; }
+  streams::Passage pass(runtime::TimeNs, std::uint64_t at, wire::MutableBytes first, wire::MutableBytes rest) override {
+    passed = at + first.size() + rest.size();
+    if (flip && *flip < passed) {
+      const std::size_t place = static_cast<std::size_t>(*std::exchange(flip, std::nullopt) - at);
+      (place < first.size() ? first[place] : rest[place - first.size()]) ^= 0x20;
+    }
+    return {.octets = first.size() + rest.size()};
+  }
+};
+
+/// A client and a server with the CRC, connected; one octet of what goes to the server, or comes from it, is flipped.
+struct FlippedOctet {
+  explicit FlippedOctet(vi::ReliabilityLevel level) : hosts(settings()) {
+    hosts.world.network.set_rules([this](const streams::Address&, const streams::Address&) {
+      streams::StreamRules rules;
+      rules.to_acceptor.gate = to_server;
+      rules.to_connector.gate = to_client;
+      return rules;
+    });
+    ends.emplace(hosts.connect(level));
+    for (int i = 0; i != 3; ++i) b().receive(64);
+    hosts.settle();
+  }
+  static Settings settings() {
+    Settings settings;
+    settings.client.ask_for_crc = true;
+    return settings;
+  }
+  [[nodiscard]] End& a() { return ends->first; }
+  [[nodiscard]] End& b() { return ends->second; }
+  void run() { hosts.run(runtime::second); }
+
+  std::shared_ptr<FlippingGate> to_server = std::make_shared<FlippingGate>();
+  std::shared_ptr<FlippingGate> to_client = std::make_shared<FlippingGate>();
+  TwoHosts hosts;
+  std::optional<std::pair<End, End>> ends;
+};
+
+// VI-TCP 3.6 item 2, 3.2, rulings V-19, V-21, V-40: a Send. Unreliable Delivery: it is flagged, and the next one comes.
+// Reliable Reception: a transport error at both ends. Reliable Delivery: at the end that sees the CRC; the other one
+// must ignore VI Error Type, its Send was complete, and it hears that the connection is gone.
+TEST_F(VitcpDamage, octetFlippedInASend_asBothEndsSeeIt) {
+  for (const auto level : {unreliable, delivery, reception}) {
+    FlippedOctet between(level);
+    auto &a = between.a(), &b = between.b();
+    a.send("one");
+    between.run();
+    between.to_server->arm(25);
+    a.send("two");
+    between.run();
+    const State state = is_reliable(level) ? State::Error : State::Connected;
+    EXPECT_EQ(b.received(0), "one");
+    EXPECT_EQ(b.receive_error(1), status::transport_error);
+    EXPECT_EQ(a.send_error(1), level == reception ? status::transport_error : 0U);
+    EXPECT_EQ(a.vi.state(), state);
+    EXPECT_EQ(b.vi.state(), state);
+    using Errors = std::vector<vi::ErrorCode>;
+    const Errors lost = is_reliable(level) ? Errors{vi::ErrorCode::ConnLost} : Errors{};
+    EXPECT_EQ(between.hosts.client->take_errors(), lost);
+    EXPECT_EQ(between.hosts.server->take_errors(), lost);
+    if (is_reliable(level)) continue;
+    a.send("three");
+    between.run();
+    EXPECT_EQ(b.received(2), "three");
+  }
+}
+
+// The same of an RDMA Write, which no descriptor of the server tells of, and of an RDMA Read, whose response is hit:
+// there the end that has the CRC is the client.
+TEST_F(VitcpDamage, octetFlippedInAnRdma_asBothEndsSeeIt) {
+  for (const auto level : {unreliable, delivery, reception})
+    for (const bool write : {true, false}) {
+      if (!write && !is_reliable(level)) continue;  // no RDMA Read
+      FlippedOctet between(level);
+      std::byte* const there = between.hosts.server->allocate(8);
+      (write ? between.to_server : between.to_client)->arm(write ? 41 : 25);
+      write ? between.a().rdma_write("12345678", there) : static_cast<void>(between.a().rdma_read(there, 8));
+      between.run();
+      const auto client = between.hosts.client->take_errors(), server = between.hosts.server->take_errors();
+      const bool told = !write || level == reception;
+      EXPECT_EQ(between.a().send_error(0), told ? status::transport_error : 0U);
+      EXPECT_EQ(std::count(server.begin(), server.end(), vi::ErrorCode::RdmaWData), write ? 1 : 0);
+      EXPECT_EQ(std::count(server.begin(), server.end(), vi::ErrorCode::ConnLost), is_reliable(level) ? 1 : 0);
+      EXPECT_EQ(std::count(client.begin(), client.end(), vi::ErrorCode::ConnLost), is_reliable(level) ? 1 : 0);
+      EXPECT_NE(*there, std::byte{'1'});
+      EXPECT_EQ(between.hosts.client->provider.counters().unexpected_events, 0U);
+    }
+}
+
 }  // namespace
 }  // namespace vitcp::testing
