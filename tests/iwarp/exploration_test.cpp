@@ -1,6 +1,6 @@
 // Each start-up, messages and the end of a stream, with K faults: a fault of each kind before each event, and each pair
-// of those. Faults are of the network, of octets, and of the ULPs at either end. RFC 5044 7.1.2, RFC 6581 9, IFT 4;
-// RFC 5040 5.4, 6.2.1, 7.1.
+// of those. Faults are of the network, of octets, and of the ULPs at either end. RFC 5043 6.2 to 6.6, RFC 5044
+// 7.1.2, RFC 6581 9, IFT 4; RFC 5040 5.4, 6.2.1, 7.1.
 //
 // Whatever happens: no event is unexpected, at most one Terminate Message goes each way, each operation completes once,
 // what completes in success is right where it can be (CRC), each start-up is answered once, and nothing is left behind.
@@ -14,11 +14,11 @@ namespace {
 enum class Fault : std::uint8_t {
   // of the network, in each direction
   reset,
-  end_to_server,
+  end_to_server,  // over SCTP: the server alone hears that the association is lost
   end_to_client,
   silence_to_server,
   silence_to_client,
-  octet_to_server,  // the first octet that passes next
+  octet_to_server,  // the first octet that passes next; over SCTP the message is lost once, and sent again
   octet_to_client,
   late_to_server,  // what would pass waits for 11 s: longer than a start-up may take
   late_to_client,
@@ -139,6 +139,7 @@ class Journey {
     if (end.post(request) == RdmapStream::Posted::taken) ++posted_;
   }
   void befall(Fault fault) {
+    if (ends_.sctp && befalls_association(fault)) return;
     switch (fault) {
       case Fault::reset: return cut(to_server_, streams::Cut::reset);
       case Fault::end_to_server: return cut(to_server_, streams::Cut::end);
@@ -165,8 +166,36 @@ class Journey {
       case Fault::server_terminates: return terminate(*ends_.server);
       case Fault::withdrawn:
         if (ends_.client->connects != 0 || ends_.client->failure) return;
-        ends_.initiator ? ends_.initiator->withdraw() : ends_.node_a->withdraw();
+        ends_.withdraw();
     }
+  }
+  /// False: the fault is the ULPs'.
+  bool befalls_association(Fault fault) {
+    EmulatedAssociations& all = ends_.sctp->associations;
+    const auto late = [this](AssociationWay& way) {
+      way.waits_until = ends_.world.scheduler.now() + 11 * runtime::second;
+    };
+    switch (fault) {
+      case Fault::reset:
+        std::ranges::copy_if(all_ends(), std::back_inserter(broken_), [](const End* end) { return is_open(*end); });
+        return all.break_all(), true;
+      case Fault::end_to_server: return all.break_one(true), true;
+      case Fault::end_to_client: return all.break_one(false), true;
+      case Fault::silence_to_server: return all.to_acceptor.silent = true;
+      case Fault::silence_to_client: return all.to_connector.silent = true;
+      case Fault::octet_to_server: return all.to_acceptor.loses = true;
+      case Fault::octet_to_client: return all.to_connector.loses = true;
+      case Fault::late_to_server: return late(all.to_acceptor), true;
+      case Fault::late_to_client: return late(all.to_connector), true;
+      case Fault::client_closes:
+      case Fault::server_closes:
+      case Fault::client_aborts:
+      case Fault::server_aborts:
+      case Fault::client_terminates:
+      case Fault::server_terminates:
+      case Fault::withdrawn: break;
+    }
+    return false;
   }
   void cut(const std::shared_ptr<Way>& way, streams::Cut cut) {
     if (way) way->cut = cut;
@@ -191,6 +220,7 @@ class Journey {
   void check() {
     EXPECT_EQ(ends_.client->connects + (ends_.client->failure ? 1 : 0), 1) << "the start-up is answered once";
     EXPECT_LE(ends_.server->connects, 1);
+    for (const End* const end : broken_) EXPECT_FALSE(is_open(*end)) << "the loss is told";
     for (End* const end : all_ends())
       if (is_open(*end)) end->stream->abort();
     ends_.settle();
@@ -202,6 +232,9 @@ class Journey {
       EXPECT_TRUE(end->connects == 0 || end->ends == 1);
     }
     EXPECT_EQ(ends_.world.network.stream_count(), 0u);
+    if (ends_.sctp) {
+      EXPECT_EQ(ends_.sctp->client_peers.session_count() + ends_.sctp->server_peers.session_count(), 0u);
+    }
     check_completions();
   }
   void check_completions() {
@@ -236,6 +269,7 @@ class Journey {
   TwoEnds ends_;
   STag stag_{}, served_stag_{}, inbox_stag_{};
   End* receiver_ = nullptr;
+  std::vector<const End*> broken_;     // that were open when their association was lost
   std::vector<const End*> receivers_;  // whose receive was taken
   bool client_began_ = false, server_began_ = false, ending_ = false;
   std::size_t posted_ = 0;
@@ -257,6 +291,12 @@ std::vector<Story> stories() {
   all.back().settings.ift = IftOptions{};
   all.push_back({"IftTerminate", {}, true});
   all.back().settings.ift = IftOptions{};
+  for (const char* const name : {"Sctp", "SctpAnyOrder", "SctpTerminate", "SctpReject"}) {
+    all.push_back({name, {}, std::string_view(name) == "SctpTerminate"});
+    all.back().settings.sctp = AssociationRules{.seed = std::string_view(name) == "SctpAnyOrder" ? 5U : 0U};
+  }
+  all.back().rejects = true;
+  all.back().settings.accepts = false;
   return all;
 }
 

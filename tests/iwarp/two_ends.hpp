@@ -5,6 +5,8 @@
 #include "iwarp/ift_adaption.hpp"
 #include "iwarp/mpa_initiator.hpp"
 #include "iwarp/mpa_listener.hpp"
+#include "iwarp/sctp_startup.hpp"
+#include "tests/iwarp/emulated_associations.hpp"
 #include "tests/streams/worlds.hpp"
 
 namespace iwarp::testing {
@@ -66,7 +68,8 @@ class End final : public StreamListener, public StartupListener {
 
 struct Settings {
   MpaRequest request{};
-  std::optional<IftOptions> ift{};  // over IFT, and not over MPA: of both ends, but for the VTag
+  std::optional<IftOptions> ift{};         // over IFT, and not over MPA: of both ends, but for the VTag
+  std::optional<AssociationRules> sctp{};  // over SCTP, and not over MPA
   MpaOptions answer{};
   std::size_t backlog = 16;
   StreamConfig client{.domain = domain}, server{.domain = domain};
@@ -103,6 +106,25 @@ class NodeB final : public streams::ListenerUser, public PassiveStartupOwner {
   runtime::Timer<NodeB, &NodeB::decide> decide_{*this};
 };
 
+/// What two ends over SCTP have besides: a listener at port 4422, one association.
+struct TwoSctpEnds {
+  TwoSctpEnds(runtime::Scheduler& scheduler, Core& client, Core& server, StartupPortUser& user,
+              const AssociationRules& rules)
+      : associations(scheduler), client_peers(client.services, associations),
+        server_peers(server.services, associations), listener(server.services, server_peers, user, 16) {
+    associations.rules = rules;
+    EXPECT_EQ(listener.listen(address), std::nullopt);
+  }
+  [[nodiscard]] bool is_consistent() const {
+    return client_peers.is_consistent() && server_peers.is_consistent() && listener.is_consistent();
+  }
+  static inline const streams::Address address{streams::test::server_ip, 4422};
+  EmulatedAssociations associations;
+  SctpPeers client_peers, server_peers;
+  SctpListener listener;
+  std::unique_ptr<SctpInitiator> initiator;
+};
+
 /// A client that asks, a server that listens.
 class TwoEnds final : public StartupPortUser {
  public:
@@ -111,12 +133,15 @@ class TwoEnds final : public StartupPortUser {
     server_core.config.emss = settings.server_emss;
     EXPECT_EQ(listener->listen({streams::test::server_ip, 4420}), std::nullopt);
     settings_.request.to = {streams::test::server_ip, 4420};
+    if (settings_.sctp)
+      sctp = std::make_unique<TwoSctpEnds>(world.scheduler, client_core, server_core, *this, *settings_.sctp);
     if (!settings_.ift) return;
     settings_.ift->vtag = {0x2222};
     node_b = std::make_unique<NodeB>(server_core, streams::Address{streams::test::server_ip, 4421}, *settings_.ift);
   }
   ~TwoEnds() {
     initiator.reset();
+    if (sctp) sctp->initiator.reset();
     for (const auto& end : {&client, &server})
       if (*end && !(*end)->stream->is_closed() && (*end)->stream->state_name() != "Idle") (*end)->stream->abort();
     for (const auto& end : retired)
@@ -125,7 +150,9 @@ class TwoEnds final : public StartupPortUser {
     node_a.reset();
     node_b.reset();
     listener.reset();
+    if (sctp) sctp->listener.stop();
     settle();
+    sctp.reset();
     EXPECT_EQ(client_core.counters.unexpected_events, 0u);
     EXPECT_EQ(server_core.counters.unexpected_events, 0u);
   }
@@ -140,12 +167,20 @@ class TwoEnds final : public StartupPortUser {
   [[nodiscard]] bool is_consistent() const {
     return (!client || client->stream->is_consistent()) && (!server || server->stream->is_consistent()) &&
            (!initiator || initiator->is_consistent()) && (!listener || listener->is_consistent()) &&
-           (!node_a || node_a->is_consistent()) && (!node_b || !node_b->adaption || node_b->adaption->is_consistent());
+           (!sctp || sctp->is_consistent()) && (!node_a || node_a->is_consistent()) &&
+           (!node_b || !node_b->adaption || node_b->adaption->is_consistent());
+  }
+  /// The one that asks gives up.
+  void withdraw() {
+    if (initiator) initiator->withdraw();
+    if (node_a) node_a->withdraw();
+    if (sctp) sctp->initiator->withdraw();
   }
   void ask() {
     client = std::make_unique<End>(client_core, settings_.client);
     server = std::make_unique<End>(server_core, settings_.server);
     if (settings_.ift) return ask_over_ift();
+    if (sctp) return ask_over_sctp();
     initiator = std::make_unique<MpaInitiator>(client_core.services, *client, *client->stream, settings_.request);
     initiator->start();
   }
@@ -179,6 +214,7 @@ class TwoEnds final : public StartupPortUser {
   std::unique_ptr<MpaInitiator> initiator;
   std::unique_ptr<IftAdaption> node_a;
   std::unique_ptr<NodeB> node_b;
+  std::unique_ptr<TwoSctpEnds> sctp;
   std::vector<PeerOffer> offers;
   PassiveStartup* waiting = nullptr;
   int withdrawals = 0;
@@ -193,6 +229,11 @@ class TwoEnds final : public StartupPortUser {
     options.vtag = {0x1111};
     node_a = std::make_unique<IftAdaption>(client_core.services, options);
     node_a->connect({streams::test::server_ip, 4421}, {}, *client->stream, *client);
+  }
+  void ask_over_sctp() {
+    sctp->initiator = std::make_unique<SctpInitiator>(client_core.services, sctp->client_peers, *client,
+                                                      *client->stream, SctpRequest{.to = TwoSctpEnds::address});
+    sctp->initiator->start();
   }
   Settings settings_;
   runtime::Timer<TwoEnds, &TwoEnds::decide> decide_{*this};
