@@ -65,7 +65,7 @@ class RawClient final : public streams::StreamUser {
   void send_nothing() { send({.tagged = true, .last = true, .rsvd_ulp = control(Opcode::rdma_write)}, 0); }
   void write(const std::vector<std::uint8_t>& octets) {
     ASSERT_EQ(stream_->write(wire::Bytes(octets)), octets.size());
-    ends_.run(100 * runtime::millisecond);
+    ends_.run(pause);
   }
   /// ULPDUs that came.
   [[nodiscard]] std::vector<std::vector<std::uint8_t>> ulpdus() const {
@@ -101,8 +101,10 @@ class RawClient final : public streams::StreamUser {
     return parsed ? *parsed : wire::rdmap::Terminate{};
   }
   void shut_down() { stream_->shut_down(); }
+  [[nodiscard]] std::size_t octets_received() const { return octets_.size(); }
   bool ended = false;
-  bool reads = true;  // else nothing is taken from the stream any more
+  runtime::TimeNs pause = 100 * runtime::millisecond;  // behind each write
+  bool reads = true;                                   // else nothing is taken from the stream any more
 
  private:
   [[nodiscard]] wire::mpa::Framing in() const { return {.markers = false, .crc = crc_}; }

@@ -504,6 +504,15 @@ TEST(ChunkOrder, what_waits_of_all_sessions_is_bounded) {
   EXPECT_EQ(waiting.count, 0U);
 }
 
+// Before the ULP has decided: the active side may send once it has the Accept (RFC 5043 6.1).
+TEST_F(SctpRawClient, a_segment_before_the_accept) {
+  decides = false;
+  send({.ssn = 0, .function = FunctionCode::initiate});
+  ASSERT_EQ(waiting.size(), 1U);
+  send_segment(1, send_header()), expect_invalid_start();
+  EXPECT_EQ(withdrawals, 1);
+}
+
 // RFC 5043 6.1: behind the start-up.
 TEST_F(SctpRawClient, a_second_initiate) {
   initiate();
