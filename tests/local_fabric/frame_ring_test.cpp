@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <thread>
 
@@ -323,6 +324,69 @@ void pass_runs(RingView to_write, RingView to_read) {
   EXPECT_EQ(wrong, 0U);
 }
 
+/// A frame, or every third time a run, of `i`. Pre: room for two.
+void write_any(RingWriter& writer, std::uint32_t i) {
+  if (i % 3 != 0) return write(writer, i);
+  write_run(writer, writer.run_room(2 + i % 7, 1), 256, static_cast<std::uint8_t>(i));
+}
+
+/// What write_any() wrote.
+bool is_as_written(RingReader& reader, const RingReader::Slot& slot, std::uint32_t i) {
+  if (slot.is_run() != (i % 3 == 0)) return false;
+  if (!slot.is_run()) return value_of(slot) == i;
+  const auto data = reader.data_of(slot);
+  return std::all_of(data.begin(), data.end(), [&](auto octet) { return octet == static_cast<std::uint8_t>(i); });
+}
+
+/// As the crossbar does: those that are there are counted, single ones looked at one behind another and taken together.
+/// How many were not the next one, or not whole.
+std::uint32_t read_all_there(RingReader& reader, std::uint32_t& expected) {
+  std::uint32_t wrong = 0;
+  const std::uint32_t there = reader.count_ready(16);
+  for (std::uint32_t count = 0; count < there;) {
+    std::uint32_t ahead = 0;
+    for (; count + ahead < there; ++ahead) {
+      const auto single = reader.peek(ahead);
+      if (!single) break;
+      wrong += is_as_written(reader, *single, expected++) ? 0 : 1;
+    }
+    reader.take(ahead);
+    count += ahead;
+    if (ahead != 0) continue;
+    const auto slot = reader.next();  // a run, which is the last one of those that were counted; or at the memory's end
+    wrong += slot && is_as_written(reader, *slot, expected++) ? 0 : 1;
+    ++count;
+  }
+  return wrong;
+}
+
+/// Single frames and runs between two threads. The writer waits for room until it is told.
+void pass_all_kinds(RingView to_write, RingView to_read) {
+  constexpr std::uint32_t pieces = 20'000;
+  std::atomic<bool> told{false};
+  std::thread other([&] {
+    RingWriter writer(to_write);
+    for (std::uint32_t i = 0; i < pieces; ++i) {
+      while (writer.room(2) < 2 && !writer.want_room(2))
+        while (!told.exchange(false, std::memory_order_relaxed)) std::this_thread::yield();
+      write_any(writer, i);
+    }
+    writer.end();
+  });
+  RingReader reader(to_read);
+  std::uint32_t expected = 0, wrong = 0;
+  while (!reader.is_over()) {
+    wrong += read_all_there(reader, expected);
+    if (reader.release()) told.store(true, std::memory_order_relaxed);
+    if (!reader.ready()) std::this_thread::yield();
+  }
+  other.join();
+  EXPECT_EQ(expected, pieces);
+  EXPECT_EQ(wrong, 0U);
+}
+
+TEST_F(FrameRingTest, threads_lose_nothing_of_all_kinds) { pass_all_kinds(near.outbound(), far.inbound()); }
+TEST_F(FrameRingTest, threads_race_in_no_kind) { pass_all_kinds(near.outbound(), near.outbound()); }
 TEST_F(FrameRingTest, threads_lose_no_run) { pass_runs(near.outbound(), far.inbound()); }
 TEST_F(FrameRingTest, threads_race_in_no_run) { pass_runs(near.outbound(), near.outbound()); }
 TEST_F(FrameRingTest, threads_lose_nothing) { pass_frames(near.outbound(), far.inbound()); }
