@@ -140,11 +140,11 @@ void SocketSet::set_watched(bool watched) {
 
 // Where the system has no room to watch it, it is looked at as while somebody polls.
 void SocketSet::watch() {
-  if (std::exchange(watches_, true)) return;
+  if (watches_) return;
   boost::system::error_code error;
-  watched_.assign(epoll_.number(), error);
-  if (!error) return wait_for_events();
-  watches_ = false;
+  watched_.assign(epoll_.number(), error);  // throws where there is no memory for it: nobody watches
+  watches_ = !error;
+  if (watches_) return wait_for_events();
   polled_ = true;
   check_later();
 }

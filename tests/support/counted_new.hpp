@@ -6,4 +6,5 @@
 namespace support {
 extern std::atomic<std::size_t> allocations;  // so far
 extern std::atomic<std::size_t> live_bytes;   // with what the allocator adds to each
+extern std::atomic<bool> no_memory;           // every one fails
 }  // namespace support

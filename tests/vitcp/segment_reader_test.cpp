@@ -1,6 +1,8 @@
 // How the stream of a connection is read: few calls, and large payload straight to its place.
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "vitcp/segment_reader.hpp"
 #include "wire/vitcp/crc.hpp"
 
@@ -15,6 +17,8 @@ class ScriptedStream final : public streams::Stream {
   std::vector<std::uint8_t> octets;
   std::size_t reads = 0;
   bool crc = false;
+  std::size_t cut = 0;  // octets that are there; more once these were read. 0: all
+  std::size_t most = std::numeric_limits<std::size_t>::max();  // that one call gives
 
   void add(std::size_t payload_octets) {
     const std::size_t at = octets.size(), around = SegmentHeader::size() + (crc ? wire::vitcp::trailer_bytes : 0);
@@ -28,6 +32,7 @@ class ScriptedStream final : public streams::Stream {
   }
   [[nodiscard]] bool is_read() const { return read_ == octets.size(); }
   [[nodiscard]] std::size_t position() const { return read_; }
+  void rewind() { read_ = reads = 0; }
 
   void set_user(streams::StreamUser&) override {}
   [[nodiscard]] streams::Address local() const override { return {}; }
@@ -36,8 +41,9 @@ class ScriptedStream final : public streams::Stream {
   streams::ReadResult read(std::span<const wire::MutableBytes> pieces) override {
     ++reads;
     streams::ReadResult result;
+    const std::size_t there = (read_ < cut ? cut : octets.size()) - read_, given = std::min(there, most);
     for (const wire::MutableBytes piece : pieces) {
-      const std::size_t here = std::min(piece.size(), octets.size() - read_);
+      const std::size_t here = std::min(piece.size(), given - result.octets);
       std::copy_n(octets.begin() + static_cast<std::ptrdiff_t>(read_), here, piece.begin());
       read_ += here;
       result.octets += here;
@@ -162,6 +168,53 @@ class SegmentReaderCrcTest : public SegmentReaderTest {
  protected:
   SegmentReaderCrcTest() : SegmentReaderTest(true) {}
 };
+
+// Behind large segments a read is limited to what is left and a little more: whatever of it comes with each call, the
+// same segments come of it. Cut behind each octet; and so many octets with each call.
+class SegmentReaderCutTest : public SegmentReaderTest, public ::testing::WithParamInterface<bool> {
+ protected:
+  SegmentReaderCutTest() : SegmentReaderTest(GetParam()) {
+    for (const std::size_t payload : {4'200U, 4'096U, 8U, 600U, 4'095U, 4'300U, 0U, 1U, 2U, 3U, 4U, 5U})
+      stream.add(payload);
+    read_all();
+    whole_ = sink.payload;
+  }
+  void read_anew() {
+    stream.rewind();
+    sink.segments = sink.placed = sink.copied = 0;
+    sink.payload.clear();
+    SegmentReader anew(channel_, sink);
+    for (std::size_t before = 1; before != stream.position();) {
+      before = stream.position();
+      while (anew.read(stream).more) {}
+      ASSERT_TRUE(anew.is_consistent());
+    }
+    ASSERT_TRUE(stream.is_read() && anew.is_at_boundary());
+    ASSERT_EQ(sink.segments, 12U);
+    ASSERT_EQ(sink.placed + sink.copied, whole_.size());
+    ASSERT_TRUE(sink.payload == whole_);
+  }
+  std::vector<std::uint8_t> whole_;
+};
+INSTANTIATE_TEST_SUITE_P(Crc, SegmentReaderCutTest, ::testing::Bool(),
+                         [](const auto& crc) { return crc.param ? "With" : "Without"; });
+
+TEST_P(SegmentReaderCutTest, cut_behind_each_octet) {
+  for (stream.cut = 1; stream.cut != stream.octets.size(); ++stream.cut) {
+    SCOPED_TRACE(stream.cut);
+    read_anew();
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_P(SegmentReaderCutTest, some_octets_with_each_call) {
+  for (const std::size_t most : {1U, 2U, 3U, 23U, 24U, 25U, 27U, 28U, 500U, 511U, 512U, 513U, 4'095U, 4'096U, 4'124U}) {
+    SCOPED_TRACE(most);
+    stream.most = most;
+    read_anew();
+    if (HasFatalFailure()) return;
+  }
+}
 
 TEST_F(SegmentReaderCrcTest, short_segments_are_read_with_one_call) {
   for (int i = 0; i < 1000; ++i) stream.add(8);

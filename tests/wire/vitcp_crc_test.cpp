@@ -93,10 +93,29 @@ TEST(VitcpCrc, any_length_of_wide_blocks_is_as_divided) {
     }
 }
 
-TEST(VitcpCrc, longest_segment_is_as_divided) {
-  const auto octets = Noise(9).bytes(65'531);
-  EXPECT_EQ(stored(vitcp::crc(octets)), crc_field(octets, vitcp_generator));
+// Each way that this processor has, also where it has a wider one.
+void expect_each_way_as_divided(const std::vector<std::uint8_t>& octets) {
+  const auto divided = crc_field(octets, vitcp_generator);
+  const Bytes all(octets);
+  const std::size_t cut = octets.size() / 3;
+  for (const auto way : {vitcp::CrcWay::tables, vitcp::CrcWay::folding, vitcp::CrcWay::wide_folding}) {
+    ASSERT_EQ(stored(vitcp::crc_by(way, octets)), divided) << octets.size() << " by way " << static_cast<int>(way);
+    const std::uint32_t pieced = vitcp::crc_by(way, all.subspan(cut), vitcp::crc_by(way, all.first(cut)));
+    ASSERT_EQ(stored(pieced), divided) << octets.size() << " by way " << static_cast<int>(way);
+  }
 }
+
+// Around blocks of sixteen, of 64 and of 256 octets.
+TEST(VitcpCrc, each_way_is_as_divided) {
+  Noise noise(12);
+  for (std::size_t length = 4; length <= 200; ++length) expect_each_way_as_divided(noise.bytes(length));
+  for (const std::size_t block : {256U, 512U, 1024U})
+    for (const std::size_t behind : {0U, 1U, 16U, 63U, 64U, 130U, 192U, 255U})
+      expect_each_way_as_divided(noise.bytes(block + behind));
+  RecordProperty("widest", static_cast<int>(vitcp::widest_crc_way()));
+}
+
+TEST(VitcpCrc, longest_segment_is_as_divided) { expect_each_way_as_divided(Noise(9).bytes(65'531)); }
 
 TEST(VitcpCrc, pieces_give_the_crc_of_the_whole) {
   const auto octets = Noise(8).bytes(150);

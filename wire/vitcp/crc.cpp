@@ -157,11 +157,11 @@ bool folds_wide() {
 bool folds() { return __builtin_cpu_supports("pclmul") != 0 && __builtin_cpu_supports("sse4.1") != 0; }
 
 /// Of as many octets from the beginning as this takes, which is told.
-std::size_t fold_blocks(std::uint32_t& state, Bytes octets) {
+std::size_t fold_blocks(std::uint32_t& state, Bytes octets, CrcWay widest) {
   const std::size_t whole = octets.size() / block_octets * block_octets;
-  if (whole == 0 || !folds()) return 0;
+  if (whole == 0 || widest == CrcWay::tables || !folds()) return 0;
   std::size_t wide = octets.size() / wide_block_octets * wide_block_octets;
-  if (!folds_wide()) wide = 0;
+  if (widest != CrcWay::wide_folding || !folds_wide()) wide = 0;
   if (wide != 0) state = by_wide_folding(state, octets.first(wide));
   if (wide != whole) state = by_folding(state, octets.subspan(wide, whole - wide));
   return whole;
@@ -169,15 +169,26 @@ std::size_t fold_blocks(std::uint32_t& state, Bytes octets) {
 
 #else
 
-std::size_t fold_blocks(std::uint32_t&, Bytes) { return 0; }
+bool folds_wide() { return false; }
+bool folds() { return false; }
+std::size_t fold_blocks(std::uint32_t&, Bytes, CrcWay) { return 0; }
 
 #endif
 
 }  // namespace
 
 std::uint32_t crc(Bytes octets, std::uint32_t before) noexcept {
+  return crc_by(CrcWay::wide_folding, octets, before);
+}
+
+CrcWay widest_crc_way() noexcept {
+  if (!folds()) return CrcWay::tables;
+  return folds_wide() ? CrcWay::wide_folding : CrcWay::folding;
+}
+
+std::uint32_t crc_by(CrcWay widest, Bytes octets, std::uint32_t before) noexcept {
   std::uint32_t state = ~before;
-  const std::size_t folded = fold_blocks(state, octets);
+  const std::size_t folded = fold_blocks(state, octets, widest);
   return ~by_tables(state, octets.subspan(folded));
 }
 
