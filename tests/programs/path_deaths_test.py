@@ -29,6 +29,12 @@ NOTICED_S = 5  # at once, on a machine with other load; the protocol's own time-
 Counts = collections.namedtuple("Counts", "acknowledged taken wrong sent")
 
 
+def ticks(process):
+    """CPU time of a process, in clock ticks."""
+    words = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()
+    return int(words[11]) + int(words[12])
+
+
 class End:
     """A process of the pair, and its file."""
 
@@ -97,14 +103,19 @@ class PathDeaths(LocalFabricTest):
 
     # --- a round
 
-    def begin(self, chance):
-        self.size, self.level = chance.choice([8, 3000, 65536]), chance.choice(["delivery", "reception"])
-        self.operation = chance.choice(["send", "send", "write"])
+    def make_ends(self):
+        """With empty files, for messages of self.size."""
         ends = [End(self, role, os.path.join(self.folder.name, role)) for role in ("server", "client")]
-        self.size -= self.size % 8
         for end in ends:
             with open(end.path, "wb") as file:
                 file.truncate(HEADER + PLACES * self.size)
+        return ends
+
+    def begin(self, chance):
+        self.size, self.level = chance.choice([8, 3000, 65536]), chance.choice(["delivery", "reception"])
+        self.operation = chance.choice(["send", "send", "write"])
+        self.size -= self.size % 8
+        ends = self.make_ends()
         ends[0].run(self.level, self.operation, self.size, chance.choice(["wait", "poll"]), ends[0].path, ends[1].path)
         ends[1].run(self.level, self.operation, self.size, chance.choice(["wait", "poll"]), ends[1].path, ends[0].path)
         return ends
@@ -194,6 +205,26 @@ class PathDeaths(LocalFabricTest):
         self.expect_acknowledged(ends[0], ends[1], victim)
         self.expect_acknowledged(ends[1], ends[0], victim)
         return self.expect_nothing_kept(victim, ends)
+
+    def test_rdma_into_a_process_that_makes_no_call(self):
+        """Its library takes what comes by itself, and no CPU when nothing comes."""
+        self.size, self.level, self.operation = 65536, "reception", "write"
+        ends = self.make_ends()
+        ends[0].run(self.level, self.operation, self.size, "silent", ends[0].path, ends[1].path)
+        ends[1].run(self.level, self.operation, self.size, "wait", ends[1].path, ends[0].path)
+        for end in ends:
+            self.assertTrue(end.says("connected", self.TIMEOUT), end.child.poll())
+        self.wait_for(lambda: ends[1].counts().acknowledged > 1000, "RDMA Writes do not arrive")
+        self.assertEqual([end.rings() for end in ends], [1, 1])
+        ends[1].child.kill()
+        ends[1].child.wait()
+        self.latest = self.acknowledged = 0
+        self.expect_acknowledged(ends[1], ends[0], ends[1].child.pid)
+        self.wait_for(lambda: ends[0].rings() == 0, "the silent end keeps a ring")
+        time.sleep(0.1)
+        before = ticks(ends[0].child.pid)
+        time.sleep(0.5)
+        self.assertLessEqual(ticks(ends[0].child.pid) - before, os.sysconf("SC_CLK_TCK") // 20)
 
     def test_killed_and_stopped_processes(self):
         self.run_to_end("alice", PERF, "send_lat", "-n", 10)  # starts the service

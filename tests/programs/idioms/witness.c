@@ -1,13 +1,14 @@
 /* Two ends that send each other numbered messages without an end, both at once, until one of them dies. What arrived,
  * and what was acknowledged, stand in files that outlive both.
  *
- * usage: witness server NAME      LEVEL send|write BYTES wait|poll OWN_FILE PEERS_FILE
- *        witness client HOST:NAME LEVEL send|write BYTES wait|poll OWN_FILE PEERS_FILE
+ * usage: witness server NAME      LEVEL send|write BYTES wait|poll|silent OWN_FILE PEERS_FILE
+ *        witness client HOST:NAME LEVEL send|write BYTES wait|poll|silent OWN_FILE PEERS_FILE
  * Message n, from 0, is made of 64-bit words of n + 1. With `send` it goes into the (n % PLACES)-th BYTES of the
  * receiver's file, and the receiver looks at all of it; with `write` an RDMA Write has it there, of which the receiver
  * hears nothing. An end has WINDOW under way, so that none overwrites the last WINDOW that are acknowledged.
  * Both files exist, with room for header and places. An end learns from the peer's file how many receives are posted
- * there, and where its memory lies. Prints "connected", then "lost"; keeps its NIC until its standard input ends. */
+ * there, and where its memory lies. Prints "connected", then "lost"; keeps its NIC until its standard input ends. One
+ * that is silent sends nothing, and calls nothing of the library once it is connected. */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -218,7 +219,7 @@ int main(int count, char** words) {
   int i;
   program_name = "witness";
   if (count != 9)
-    refuse("usage: witness server|client [HOST:]NAME LEVEL send|write BYTES wait|poll OWN_FILE PEERS_FILE");
+    refuse("usage: witness server|client [HOST:]NAME LEVEL send|write BYTES wait|poll|silent OWN_FILE PEERS_FILE");
   bytes = number_from_word("BYTES", words[5], 8, 1UL << 20) / 8 * 8;
   writes = strcmp(words[4], "write") == 0;
   waits = strcmp(words[6], "wait") == 0;
@@ -232,8 +233,10 @@ int main(int count, char** words) {
   else
     connect_to(words[2]);
   tell("connected");
-  talk();
-  tell("lost");
+  if (strcmp(words[6], "silent") != 0) {
+    talk();
+    tell("lost");
+  }
   while (getchar() != EOF) continue;
   return EXIT_DONE;
 }
