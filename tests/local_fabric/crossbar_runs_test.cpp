@@ -1,4 +1,6 @@
 // Runs of frames (FrameRun) into and out of the ring of a path, and whole Sequences of one frame.
+#include <random>
+
 #include "tests/local_fabric/crossbar_fixture.hpp"
 
 namespace fc2::drivers {
@@ -180,6 +182,51 @@ TEST_F(CrossbarTest, run_that_is_none_is_discarded) {
   write(MadeRun(own, far.id, 3), max_run_frames + 1);
   EXPECT_TRUE(machine.run_until([&] { return port.counters().discarded(Discard::BadHeader) == 1; }));
   EXPECT_EQ(offered, 1U);
+}
+
+// A hostile far end: any octet of a run or a frame, sizes and numbers of frames that are wrong, turns that are not. What
+// the port is given lies within the memory; each slot comes back, and an honest run behind them comes whole.
+TEST_F(CrossbarTest, any_slots_spoil_nothing_else) {
+  FarEnd& far = make_open_path(0x020200);
+  const CoreSection section(machine.core);
+  port.link_up_without_fabric(*link.crossbar, own);
+  const RingView ring = far.rings.outbound();
+  std::uint64_t runs = 0, octets = 0;
+  bool takes = false;
+  data_user.on_run = [&](const ReceivedFrame&, const FrameRun& run) {
+    ++runs;
+    for (std::size_t i = 0; i < run.frames; ++i)
+      for (std::size_t at = 0; at < run.data_bytes; at += 64) octets += run.data[i * run.stride_bytes + at];
+    return takes ? run.frames : run.frames / 2;
+  };
+  std::mt19937 random(15);
+  const auto chance = [&](std::uint32_t below) { return static_cast<std::uint32_t>(random()) % below; };
+  const MadeRun made(own, far.id, 3);
+  // A slot where the reader stands, which the far end knows; `wrong` bits of its headers are others.
+  const auto put = [&](std::uint32_t frames, std::uint32_t wrong) {
+    const std::uint32_t at = ring.header->given_back.load(), index = at & (slots - 1);
+    RingSlot& slot = ring.slots[index];
+    const bool single = wrong != 0 && chance(4) == 0, any_size = wrong != 0 && chance(4) == 0;
+    made.write(0, slot.bytes);
+    slot.size_bytes = any_size ? static_cast<std::uint16_t>(chance(2200)) : made.first.size_bytes;
+    slot.sof = single ? static_cast<std::uint8_t>(wire::Sof::n3) : run_mark;
+    slot.eof = static_cast<std::uint8_t>(single ? static_cast<std::uint32_t>(wire::Eof::n) : frames);
+    for (; wrong != 0; --wrong) slot.bytes[chance(run_header_bytes)] ^= static_cast<std::uint8_t>(1U << chance(8));
+    if (index + 1 < slots) ring.slots[index + 1].turn.store(chance(at + 100));
+    slot.turn.store(at + 1);
+    for (int i = 0; i != 4 && ring.header->given_back.load() == at; ++i) machine.core.read_memory();
+    return ring.header->given_back.load() - at;
+  };
+  for (int i = 0; i != 3000; ++i) {
+    const std::uint32_t came_back = put(chance(40), 1 + chance(3));
+    ASSERT_TRUE(came_back != 0 && came_back <= max_run_frames) << i;
+  }
+  EXPECT_GT(runs, 100U);
+  while ((ring.header->given_back.load() & (slots - 1)) > slots - 3) put(1, 0);
+  takes = true, runs = 0;
+  EXPECT_EQ(put(3, 0), 3U);
+  EXPECT_EQ(runs, 1U);
+  EXPECT_EQ(link.crossbar->path_count(), 1U);
 }
 
 // Frames in the ring that go on with one another are offered to the port together, and what it does not take singly.

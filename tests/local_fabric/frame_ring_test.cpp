@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <random>
 #include <thread>
 
 namespace fc2::drivers {
@@ -238,6 +239,41 @@ TEST_F(FrameRingTest, slot_that_is_no_run_is_passed_over) {
   write(writer, 9);
   ASSERT_TRUE(reader.ready());
   EXPECT_EQ(value_of(*reader.next()), 9U);
+}
+
+// A hostile writer: any field of a slot, at any place. What the reader gives lies within slots and slab, and it stays
+// in step: behind as many slots as it took.
+TEST_F(FrameRingTest, any_slot_stays_within_the_memory) {
+  RingReader reader(far.inbound());
+  const RingView own = near.outbound(), seen = far.inbound();
+  std::mt19937 chance(15);
+  const auto one_of = [&](std::initializer_list<std::uint32_t> usual) {
+    return chance() % 8 == 0 ? chance() : usual.begin()[chance() % usual.size()];
+  };
+  int runs = 0, frames = 0, none = 0;
+  std::uint32_t read = 0;
+  for (int i = 0; i != 20'000; ++i) {
+    RingSlot& slot = own.slots[read & (slots - 1)];
+    slot.size_bytes = static_cast<std::uint16_t>(one_of({24, 32, 56, 60, 100, max_frame_bytes, max_frame_bytes + 4}));
+    slot.sof = static_cast<std::uint8_t>(one_of({run_mark, run_mark, 0x2E, 0x36}));
+    slot.eof = static_cast<std::uint8_t>(one_of({0, 1, 2, max_run_frames, max_run_frames + 1, 0x41, 0x42}));
+    slot.turn.store(read + 1);
+    ASSERT_TRUE(reader.ready());
+    const auto found = reader.next();
+    ++(!found ? none : found->is_run() ? runs : frames);
+    read += found && found->is_run() ? found->run_frames : 1;
+    ASSERT_EQ(reader.unreleased(), found && found->is_run() ? found->run_frames : 1U);
+    static_cast<void>(reader.release());
+    ASSERT_EQ(own.header->given_back.load(), read);
+    if (!found) continue;
+    ASSERT_LE(found->size_bytes, max_frame_bytes);
+    ASSERT_GE(found->size_bytes, found->is_run() ? run_header_bytes + 1 : frame_header_bytes);
+    if (!found->is_run()) continue;
+    const auto data = reader.data_of(*found);
+    ASSERT_GE(data.data(), seen.slab);
+    ASSERT_LE(data.data() + data.size(), seen.slab + slots * slab_share_bytes);
+  }
+  EXPECT_GT(std::min({runs, frames, none}), 1000);
 }
 
 // Memory of another size, or that may shrink, is not mapped; a ring has a power of two of slots.

@@ -86,8 +86,9 @@ class Client final : private fc2::drivers::StreamUser {
 
 class ServicePathsTest : public LocalFabricTest {
  public:
-  void SetUp() override {
-    ASSERT_TRUE(start_service());
+  void SetUp() override { start_with("--idle-seconds 60"); }
+  void start_with(const std::string& arguments) {
+    ASSERT_TRUE(start_service(arguments));
     a.emplace(machine, 1);
     b.emplace(machine, 2);
     ASSERT_TRUE(a->ready() && b->ready());
@@ -178,6 +179,31 @@ TEST_F(ServicePathsTest, path_ends_with_the_login) {
   EXPECT_EQ(b->ends[0].number, b->paths[0].number);
   EXPECT_EQ(a->trouble + b->trouble, "");
   EXPECT_EQ(status_of("paths"), 0);
+}
+
+// As many pairs at once as --max-paths says: the next hears of none, is counted, and gets one when another has gone.
+class FewPathsTest : public ServicePathsTest {
+ public:
+  void SetUp() override { start_with("--idle-seconds 60 --max-paths 1"); }
+};
+TEST_F(FewPathsTest, no_more_than_there_may_be) {
+  Client third(machine, 3);
+  ASSERT_TRUE(third.ready());
+  a->ask_for(*b);
+  ASSERT_TRUE(have_paths(1));
+  third.ask_for(*a);
+  third.ask_for(*b);
+  settle();
+  EXPECT_TRUE(have_paths(1));
+  EXPECT_TRUE(third.paths.empty());
+  EXPECT_EQ(status_of("paths"), 1);
+  EXPECT_EQ(status_of("paths_refused"), 2);
+  b->log_out();
+  ASSERT_TRUE(machine.run_until([&] { return a->ends.size() == 1; }));
+  third.ask_for(*a);
+  EXPECT_TRUE(machine.run_until([&] { return third.paths.size() == 1 && a->paths.size() == 2; }));
+  EXPECT_EQ(status_of("paths"), 1);
+  EXPECT_EQ(status_of("paths_refused"), 2);
 }
 
 // One that does not read what it is told, and others that make and lose paths to it: the service keeps few files open.

@@ -2,9 +2,10 @@
 """Many clients of one server, all of one host name, on the local fabric: a ring for each pair that talks and for no other,
 as large as docs/architecture.md says, and who waits takes no processor time.
 
-usage: many_clients_test.py MANY_CLIENTS [--clients N]
+usage: many_clients_test.py MANY_CLIENTS FCVI_FABRICD [--clients N]
 """
 
+import json
 import os
 import sys
 import time
@@ -13,7 +14,7 @@ from pathlib import Path
 
 from local_fabric import LocalFabricTest, option
 
-PROGRAM = sys.argv.pop(1)
+PROGRAM, FABRICD = sys.argv.pop(1), sys.argv.pop(1)
 CLIENTS = option("--clients", 100)
 PAIR_BYTES = 2_600_000  # what runs of 64 KiB messages use of two rings of 512 slots, their ends, the doorbell of the other
 
@@ -62,6 +63,21 @@ class ManyClients(LocalFabricTest):
         time.sleep(1)
         self.assertLess(cpu_seconds(processes) - before, 0.1, "of all of them, in a second")
         server.kill()
+
+    # Pairs beyond the most that there may be talk by way of the service; no memory is taken for them.
+    def test_no_more_pairs_than_there_may_be(self):
+        most, clients = 8, 12
+        self.assertEqual(self.run_to_end("one", FABRICD, "--daemonize", "--max-paths", most)[0], 0)
+        server = self.start("one", PROGRAM, clients)
+        self.assertEqual(server.stdout.readline(), "all are there\n", server.poll())
+        _, out, _ = self.run_to_end("one", FABRICD, "status", "--json")
+        status = json.loads(out)
+        self.assertEqual(status["paths"], most)
+        self.assertGreaterEqual(status["paths_refused"], clients - most)
+        self.assertLess(status_value(server.pid, "RssShmem"), most * PAIR_BYTES)
+        server.kill()
+        server.wait()
+        self.assertEqual(self.run_to_end("one", FABRICD, "stop")[0], 0)
 
 
 if __name__ == "__main__":

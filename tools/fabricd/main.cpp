@@ -230,6 +230,11 @@ void describe(CLI::App& app, Options& options) {
          "rules of faults from the start on, YAML as for fcvi-ctl fault add; those that come later end with the "
          "service")
       ->type_name("FILE");
+  app.add_option(
+         "--max-paths", options.service.max_paths,
+         "the most pairs of ports at once whose frames go through memory, 4.4 MB each; others' go by the service")
+      ->check(CLI::Range(std::size_t{1}, fabricd::Paths::max_pairs))
+      ->capture_default_str();
   app.add_flag("--no-paths", options.no_paths, "all frames go by the service, so that it has all of the last ones");
   app.footer(
       "Without a command it serves, in the foreground. Programs that open a local NIC start it by themselves.\n"

@@ -39,6 +39,7 @@ void Paths::make(PortSession& from, PortSession& to, runtime::TimeNs now) {
 
 // Nothing is told before everything is there.
 void Paths::make_for(Pair& pair, runtime::TimeNs now) {
+  if (by_number_.size() >= most_) return refuse(pair, "there are as many as there may be (--max-paths)", now);
   const auto memory = SharedMemory::make(RingPair::size_bytes(slots_));
   fc2::drivers::OpenFiles files[2];
   for (const int side : {0, 1}) {

@@ -16,8 +16,8 @@ class PortSession;
 /// others map more and more. What two ports do not get goes by the service.
 class Paths {
  public:
-  /// `slots` of each ring; 0: there are no paths.
-  explicit Paths(std::uint32_t slots) : slots_(slots) {}
+  /// `slots` of each ring; 0: there are no paths. `most` at once: it bounds the memory of all.
+  Paths(std::uint32_t slots, std::size_t most) : slots_(slots), most_(most) {}
   Paths(const Paths&) = delete;
   Paths& operator=(const Paths&) = delete;
 
@@ -31,7 +31,7 @@ class Paths {
   [[nodiscard]] std::size_t count_of(const PortSession& port) const;
   /// That somebody uses, or has not let go of.
   [[nodiscard]] std::size_t count() const { return by_number_.size(); }
-  /// Wanted, and not made for lack of memory, open files or room in a list.
+  /// Wanted, and not made: there are as many as there may be, or memory, open files or room in a list are lacking.
   [[nodiscard]] std::uint64_t refused() const { return refused_; }
 
   /// An end that refused its path asks in vain: with each refusal for twice as many requests, 2 to this power at most.
@@ -57,6 +57,7 @@ class Paths {
   void forget(PortSession& port);
 
   const std::uint32_t slots_;
+  const std::size_t most_;
   std::unordered_map<const PortSession*, Pairs> pairs_;  // each twice
   std::unordered_map<std::uint32_t, Pair*> by_number_;
   std::size_t pair_count_ = 0;

@@ -49,7 +49,7 @@ Service::Service(boost::asio::io_context& io, services::Instance instance, Servi
       fcoe_(core_, recorder_, faults_, config_.fcoe, instance_.place().directory().file("fcf.logins")),
       fabric_(core_.scheduler(), core_.pool(), switch_config(config_, fcoe_)), stand_in_(fabric_, core_),
       listener_(io, instance_.listener()), signals_(io, SIGTERM, SIGINT), started_at_(core_.now()),
-      paths_(config_.path_slots) {
+      paths_(config_.path_slots, config_.max_paths) {
   if (!trouble().empty()) return;
   const CoreSection section(core_);
   fabric_.set_witness(&recorder_);

@@ -32,6 +32,7 @@ struct ServiceConfig {
   int idle_seconds = 30;  // without a link or a capture; 0: for ever
   std::size_t max_ports = 4096;
   std::uint32_t path_slots = 512;   // of each ring between two ports; 0: all frames go by the service
+  std::size_t max_paths = 1024;     // 4.4 MB each, of which the system gives what is touched: 4.5 GB at most
   std::size_t max_sessions = 4352;  // ports, control connections, and those without a Hello yet
   fc2::HistoryLimits history;       // of the frames that are kept for captures
   FailureConfig failures;           // where they are written when something fails

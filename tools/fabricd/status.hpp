@@ -75,7 +75,7 @@ struct Status {
   std::uint64_t frames_forwarded = 0;
   std::size_t captures = 0;            // under way
   std::size_t paths = 0;               // between two ports, frames on which pass no switch
-  std::uint64_t paths_refused = 0;     // for lack of memory or open files; frames go by the switch
+  std::uint64_t paths_refused = 0;     // beyond max_paths, or for lack of memory or open files; frames go by the switch
   std::uint64_t history_frames = 0;    // that are kept for capture --last
   runtime::TimeNs history_extent = 0;  // from the oldest of them until now
   std::uint64_t failure_files = 0;     // that were written
