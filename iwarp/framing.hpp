@@ -25,6 +25,12 @@ class UlpduSink {
   /// Memory of payload_room() cannot be written: what is left of the payload comes by payload_received().
   virtual void payload_unplaced() = 0;
   virtual void payload_received(wire::Bytes octets) = 0;
+  /// Of a ULPDU that came before its turn: where its payload belongs as far as can be told now, in pieces that hold all
+  /// of it; 0: nowhere, or a field of it is wrong (IFT 8.1). Nothing is told, and nothing changes.
+  [[nodiscard]] virtual std::size_t early_room(wire::Bytes /*ddp_header*/, std::size_t /*payload_octets*/,
+                                               std::span<wire::MutableBytes> /*pieces*/) const {
+    return 0;
+  }
   /// The ULPDU is whole, and what protects it was found to be right.
   virtual void ulpdu_ended() = 0;
   /// crc_mismatch or marker_and_length_disagree, which of IFT means any wrong field (RFC 5044 8, ruling I-10). Nothing

@@ -114,6 +114,7 @@ void IftAdaption::send(bool phase_1) {
            .payload_crc = options_.payload_crc,
            .ignores_header_crc = options_.ignores_header_crc,
            .ignores_payload_crc = options_.ignores_payload_crc,
+           .speculative_placement = options_.permits_speculation,
            .vtag = options_.vtag};
   startup_.send(sent_);
 }
@@ -143,6 +144,9 @@ void IftAdaption::enter_rddp_mode() {
   auto stream = startup_.release(unsent);
   auto framing = std::make_unique<IftFraming>(services_.workspace, stream_->sink(),
                                               terms_of(sent_, received_, services_.config.emss));
+  WrittenOctets* const written = services_.memory.written();
+  if (received_.speculative_placement && options_.places_speculatively && written != nullptr)
+    framing->place_speculatively(*written, services_.counters.speculation);
   stream_->enable(std::move(stream), std::move(framing), unsent, stream_->ird(), stream_->ord());
   stream_->permit_sending();
 }

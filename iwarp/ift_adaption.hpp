@@ -15,6 +15,12 @@ struct IftOptions {
   bool ignores_header_crc = false, ignores_payload_crc = false;
   /// The other end must send both CRCs and check ours (ruling I-7).
   bool requires_crcs = true;
+  /// SP: the other end may place speculatively what this one sends.
+  bool permits_speculation = false;
+  /// This end does so if the other one's SP permits it, its streams show early segments (Stream::early_octets), and
+  /// its MemoryTable keeps track of writes. Its applications must not rely on octets of a buffer that were not written
+  /// (IFT 8.3).
+  bool places_speculatively = false;
 };
 
 /// The framing that follows from both indications.

@@ -36,7 +36,26 @@ void IftFraming::set_emss(std::size_t emss) {
   batch_.set_segment(emss);
 }
 
-bool IftFraming::is_consistent() const { return parts_are_consistent() && collected_ <= headers_.size(); }
+bool IftFraming::is_consistent() const {
+  return parts_are_consistent() && collected_ <= headers_.size() &&
+         (speculation_ == nullptr || speculation_->is_consistent());
+}
+
+void IftFraming::place_speculatively(WrittenOctets& written, SpeculationCounts& counts) {
+  speculation_ = std::make_unique<IftSpeculation>(workspace_, sink_, written, counts, terms_.in);
+}
+
+/// The stream gives octets in order, as far as a frame that was placed early: that one has its turn then.
+IftFraming::Progress IftFraming::read(streams::Stream& stream) {
+  streams::EarlyOctets* const early = speculation_ == nullptr ? nullptr : stream.early_octets();
+  if (early == nullptr) return StreamFraming::read(stream);
+  if (!failed_) speculation_->look(*early);
+  Progress progress = StreamFraming::read(stream);
+  if (failed_) speculation_->call_back(*early);
+  if (!speculation_->is_next(*early)) return progress;
+  if (speculation_->take_turn(*early, is_at_boundary())) ++counts_.received;
+  return {.more = true};
+}
 
 // --- what is sent --------------------------------------------------------------------------------------------------
 

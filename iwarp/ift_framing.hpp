@@ -3,6 +3,7 @@
 // With a payload CRC that is checked a frame is collected and given to the sink whole. Without it headers are judged as
 // soon as they are there, and the payload goes from the stream straight into memory.
 #pragma once
+#include "iwarp/ift_speculation.hpp"
 #include "iwarp/stream_framing.hpp"
 #include "wire/iwarp/ift/frame.hpp"
 
@@ -17,6 +18,11 @@ struct IftTerms {
 class IftFraming final : public StreamFraming {
  public:
   IftFraming(Workspace& workspace, UlpduSink& sink, const IftTerms& terms);
+
+  /// Frames of early segments are placed as soon as they are there (IFT 8), if the stream shows such segments. Pre: the
+  /// other end's SP permits it; the sink notes in `written` what it places.
+  void place_speculatively(WrittenOctets& written, SpeculationCounts& counts);
+  Progress read(streams::Stream& stream) override;
 
   void set_emss(std::size_t emss) override;
   [[nodiscard]] bool has_room() const override;
@@ -41,6 +47,7 @@ class IftFraming final : public StreamFraming {
 
   const IftTerms terms_;
   std::array<std::uint8_t, most_headers> headers_{};
+  std::unique_ptr<IftSpeculation> speculation_;  // nullptr: all waits for its turn
 };
 
 }  // namespace iwarp

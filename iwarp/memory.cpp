@@ -1,7 +1,11 @@
 #include "iwarp/memory.hpp"
 
+#include <algorithm>
+#include <cassert>
+#include <functional>
 #include <stdexcept>
 
+#include "iwarp/written_octets.hpp"
 #include "wire/text.hpp"
 
 namespace iwarp {
@@ -61,6 +65,9 @@ void throw_exception_from_error(Denial denial, const boost::source_location&) {
   throw std::logic_error(std::string(to_string(denial)));
 }
 
+MemoryTable::MemoryTable(std::uint64_t seed) : state_(seed) {}
+MemoryTable::~MemoryTable() = default;
+
 std::uint32_t MemoryTable::draw_index() {
   std::uint64_t value = state_ += 0x9E3779B97F4A7C15U;  // splitmix64
   value = (value ^ value >> 30) * 0xBF58476D1CE4E5B9U;
@@ -77,7 +84,36 @@ std::optional<STag> MemoryTable::add(ProtectionDomain domain, wire::MutableBytes
   return STag{index << key_bits | key};
 }
 
-bool MemoryTable::remove(STag stag) { return regions_.erase(stag.value >> key_bits) != 0; }
+bool MemoryTable::remove(STag stag) {
+  const auto found = regions_.find(stag.value >> key_bits);
+  if (found == regions_.end()) return false;
+  const wire::MutableBytes memory = found->second.memory;
+  regions_.erase(found);
+  if (written_ != nullptr) forget_written(memory);
+  return true;
+}
+
+void MemoryTable::track_writes() {
+  assert(regions_.empty());
+  written_ = std::make_unique<WrittenOctets>();
+}
+
+bool MemoryTable::renew(STag stag) {
+  const Region* const region = find(stag);
+  if (region == nullptr) return false;
+  if (written_ != nullptr) written_->renew(region->memory);
+  return true;
+}
+
+/// Unless another region has some of it.
+void MemoryTable::forget_written(wire::MutableBytes memory) {
+  const auto shares = [memory](const auto& entry) {
+    const wire::MutableBytes other = entry.second.memory;
+    const std::less<const std::uint8_t*> before;
+    return before(memory.data(), other.data() + other.size()) && before(other.data(), memory.data() + memory.size());
+  };
+  if (std::none_of(regions_.begin(), regions_.end(), shares)) written_->renew(memory);
+}
 
 const MemoryTable::Region* MemoryTable::find(STag stag) const {
   const auto found = regions_.find(stag.value >> key_bits);

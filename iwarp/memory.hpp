@@ -1,5 +1,6 @@
 // Memory regions, the STags by which they are named, and who may do what with them (RFC 5040 5.3, 7.2; RFC 5041 7.1).
 #pragma once
+#include <memory>
 #include <optional>
 #include <unordered_map>
 
@@ -9,6 +10,7 @@
 #include "wire/iwarp/rdmap/terminate.hpp"
 
 namespace iwarp {
+class WrittenOctets;
 using wire::ddp::STag;
 
 /// Streams and regions of one protection domain may meet (RFC 5040 8.1.1: PD).
@@ -62,7 +64,8 @@ enum class Denial : std::uint8_t {
 class MemoryTable {
  public:
   /// The same seed, the same STags.
-  explicit MemoryTable(std::uint64_t seed = 1) : state_(seed) {}
+  explicit MemoryTable(std::uint64_t seed = 1);
+  ~MemoryTable();
 
   /// Tagged Offset `base` is the first octet. The STag: 24 bits drawn at random, never 0, and `key` (ruling M-9).
   /// With a `scope` no other stream of the domain can use it. Nothing where all indices are taken.
@@ -81,6 +84,15 @@ class MemoryTable {
                                                                         Right right) const;
   [[nodiscard]] std::size_t size() const { return regions_.size(); }
 
+  /// From now on it is known what streams have written (written_octets.hpp), so that they can place speculatively.
+  /// Pre: there are no regions.
+  void track_writes();
+  /// nullptr: nobody keeps track.
+  [[nodiscard]] WrittenOctets* written() const { return written_.get(); }
+  /// Its owner gives the region away anew: what streams have written there is of no more worth. Also when the last
+  /// region of some memory is removed. False: there is no such region.
+  bool renew(STag stag);
+
  private:
   struct Region {
     ProtectionDomain domain;
@@ -91,12 +103,14 @@ class MemoryTable {
     StreamScope scope{};
     bool valid = true;
   };
+  void forget_written(wire::MutableBytes memory);
   [[nodiscard]] static bool is_associated(const Region& region, const Accessor& who);
   [[nodiscard]] const Region* find(STag stag) const;
   [[nodiscard]] std::uint32_t draw_index();
 
   std::unordered_map<std::uint32_t, Region> regions_;  // by index
   std::uint64_t state_;
+  std::unique_ptr<WrittenOctets> written_;
 };
 
 }  // namespace iwarp

@@ -30,6 +30,7 @@ Receiver::Receiver(MemoryTable& memory, ReceiverUser& user, const ReceiverConfig
 void Receiver::await_response(const AwaitedResponse& response) {
   make_place(awaited_, config_.read_depth);
   awaited_.push_back(response);
+  renew({response.sink_stag, response.sink_offset, response.size_bytes});
 }
 
 bool Receiver::is_consistent() const {
@@ -42,6 +43,7 @@ bool Receiver::post(const ReceiveRequest& request) {
   if (receives_.size() >= config_.receive_depth) return false;
   make_place(receives_, config_.receive_depth);
   receives_.push_back(request);
+  for (const LocalPiece& piece : request.pieces) renew(piece);
   return true;
 }
 
@@ -66,7 +68,22 @@ void Receiver::ulpdu_begun(wire::Bytes ddp_header, std::size_t payload_octets) {
     return;
   }
   if (stopped_) return;
-  if (const Refusal refusal = judge()) refuse(*refusal);
+  if (const Refusal refusal = judge()) return refuse(*refusal);
+  if (memory_.written() != nullptr && payload_octets_ != 0) note_placement();
+}
+
+/// What is placed early must not be under it (IFT 8.2).
+void Receiver::note_placement() {
+  std::array<wire::MutableBytes, most_local_pieces> pieces;
+  const std::size_t count = payload_room(payload_octets_, pieces);
+  for (const wire::MutableBytes piece : std::span(pieces).first(count)) memory_.written()->place(piece);
+}
+
+/// A buffer of which nothing counts but what comes now.
+void Receiver::renew(const LocalPiece& piece) {
+  if (memory_.written() == nullptr) return;
+  const auto memory = memory_.reach(piece.stag, config_.who, piece.offset, piece.octets, Right::local_write);
+  if (memory) memory_.written()->renew(*memory);
 }
 
 Receiver::Refusal Receiver::judge() {
@@ -203,18 +220,19 @@ std::size_t Receiver::payload_room(std::size_t octets, std::span<wire::MutableBy
   if (unplaced_ || stopped_) return 0;
   switch (target_) {
     case Target::tagged: pieces.front() = tagged_.subspan(placed_).first(octets); return 1;
-    case Target::receive: return receive_room(octets, pieces);
+    case Target::receive:
+      return receive_room(receives_.front(), std::uint64_t{header_.message_offset} + placed_, octets, pieces);
     case Target::dropped:
     case Target::header: break;
   }
   return 0;
 }
 
-/// The pieces of the oldest receive from where the segment stands.
-std::size_t Receiver::receive_room(std::size_t octets, std::span<wire::MutableBytes> pieces) {
-  std::uint64_t before = std::uint64_t{header_.message_offset} + placed_;
+/// The pieces of a receive behind its first `before` octets.
+std::size_t Receiver::receive_room(const ReceiveRequest& receive, std::uint64_t before, std::size_t octets,
+                                   std::span<wire::MutableBytes> pieces) const {
   std::size_t count = 0;
-  for (const LocalPiece& piece : receives_.front().pieces) {
+  for (const LocalPiece& piece : receive.pieces) {
     if (octets == 0 || count == pieces.size()) break;
     if (before >= piece.octets) {
       before -= piece.octets;
@@ -252,6 +270,58 @@ void Receiver::payload_received(wire::Bytes octets) {
       placed_ += piece.size();
     }
   }
+}
+
+// --- one that came before its turn ---------------------------------------------------------------------------------
+
+/// As judge(), of what can be told before its turn.
+std::size_t Receiver::early_room(wire::Bytes ddp_header, std::size_t payload_octets,
+                                 std::span<wire::MutableBytes> pieces) const {
+  const wire::ddp::Header header = *wire::ddp::Header::parse(ddp_header);
+  if (stopped_ || payload_octets == 0 || !may_come(header)) return 0;
+  return header.tagged ? early_tagged_room(header, payload_octets, pieces)
+                       : early_send_room(header, payload_octets, pieces);
+}
+
+/// Its versions, opcode and queue are those of a message with a payload of the ULP's.
+bool Receiver::may_come(const wire::ddp::Header& header) const {
+  const rdmap::Control control = rdmap::Control::of(header.rsvd_ulp);
+  if (header.version > most_version || header.version != version_.value_or(header.version)) return false;
+  if (control.version > most_version || !rdmap::is_known(control.opcode)) return false;
+  const rdmap::OpcodeInfo& info = rdmap::info_of(control.opcode);
+  return info.tagged == header.tagged && info.has_payload && info.header == rdmap::RdmaHeader::none &&
+         (header.tagged || header.queue_number == info.queue_number);
+}
+
+/// A response within what any RDMA Read asked for.
+std::size_t Receiver::early_tagged_room(const wire::ddp::Header& header, std::size_t octets,
+                                        std::span<wire::MutableBytes> pieces) const {
+  const bool is_write = rdmap::Control::of(header.rsvd_ulp).opcode == Opcode::rdma_write;
+  const auto answers = [&header, octets](const AwaitedResponse& read) {
+    const std::uint64_t before = header.tagged_offset - read.sink_offset;
+    return header.stag == read.sink_stag && header.tagged_offset >= read.sink_offset && before <= read.size_bytes &&
+           octets <= read.size_bytes - before;
+  };
+  if (!is_write && std::none_of(awaited_.begin(), awaited_.end(), answers)) return 0;
+  const auto memory = memory_.reach(header.stag, config_.who, header.tagged_offset, octets,
+                                    is_write ? Right::remote_write : Right::local_write);
+  if (!memory || pieces.empty()) return 0;
+  pieces.front() = *memory;
+  return 1;
+}
+
+/// Into the receive that its message will take, if that is posted.
+std::size_t Receiver::early_send_room(const wire::ddp::Header& header, std::size_t octets,
+                                      std::span<wire::MutableBytes> pieces) const {
+  const Queue& queue = queues_[rdmap::send_queue];
+  const std::uint32_t ahead = header.msn.value - queue.msn.value;  // modulo 2^32
+  if (ahead >= receives_.size()) return 0;
+  if (ahead == 0 && queue.offset != 0 && queue.opcode != rdmap::Control::of(header.rsvd_ulp).opcode) return 0;
+  if (ahead == 0 && header.message_offset < queue.offset) return 0;
+  const std::size_t count = receive_room(receives_[ahead], header.message_offset, octets, pieces);
+  std::size_t room = 0;
+  for (const wire::MutableBytes piece : pieces.first(count)) room += piece.size();
+  return room == octets ? count : 0;
 }
 
 // --- it is whole ---------------------------------------------------------------------------------------------------

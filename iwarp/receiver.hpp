@@ -68,6 +68,8 @@ class Receiver final : public UlpduSink {
   void payload_placed(std::size_t octets) override { placed_ += octets; }
   void payload_unplaced() override;
   void payload_received(wire::Bytes octets) override;
+  [[nodiscard]] std::size_t early_room(wire::Bytes ddp_header, std::size_t payload_octets,
+                                       std::span<wire::MutableBytes> pieces) const override;
   void ulpdu_ended() override;
   void framing_failed(wire::mpa::ErrorCode error) override;
 
@@ -88,7 +90,15 @@ class Receiver final : public UlpduSink {
   [[nodiscard]] Refusal judge_immediate_data();
   [[nodiscard]] bool has_receive();
   void refuse(wire::rdmap::Cause cause);
-  [[nodiscard]] std::size_t receive_room(std::size_t octets, std::span<wire::MutableBytes> pieces);
+  [[nodiscard]] std::size_t receive_room(const ReceiveRequest& receive, std::uint64_t before, std::size_t octets,
+                                         std::span<wire::MutableBytes> pieces) const;
+  void note_placement();
+  void renew(const LocalPiece& piece);
+  [[nodiscard]] bool may_come(const wire::ddp::Header& header) const;
+  [[nodiscard]] std::size_t early_tagged_room(const wire::ddp::Header& header, std::size_t octets,
+                                              std::span<wire::MutableBytes> pieces) const;
+  [[nodiscard]] std::size_t early_send_room(const wire::ddp::Header& header, std::size_t octets,
+                                            std::span<wire::MutableBytes> pieces) const;
 
   void deliver();
   void deliver_send();

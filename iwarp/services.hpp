@@ -5,6 +5,7 @@
 #include <boost/container/static_vector.hpp>
 
 #include "iwarp/memory.hpp"
+#include "iwarp/speculation_counts.hpp"
 #include "iwarp/workspace.hpp"
 #include "runtime/scheduler.hpp"
 #include "state_machines/iwarp_startup.hpp"
@@ -59,6 +60,7 @@ struct Counters {
   std::uint64_t crc_errors = 0, framing_errors = 0, segments_refused = 0;
   std::uint64_t terminates_sent = 0, terminates_received = 0, terminates_malformed = 0;
   std::uint64_t startups_failed = 0, half_open_dropped = 0;
+  SpeculationCounts speculation;
   ErrorCounts errors;
   FailureCounts failures;
 };

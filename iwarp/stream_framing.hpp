@@ -15,7 +15,7 @@ class StreamFraming : public Framing {
   void write_kept(streams::Stream& stream) final { batch_.write_kept(stream); }
   [[nodiscard]] bool is_blocked() const final { return batch_.is_blocked(); }
 
-  Progress read(streams::Stream& stream) final;
+  Progress read(streams::Stream& stream) override;
   [[nodiscard]] bool is_at_boundary() const final { return stage_ == Stage::header && collected_ == 0 && kept_ == 0; }
 
  protected:

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "streams/octet_ring.hpp"
+#include "streams/segment_order.hpp"
 
 namespace streams {
 
@@ -13,12 +14,42 @@ using Kind = SegmentSeen::Kind;
 constexpr std::size_t usual_segment_bytes = 1460;  // of Ethernet
 constexpr std::uint16_t first_chosen_port = 49'152, last_port = 65'535;
 
+namespace {
+
+/// xorshift64*
+class Drawn {
+ public:
+  explicit Drawn(std::uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15U | 1) {}
+  std::uint64_t operator()(std::uint64_t below) {
+    state_ ^= state_ >> 12;
+    state_ ^= state_ << 25;
+    state_ ^= state_ >> 27;
+    return ((state_ * 0x2545F4914F6CDD1DU) >> 33) % below;
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+}  // namespace
+
 Segmentation drawn_segments(std::uint64_t seed, std::size_t most) {
-  return [state = seed * 0x9E3779B97F4A7C15U | 1, most](std::uint64_t, std::size_t available) mutable {
-    state ^= state >> 12;  // xorshift64*
-    state ^= state << 25;
-    state ^= state >> 27;
-    return std::min(available, 1 + static_cast<std::size_t>((state * 0x2545F4914F6CDD1DU) >> 33) % most);
+  return [draw = Drawn(seed), most](std::uint64_t, std::size_t available) mutable {
+    return std::min(available, 1 + static_cast<std::size_t>(draw(most)));
+  };
+}
+
+Trips drawn_trips(std::uint64_t seed, unsigned lost, unsigned twice, runtime::TimeNs most_late) {
+  constexpr unsigned hundred = 100;
+  return [draw = Drawn(seed), lost, twice, most_late](std::uint64_t, std::size_t) mutable {
+    std::vector<TimeNs> arrivals;
+    const auto arrive = [&] {
+      arrivals.push_back(static_cast<TimeNs>(draw(static_cast<std::uint64_t>(most_late) + 1)));
+    };
+    const std::uint64_t fate = draw(hundred);
+    if (fate >= lost) arrive();
+    if (fate >= lost && fate < lost + twice) arrive();
+    return arrivals;
   };
 }
 
@@ -78,7 +109,7 @@ class Side {
 };
 
 /// Octets from one side to the other.
-class Flow {
+class Flow final : public EarlyOctets {
  public:
   Flow(Pair& pair, EmulatedNetwork& network, runtime::Scheduler& scheduler, Side& from, Side& to, Way way);
 
@@ -87,9 +118,19 @@ class Flow {
   }
   [[nodiscard]] bool has_unread() const { return arrived_ > read_; }
   [[nodiscard]] bool at_end() const { return end_arrived_ && read_ == arrived_; }
+  /// A segment came early since the last read.
+  [[nodiscard]] bool has_news() const { return news_; }
+  void was_read() { news_ = false; }
+  /// nullptr: segments arrive in order.
+  [[nodiscard]] EarlyOctets* early_octets() {
+    if (!way_.trips) return nullptr;
+    order_.watch();
+    return this;
+  }
   [[nodiscard]] bool ends() const { return finished_; }
   [[nodiscard]] bool quiet() const {
-    return flights_.empty() && !pump_.pending() && !again_.pending() && !give_up_.pending();
+    return flights_.empty() && trips_.empty() && !pump_.pending() && !again_.pending() && !give_up_.pending() &&
+           !resend_.pending();
   }
   [[nodiscard]] TimeNs delay() const { return way_.delay; }
   /// What the receiver says of it: see SegmentSeen.
@@ -105,10 +146,22 @@ class Flow {
   /// What was not sent never will be.
   void drop();
 
+  // EarlyOctets, of who reads
+  [[nodiscard]] std::uint64_t position() const override { return read_; }
+  [[nodiscard]] std::optional<std::uint64_t> next_segment() override { return order_.take_early_segment(); }
+  [[nodiscard]] std::size_t peek(std::uint64_t at, wire::MutableBytes room) override;
+  void let_go(std::uint64_t at, std::size_t octets) override { order_.let_go(at, at + octets); }
+  void pass_over(std::size_t octets) override;
+  void call_back(std::uint64_t at, std::size_t octets) override { order_.call_back(at, at + octets); }
+
  private:
   struct Flight {
     TimeNs at;
     std::uint64_t end;
+    bool fin;
+  };
+  struct Trip {
+    std::uint64_t at, end;
     bool fin;
   };
   void ask_gate();
@@ -116,11 +169,18 @@ class Flow {
   void send_fin();
   void send_cut();
   void fly(bool fin, std::size_t octets);
+  void set_out(const Trip& trip);
+  void trip_ends();
+  void moved_on();
+  void resend();
+  void update_window(bool was_full);
+  [[nodiscard]] bool window_is_full() const { return sent_ - read_ >= way_.receive_buffer_bytes; }
   void arrive();
   void sever();
   void give_up();
   [[nodiscard]] std::size_t next_segment_bytes();
-  void saw(Kind kind, std::size_t octets);
+  void saw(Kind kind, std::size_t octets) { saw(kind, sent_, octets); }
+  void saw(Kind kind, std::uint64_t at, std::size_t octets);
   void acknowledge();
 
   Pair& pair_;
@@ -137,10 +197,16 @@ class Flow {
   bool cut_sent_ = false;
   TimeNs line_free_ = 0;
   boost::circular_buffer<Flight> flights_{16};
+  // With Way::trips: segments that are on their way by their times, and what came of them.
+  std::multimap<TimeNs, Trip> trips_;
+  SegmentOrder order_;
+  bool fin_came_ = false, news_ = false;
   runtime::Timer<Flow, &Flow::pump> pump_{*this};
   runtime::Timer<Flow, &Flow::pump> again_{*this};  // of the gate
   runtime::Timer<Flow, &Flow::arrive> arrival_{*this};
   runtime::Timer<Flow, &Flow::give_up> give_up_{*this};
+  runtime::Timer<Flow, &Flow::trip_ends> trip_end_{*this};
+  runtime::Timer<Flow, &Flow::resend> resend_{*this};
 };
 
 /// A stream, and what is left of it while octets of it are on their way.
@@ -191,6 +257,7 @@ class StreamOf final : public Stream {
   void ask_readable() override { side_.reads_asked = true, side_.look(); }
   void ask_writable() override { side_.writes_asked = true, side_.look(); }
   bool mark_urgent() override { return pair_.out_of(side_).mark_urgent(), true; }
+  [[nodiscard]] EarlyOctets* early_octets() override { return pair_.into(side_).early_octets(); }
   void shut_down() override {
     if (side_.up && !side_.broken) pair_.out_of(side_).finish();
   }
@@ -246,7 +313,7 @@ Side::Due Side::due() const {
   if (user == nullptr) return Due::nothing;
   if (connected_due_) return Due::connected;
   const Flow& in = pair_.into(*this);
-  if (up && reads_asked && !closed_told_ && (in.has_unread() || in.at_end())) return Due::readable;
+  if (up && reads_asked && !closed_told_ && (in.has_unread() || in.at_end() || in.has_news())) return Due::readable;
   if (up && !broken && writes_asked && pair_.out_of(*this).room() > 0) return Due::writable;
   return closed_due_ ? Due::closed : Due::nothing;
 }
@@ -275,6 +342,7 @@ Flow::Flow(Pair& pair, EmulatedNetwork& network, runtime::Scheduler& scheduler, 
     : pair_(pair), network_(network), scheduler_(scheduler), from_(from), to_(to), way_(std::move(way)),
       ring_(way_.send_buffer_bytes + way_.receive_buffer_bytes) {
   assert(way_.send_buffer_bytes > 0 && way_.receive_buffer_bytes > 0);
+  assert(!way_.trips || (way_.cut == Cut::none && way_.gate == nullptr));
 }
 
 std::size_t Flow::put(wire::Bytes octets) {
@@ -286,12 +354,16 @@ std::size_t Flow::put(wire::Bytes octets) {
 }
 
 std::size_t Flow::get(wire::MutableBytes room) {
-  const bool was_full = sent_ - read_ >= way_.receive_buffer_bytes;
+  const bool was_full = window_is_full();
   const wire::MutableBytes filled = room.first(std::min(room.size(), static_cast<std::size_t>(arrived_ - read_)));
   ring_.get(read_, filled);
   read_ += filled.size();
-  if (was_full && !filled.empty() && !pump_.pending()) scheduler_.schedule_after(pump_, way_.delay);  // window update
+  if (!filled.empty()) update_window(was_full);
   return filled.size();
+}
+
+void Flow::update_window(bool was_full) {
+  if (was_full && !pump_.pending()) scheduler_.schedule_after(pump_, way_.delay);
 }
 
 void Flow::finish() {
@@ -353,10 +425,10 @@ void Flow::send_fin() {
   fly(true, 0);
 }
 
-void Flow::saw(Kind kind, std::size_t octets) {
-  const auto [first, rest] = ring_.pieces(sent_, octets);
-  const bool urgent = has_urgent_ && urgent_ >= sent_ && urgent_ < sent_ + octets;
-  SegmentSeen segment{kind, from_.address, to_.address, sent_, first, rest, urgent, urgent_};
+void Flow::saw(Kind kind, std::uint64_t at, std::size_t octets) {
+  const auto [first, rest] = ring_.pieces(at, octets);
+  const bool urgent = has_urgent_ && urgent_ >= at && urgent_ < at + octets;
+  SegmentSeen segment{kind, from_.address, to_.address, at, first, rest, urgent, urgent_};
   pair_.into(from_).describe(segment);
   network_.saw(segment);
 }
@@ -378,6 +450,7 @@ void Flow::fly(bool fin, std::size_t octets) {
   const TimeNs transmission =
       way_.octets_per_second == 0 ? 0 : static_cast<TimeNs>(octets * runtime::second / way_.octets_per_second);
   line_free_ = scheduler_.now() + transmission;
+  if (way_.trips) return set_out({sent_ - octets, sent_, fin});
   if (flights_.full()) flights_.set_capacity(2 * flights_.capacity());
   flights_.push_back({line_free_ + way_.delay, sent_, fin});
   if (!arrival_.pending()) scheduler_.schedule(arrival_, flights_.front().at);
@@ -397,6 +470,71 @@ void Flow::arrive() {
   from_.look();
   to_.look();
   if (!to_.owned) network_.sweep_soon();
+}
+
+// --- segments that take their own ways ------------------------------------------------------------------------------
+
+/// The end is never lost: it waits for all octets.
+void Flow::set_out(const Trip& trip) {
+  const TimeNs usual = line_free_ + way_.delay;
+  if (trip.fin) {
+    trips_.emplace(usual, trip);
+  } else {
+    for (const TimeNs late : way_.trips(trip.at, static_cast<std::size_t>(trip.end - trip.at)))
+      trips_.emplace(usual + late, trip);
+    if (!resend_.pending()) scheduler_.schedule_after(resend_, way_.retransmission_time);
+  }
+  if (!trips_.empty()) scheduler_.schedule(trip_end_, trips_.begin()->first);
+}
+
+void Flow::trip_ends() {
+  const Trip trip = trips_.begin()->second;
+  trips_.erase(trips_.begin());
+  if (!trips_.empty()) scheduler_.schedule(trip_end_, trips_.begin()->first);
+  if (to_.broken) return network_.sweep_soon();
+  fin_came_ = fin_came_ || trip.fin;
+  const bool has_octets = order_.arrive(trip.at, trip.end);
+  news_ = news_ || (has_octets && order_.has_early_segment());
+  if (!to_.owned && has_octets) pair_.break_side(to_, Reason::reset), pair_.out_of(to_).send_reset();
+  moved_on();
+}
+
+void Flow::moved_on() {
+  if (order_.front() > arrived_) scheduler_.cancel(resend_);
+  arrived_ = order_.front();
+  end_arrived_ = fin_came_ && arrived_ == sent_;
+  if (arrived_ < sent_ && !resend_.pending()) scheduler_.schedule_after(resend_, way_.retransmission_time);
+  acknowledge();
+  from_.look();
+  to_.look();
+  if (!to_.owned) network_.sweep_soon();
+}
+
+/// The first segment that was not acknowledged.
+void Flow::resend() {
+  if (to_.broken || from_.broken || arrived_ == sent_) return network_.sweep_soon();
+  const auto available = static_cast<std::size_t>(sent_ - arrived_);
+  const std::size_t chosen = way_.segmentation ? way_.segmentation(arrived_, available) : usual_segment_bytes;
+  const std::size_t octets = chosen == 0 ? available : std::min(chosen, available);
+  saw(Kind::data, arrived_, octets);
+  line_free_ = std::max(line_free_, scheduler_.now());
+  scheduler_.schedule_after(resend_, way_.retransmission_time);
+  set_out({arrived_, arrived_ + octets, false});
+}
+
+std::size_t Flow::peek(std::uint64_t at, wire::MutableBytes room) {
+  const std::uint64_t end = order_.end_of_run(at);
+  const wire::MutableBytes filled = room.first(std::min(room.size(), static_cast<std::size_t>(end - at)));
+  ring_.get(at, filled);
+  return filled.size();
+}
+
+void Flow::pass_over(std::size_t octets) {
+  const bool was_full = window_is_full();
+  order_.pass_over(read_, read_ + octets);
+  read_ += octets;
+  update_window(was_full);
+  moved_on();
 }
 
 void Flow::sever() {
@@ -523,6 +661,7 @@ ReadResult StreamOf::read(std::span<const wire::MutableBytes> pieces) {
   Flow& flow = pair_.into(side_);
   for (const wire::MutableBytes piece : pieces) result.octets += flow.get(piece);
   result.end = flow.at_end();
+  flow.was_read();
   return result;
 }
 

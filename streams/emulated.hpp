@@ -48,6 +48,13 @@ class Gate {
   Gate() = default;
 };
 
+/// What becomes of one TCP segment of so many octets, the first of them number `at`: after these times, besides the
+/// delay, it arrives. None: it is lost. Several: it arrives more than once. A segment that is sent again is a new one,
+/// and may be cut elsewhere.
+using Trips = std::function<std::vector<runtime::TimeNs>(std::uint64_t at, std::size_t octets)>;
+/// Drawn from the seed: of a hundred segments so many are lost, so many come twice; all within `most_late`.
+[[nodiscard]] Trips drawn_trips(std::uint64_t seed, unsigned lost, unsigned twice, runtime::TimeNs most_late);
+
 /// One direction of a stream.
 struct Way {
   runtime::TimeNs delay = 50 * runtime::microsecond;
@@ -58,6 +65,11 @@ struct Way {
   Cut cut = Cut::none;
   std::uint64_t cut_after = 0;           // octets that still arrive
   std::shared_ptr<Gate> gate = nullptr;  // nullptr: all passes
+  /// Empty: segments arrive in order, each once. Else segments are those of a TCP: they overtake each other and are
+  /// lost, and the receiver may look at those that come early (Stream::early_octets). With neither cut nor gate.
+  Trips trips = nullptr;
+  /// What was not acknowledged for so long is sent again.
+  runtime::TimeNs retransmission_time = 10 * runtime::millisecond;
 };
 
 /// What becomes of an attempt to connect.

@@ -14,6 +14,7 @@
 
 #include <boost/system/result.hpp>
 
+#include "streams/early_octets.hpp"
 #include "wire/bytes.hpp"
 #include "wire/types.hpp"
 
@@ -98,6 +99,9 @@ class Stream {
   virtual bool mark_urgent() = 0;
   /// Octets that a segment of the network below takes now; nothing: not known, or there is no stream.
   [[nodiscard]] virtual std::optional<std::size_t> segment_octets() const { return std::nullopt; }
+  /// What arrived before its turn. From the first call on readable() tells of such segments too, if any came since the
+  /// last read(); what came before that call is left in order. nullptr: the system below keeps it to itself.
+  [[nodiscard]] virtual EarlyOctets* early_octets() { return nullptr; }
   /// From now on what a write() gives, if the stream takes all of it, shares no segment with what is written after it,
   /// where the system can do that.
   virtual void separate_writes() {}

@@ -14,6 +14,7 @@ struct ModelCase {
   std::size_t emss;
   std::optional<IftOptions> ift{};
   std::optional<AssociationRules> sctp{};
+  bool any_order = false;  // TCP segments are lost, come twice, and in any order
 };
 ModelCase over_sctp(const AssociationRules& rules) {
   return {.markers = false, .crc = true, .emss = 1460, .sctp = rules};
@@ -23,11 +24,14 @@ ModelCase over_sctp(const AssociationRules& rules) {
 class Model {
  public:
   Model(const ModelCase& of, unsigned seed) : random_(seed), ends_(settings(of)) {
-    ends_.world.network.set_rules([seed](const streams::Address&, const streams::Address&) {
+    ends_.world.network.set_rules([seed, any_order = of.any_order](const streams::Address&, const streams::Address&) {
       streams::StreamRules rules;
       rules.to_acceptor.segmentation = streams::drawn_segments(seed, 1460);
       rules.to_connector.segmentation = streams::drawn_segments(seed + 1, 1460);
-      rules.to_acceptor.send_buffer_bytes = 4000;
+      rules.to_acceptor.send_buffer_bytes = any_order ? 12'000 : 4000;
+      if (any_order) rules.to_acceptor.trips = streams::drawn_trips(seed, 5, 5, 2 * runtime::millisecond);
+      if (any_order) rules.to_connector.trips = streams::drawn_trips(seed + 1, 5, 5, 2 * runtime::millisecond);
+      if (any_order && seed % 2 == 0) rules.to_acceptor.segmentation = rules.to_connector.segmentation = nullptr;
       return rules;
     });
     ends_.connect();
@@ -46,6 +50,9 @@ class Model {
     }
     ends_.run(10 * runtime::second);
     check();
+  }
+  [[nodiscard]] const SpeculationCounts& speculation(bool of_the_client) const {
+    return (of_the_client ? ends_.client_core : ends_.server_core).counters.speculation;
   }
 
  private:
@@ -178,13 +185,45 @@ class Model {
 class ModelTest : public ::testing::TestWithParam<ModelCase> {};
 
 // 20 runs of 100 operations: what is left in memory at the end of each is compared.
-// RFC 5040 5.1, 5.3, 5.5 rules 10, 15; RFC 5041 3; RFC 5043 6.1; RFC 5044 4.3.
+// RFC 5040 5.1, 5.3, 5.5 rules 10, 15; RFC 5041 3; RFC 5043 6.1; RFC 5044 4.3; WARP 7.
 TEST_P(ModelTest, random_operations) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
     Model(GetParam(), seed).run(100);
     ASSERT_FALSE(HasFailure()) << "seed " << seed;
   }
 }
+/// IFT with speculative placement.
+class SpeculativeModelTest : public ModelTest {};
+
+// Segments of TCP are lost, come twice and in any order: memory and completions are those of the model, and much was
+// placed before its turn at both ends. Also where the other end does not permit it: nothing was then.
+// IFT 4.2, IFT 6, IFT 8; WARP 7, WARP 14, WARP 19.
+TEST_P(SpeculativeModelTest, random_segments) {
+  SpeculationCounts server, client;
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    Model model(GetParam(), seed);
+    model.run(100);
+    ASSERT_FALSE(HasFailure()) << "seed " << seed;
+    for (const bool of_the_client : {false, true}) {
+      SpeculationCounts& sum = of_the_client ? client : server;
+      const SpeculationCounts& counts = model.speculation(of_the_client);
+      sum.placed += counts.placed;
+      sum.right += counts.right;
+      EXPECT_EQ(counts.placed, counts.right + counts.misaligned + counts.overwritten + counts.elsewhere);
+    }
+  }
+  const bool permitted = GetParam().ift->permits_speculation;
+  EXPECT_EQ(server.right > 100, permitted) << server.placed << ' ' << server.right;
+  EXPECT_EQ(client.right > 0, permitted) << client.placed << ' ' << client.right;
+  EXPECT_EQ(server.placed + client.placed > 0, permitted);
+}
+/// They place speculatively, and the other end does not permit it.
+IftOptions unpermitted_ift() {
+  IftOptions options = speculative_ift_with(true, true);
+  options.permits_speculation = false;
+  return options;
+}
+
 // One long run. FCVI_IWARP_OPERATIONS=1000000 for more.
 TEST_P(ModelTest, many_operations) {
   const char* const asked = std::getenv("FCVI_IWARP_OPERATIONS");
@@ -195,6 +234,16 @@ INSTANTIATE_TEST_SUITE_P(Framings, ModelTest,
                          ::testing::Values(ModelCase{false, false, 1460}, ModelCase{false, true, 1460},
                                            ModelCase{true, false, 1460}, ModelCase{true, true, 1460},
                                            ModelCase{true, true, 65'535}, ModelCase{false, false, 65'535}));
+INSTANTIATE_TEST_SUITE_P(AnyOrder, ModelTest,
+                         ::testing::Values(ModelCase{false, true, 1460, {}, true},
+                                           ModelCase{true, true, 1460, {}, true},
+                                           ModelCase{true, false, 1460, {}, true}));
+INSTANTIATE_TEST_SUITE_P(Ift, SpeculativeModelTest,
+                         ::testing::Values(ModelCase{false, false, 1460, speculative_ift_with(true, true), true},
+                                           ModelCase{false, false, 1460, speculative_ift_with(true, false), true},
+                                           ModelCase{false, false, 1460, speculative_ift_with(false, false), true},
+                                           ModelCase{false, false, 500, speculative_ift_with(true, true), true},
+                                           ModelCase{false, false, 1460, unpermitted_ift(), true}));
 INSTANTIATE_TEST_SUITE_P(Ift, ModelTest,
                          ::testing::Values(ModelCase{false, false, 1460, ift_with(true, true)},
                                            ModelCase{false, false, 1460, ift_with(true, false)},

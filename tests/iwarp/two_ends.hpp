@@ -131,6 +131,8 @@ class TwoEnds final : public StartupPortUser {
   explicit TwoEnds(const Settings& settings = {}) : settings_(settings) {
     client_core.config.emss = settings.client_emss;
     server_core.config.emss = settings.server_emss;
+    if (settings.ift && settings.ift->places_speculatively)
+      client_core.memory.track_writes(), server_core.memory.track_writes();
     EXPECT_EQ(listener->listen({streams::test::server_ip, 4420}), std::nullopt);
     settings_.request.to = {streams::test::server_ip, 4420};
     if (settings_.sctp)
@@ -246,6 +248,13 @@ class TwoEnds final : public StartupPortUser {
 /// IFT with these CRCs, which either end can do without.
 inline IftOptions ift_with(bool header_crc, bool payload_crc) {
   return {.header_crc = header_crc, .payload_crc = payload_crc, .requires_crcs = false};
+}
+
+/// The same, and speculative placement if both ends want it.
+inline IftOptions speculative_ift_with(bool header_crc, bool payload_crc) {
+  IftOptions options = ift_with(header_crc, payload_crc);
+  options.permits_speculation = options.places_speculatively = true;
+  return options;
 }
 
 inline std::vector<std::uint8_t> octets_of_seed(std::size_t octets, std::uint8_t seed) {

@@ -24,6 +24,10 @@ std::optional<ParseError> cut_in_headers(Bytes octets, const FrameHeader& header
 
 WIRE_DEFINE_CODED(FrameHeader)
 
+std::size_t FrameHeader::frame_bytes(const Framing& framing) const {
+  return size() + header_size + bytes_of(framing.header_crc) + payload_size + bytes_of(framing.payload_crc);
+}
+
 std::string_view to_string(CrcUse use) {
   switch (use) {
     case CrcUse::absent: return "absent";

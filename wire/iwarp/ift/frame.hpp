@@ -5,6 +5,8 @@
 
 namespace wire::ift {
 
+struct Framing;
+
 /// IFT header (IFT 5.1), 6 octets
 /// octet | 0-1         | 2-3          | 4-5
 ///  0    | header_size | payload_size | receiver's VTag
@@ -20,6 +22,8 @@ struct FrameHeader {
                           static_cast<std::uint16_t>(ddp::untagged_header_bytes)),
       codec::field<2, 2>(&FrameHeader::payload_size, "payload_size"), codec::field<4, 2>(&FrameHeader::vtag, "vtag"));
   [[nodiscard]] static constexpr std::size_t size() { return layout.size(); }
+  /// Octets of the whole frame.
+  [[nodiscard]] std::size_t frame_bytes(const Framing& framing) const;
   /// Errors: truncated; "header_size" neither 14 nor 18.
   [[nodiscard]] static Result<FrameHeader> parse(Bytes bytes);
   void write(MutableBytes to) const;
