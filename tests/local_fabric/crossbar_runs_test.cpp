@@ -184,8 +184,8 @@ TEST_F(CrossbarTest, run_that_is_none_is_discarded) {
   EXPECT_EQ(offered, 1U);
 }
 
-// A hostile far end: any octet of a run or a frame, sizes and numbers of frames that are wrong, turns that are not. What
-// the port is given lies within the memory; each slot comes back, and an honest run behind them comes whole.
+// A hostile far end: any octet of a run or a frame, sizes and numbers of frames that are wrong, turns that are not.
+// What the port is given lies within the memory; each slot comes back, and an honest run behind them comes whole.
 TEST_F(CrossbarTest, any_slots_spoil_nothing_else) {
   FarEnd& far = make_open_path(0x020200);
   const CoreSection section(machine.core);
