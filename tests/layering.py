@@ -33,7 +33,7 @@ ALLOWED = {
              "settings"},
     "verbs": {"runtime", "wire", "streams", "state_machines", "iwarp", "settings"},
     "tools": {"runtime", "wire", "streams", "state_machines", "fc2_fabric", "farp", "vi", "fcvi", "loopback", "vitcp",
-              "settings", "vipl"},
+              "iwarp", "settings", "vipl"},
 }
 # Rooms of a folder: each may use those before it that are named, and what its folder may use. A room with a set in the
 # second place may use these folders, and rooms of folders, only.
@@ -60,12 +60,12 @@ ROOMS = {
     "tools/fcvi_sim/share": ({"ranks"}, {"settings"}),
     "tools/fcvi_sim/scenario": (set(), None),
     "tools/fcvi_sim/parts": ({"ranks", "scenario"}, {"runtime"}),
-    "tools/fcvi_sim/host": ({"scenario"}, {"runtime", "wire", "vi", "settings"}),
+    "tools/fcvi_sim/host": ({"scenario"}, {"runtime", "wire", "vi", "iwarp", "streams", "state_machines", "settings"}),
     "tools/fcvi_sim/network": ({"scenario", "parts", "host"}, None),
     "tools/fcvi_sim/picture": ({"scenario"}, {"runtime", "wire", "settings"}),
     "tools/fcvi_sim/capture": ({"scenario", "picture"}, {"runtime", "wire", "settings"}),
     "tools/fcvi_sim/run": ({"scenario", "parts", "host", "network", "picture"},
-                           {"runtime", "wire", "streams", "vi", "settings", "fc2_fabric/frame", "fc2_fabric/link"}),
+                           {"runtime", "wire", "streams", "vi", "iwarp", "settings", "fc2_fabric/frame", "fc2_fabric/link"}),
     "tools/fcvi_sim/report": ({"scenario", "picture", "capture", "run"}, {"runtime", "wire", "settings"}),
     "tools/fcvi_sim/explore": ({"ranks", "share", "scenario", "host", "network", "picture", "run"},
                                {"runtime", "wire", "vi", "settings", "fc2_fabric/frame", "fc2_fabric/link"}),

@@ -24,6 +24,7 @@ FCVI_SIM, ROOT = "", Path()
 UNKNOWN = "zzzzzzzzzzzzzzzzzzzzzzzz"  # like no key
 BASE = "name: x\nports: [{name: a}, {name: b}]\n"
 WORKLOAD = BASE + "workloads: [{name: w, client: a, server: b, %s}]\n"
+RDMA = "name: x\ntopology: {kind: tcp}\nports: [{name: a}, {name: b}]\nworkloads: [{name: w, client: a, server: b, rdma: {%s}}]\n"
 GROUP = BASE + "workloads: [{name: w, count: 2, client: a, server: b, %s}]\n"
 EXPECTATIONS = BASE + "expectations: {%s}\n"
 # Where each table of the schema stands: a scenario with %s for an entry of such a mapping.
@@ -43,6 +44,13 @@ PLACES = {
     "latency": WORKLOAD % "expect: {latency: {%s}}",
     "failed": WORKLOAD % "expect: {failed: {%s}}",
     "completion": WORKLOAD % "expect: {client_sends: [{%s}]}",
+    "rdma": RDMA,
+    "rdma_region": RDMA % "regions: [{name: r, at: client, bytes: 1, %s}]",
+    "rdma_operation": RDMA % "operations: [{operation: close, %s}]",
+    "rdma_expectation": RDMA % "expect: {%s}",
+    "rdma_terminate": RDMA % "expect: {terminate: {by: client, layer: llp, code: 2, %s}}",
+    "rdma_completion": RDMA % "expect: {client_completions: [{operation: send, %s}]}",
+    "rdma_content": RDMA % "regions: [{name: r, at: client, bytes: 1}], expect: {contents: [{region: r, unchanged: true, %s}]}",
     "background": BASE + "background: [{name: n, from: a, to: b, rate: 1/s, %s}]\n",
     "expectations": EXPECTATIONS,
     "wire": EXPECTATIONS % "wire: [{message: ABTS, %s}]",

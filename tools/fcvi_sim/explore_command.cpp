@@ -79,6 +79,9 @@ std::string unsuitable(const Scenario& scenario, bool disorder) {
       bytes += transfer.data.size_bytes * transfer.repeat;
       messages += transfer.message_count() * transfer.repeat;
     }
+    if (workload.rdma)
+      for (const RdmaOperationSpec& operation : workload.rdma->operations)
+        bytes += std::uint64_t{operation.size_bytes} * operation.repeat;
     if (bytes > most_bytes || messages > workload.queue_depth)
       return "workload " + workload.name + ": expected at most 1 MiB, in no more messages than queue_depth";
   }

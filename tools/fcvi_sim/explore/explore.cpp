@@ -173,10 +173,21 @@ std::vector<Fault> faults_of_octet(const Scenario& scenario) {
   using Kind = Fault::Kind;
   std::vector<Fault> kinds{{.kind = Kind::Reset}, {.kind = Kind::Close}, {.kind = Kind::Silence}};
   const auto asks = [](const PortSpec& port) { return port.tcp.asks_for_crc && port.tcp.grants_crc; };
-  if (std::ranges::all_of(scenario.ports, asks)) kinds.push_back({.kind = Kind::Invert});
+  const auto is_rdma = [](const WorkloadSpec& one) { return one.rdma.has_value(); };
+  const bool vi = !std::ranges::all_of(scenario.workloads, is_rdma);
+  const auto checked = [&](const WorkloadSpec& one) {
+    return !one.rdma || (one.rdma->ends.client.crc && one.rdma->ends.server.crc);
+  };
+  if ((!vi || std::ranges::all_of(scenario.ports, asks)) && std::ranges::all_of(scenario.workloads, checked))
+    kinds.push_back({.kind = Kind::Invert});
   std::set<runtime::TimeNs> timers{runtime::millisecond};
-  for (const PortSpec& port : scenario.ports) timers.insert({port.tcp.request_timeout, port.tcp.close_timeout});
-  for (const WorkloadSpec& workload : scenario.workloads) timers.insert(workload.connect_timeout);
+  for (const PortSpec& port : scenario.ports)
+    if (vi) timers.insert({port.tcp.request_timeout, port.tcp.close_timeout});
+  for (const WorkloadSpec& workload : scenario.workloads)
+    if (workload.rdma)
+      timers.insert({workload.rdma->startup_timeout, workload.rdma->close_timeout, workload.rdma->patience});
+    else
+      timers.insert(workload.connect_timeout);
   for (const runtime::TimeNs timer : timers) kinds.push_back({.kind = Kind::Delay, .delay = timer + past});
   return kinds;
 }

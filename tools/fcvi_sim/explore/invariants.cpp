@@ -6,6 +6,7 @@
 
 #include "settings/units.hpp"
 #include "tools/fcvi_sim/explore/program.hpp"
+#include "tools/fcvi_sim/run/rdma_check.hpp"
 #include "tools/fcvi_sim/scenario/status_text.hpp"
 #include "vi/descriptor.hpp"
 
@@ -463,6 +464,45 @@ bool is_harmed(const Record& record, const ConnectionRecord& connection, int sid
          });
 }
 
+/// One stream of RDMA's rules: RFC 5040 5.5, 6.2.1, 7.1; RFC 5044 7.1.2.
+class RdmaJudge {
+ public:
+  RdmaJudge(const Record& record, const RdmaRecord& stream, Violations& violations)
+      : record_(record), stream_(stream), violations_(violations) {}
+  void judge() {
+    const RdmaResult& got = stream_.result;
+    if (!got.ended) return fail(ends, "its programs wait for ever");
+    if (got.ends.client.start == rdma_no_start) fail(calls_return, "the start-up is not answered");
+    if (got.strange_completions != 0) fail(completions, "something completes twice");
+    if (got.open_operations != 0) fail(completions, std::to_string(got.open_operations) + " operations never complete");
+    if (got.stray_octets != 0) fail(delivery, std::to_string(got.stray_octets) + " octets are where none belong");
+    for (const Side side : {Side::Client, Side::Server})
+      if (got.ends.of(side).times_told > 1) fail(once, "two Terminate Messages come");
+    for (std::size_t i = 0; i < got.operations.size(); ++i) data_arrive(stream_.spec->operations[i], got.operations[i]);
+    if (stream_.phase != ConnectionRecord::Phase::Faults || record_.faults.empty()) as_expected();
+  }
+
+ private:
+  void fail(std::string_view invariant, const std::string& what) {
+    violations_.push_back({invariant, stream_.name + ": " + what});
+  }
+  /// What completes where its data belong, has them.
+  void data_arrive(const RdmaOperationSpec& spec, const RdmaOperationResult& got) {
+    const bool there = (spec.action == RdmaAction::RdmaRead && got.begun != 0 && got.ended == spec.repeat) ||
+                       (spec.action == RdmaAction::Send && got.received == spec.repeat);
+    if (there && spec.to && spec.outcome == RdmaOutcome::Success && spec.placed == RdmaPlaced::Yes && !got.all_equal)
+      fail(delivery, "a " + std::string(to_string(spec.action)) + " completes with other octets");
+  }
+  void as_expected() {
+    check_rdma(stream_.name, *stream_.spec, stream_.result, [this](bool held, const std::string& what, auto, auto got) {
+      if (!held) violations_.push_back({liveness, what + ": " + std::string(got)});
+    });
+  }
+  const Record& record_;
+  const RdmaRecord& stream_;
+  Violations& violations_;
+};
+
 // FC-VI 8.4.2, 8.5.3: what is lost is one connection's; the others do not notice.
 void check_bystanders(const Record& record, Violations& violations) {
   const bool one_loss = !record.port_befallen && record.faults.size() == 1 && record.hits.size() == 1 &&
@@ -530,6 +570,7 @@ std::vector<Violation> check_invariants(const Record& record) {
   Violations violations;
   if (!record.came_to_an_end) violations.push_back({ends, "the run comes to no end"});
   for (const ConnectionRecord& connection : record.connections) Judge(record, connection, violations).judge();
+  for (const RdmaRecord& stream : record.rdma) RdmaJudge(record, stream, violations).judge();
   check_bystanders(record, violations);
   if (record.came_to_an_end) check_holdings(record, violations);
   if (record.unexpected_events != 0)

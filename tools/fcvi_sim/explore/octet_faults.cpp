@@ -16,7 +16,7 @@ SegmentFate::Kind fate_of(Fault::Kind kind) {
 // What ends a stream hides what comes behind it.
 SegmentFate OctetFaults::segment_met(const SegmentMet& met) {
   const std::uint32_t before = octets_;
-  if (active_) octets_ += static_cast<std::uint32_t>(met.octets.size());
+  if (active_) octets_ += static_cast<std::uint32_t>(met.stream_octets);
   SegmentFate fate;
   const Fault* shown = nullptr;
   for (const Fault& fault : faults_) {
@@ -25,7 +25,7 @@ SegmentFate OctetFaults::segment_met(const SegmentMet& met) {
     ++applied_;
     const std::size_t octet = fault.frame - before - 1;
     if (fault.kind == Fault::Kind::Invert) {
-      met.octets[octet] ^= 0xFF;
+      met.octets[std::min(octet, met.octets.size() - 1)] ^= 0xFF;  // markers are not among them
       continue;
     }
     fate = {fate_of(fault.kind), octet, fault.delay};

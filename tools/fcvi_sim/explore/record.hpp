@@ -9,6 +9,7 @@
 
 #include "runtime/scheduler.hpp"
 #include "tools/fcvi_sim/host/host_transport.hpp"
+#include "tools/fcvi_sim/host/rdma_result.hpp"
 #include "tools/fcvi_sim/explore/fault.hpp"
 #include "tools/fcvi_sim/scenario/scenario.hpp"
 #include "vi/types.hpp"
@@ -100,6 +101,14 @@ struct ConnectionRecord {
   [[nodiscard]] bool refuses_messages() const;
 };
 
+/// A stream of RDMA.
+struct RdmaRecord {
+  std::string name;
+  const RdmaSpec* spec = nullptr;
+  ConnectionRecord::Phase phase = ConnectionRecord::Phase::Faults;
+  RdmaResult result = {};
+};
+
 /// What one port still holds after all timers have ended.
 struct Holdings {
   std::string port;
@@ -121,6 +130,7 @@ struct Hit {
 
 struct Record {
   std::deque<ConnectionRecord> connections;
+  std::deque<RdmaRecord> rdma;
   std::vector<Hit> hits;  // as they happened
   std::vector<Logout> logouts;
   std::vector<Holdings> holdings;

@@ -6,6 +6,7 @@
 
 #include "fc2_fabric/frame/frame_header.hpp"
 #include "tools/fcvi_sim/explore/program.hpp"
+#include "tools/fcvi_sim/host/rdma_program.hpp"
 #include "wire/header_fields.hpp"
 
 namespace sim::explore {
@@ -316,6 +317,15 @@ void World::spawn(Pair& pair) {
   driver_.spawn(later(driver_, workload.start, std::move(of_client)));
 }
 
+void World::spawn_rdma(const WorkloadSpec& workload, ConnectionRecord::Phase phase) {
+  RdmaRecord& record = record_.rdma.emplace_back(RdmaRecord{workload.name, &*workload.rdma, phase});
+  const auto host = [&](std::size_t port) {
+    return RdmaHost{*network_->rdma(port), scenario_.ports[port].tcp.segment_bytes};
+  };
+  driver_.spawn(rdma_program(driver_, host(workload.client), host(workload.server),
+                             {workload, record_.rdma.size() - 1, scenario_.seed}, record.result));
+}
+
 void World::run_programs() {
   if (!record_.came_to_an_end) return;
   const runtime::TimeNs limit = longest_run - std::min(longest_run, scheduler_.now());
@@ -337,6 +347,13 @@ void World::connect_anew(ConnectionRecord::Phase phase) {
   auto salt = static_cast<std::uint32_t>(1000 + pairs_.size());
   std::vector<Pair*> made;
   for (const WorkloadSpec& workload : scenario_.workloads) {
+    if (workload.rdma) {
+      WorkloadSpec& again = new_workloads_.emplace_back(workload);
+      again.name += ", anew";
+      again.start = 0;
+      spawn_rdma(again, phase);
+      continue;
+    }
     const WorkloadSpec& again = new_workloads_.emplace_back(new_connection(
         workload, nodes_[workload.server]->transport().capabilities().max_discriminator_bytes, timeout, phase));
     made.push_back(&make_pair(again, salt++));
@@ -374,7 +391,11 @@ const Record& World::run(Ladder* ladder) {
   log_in();
   begin_faults();
   std::uint32_t salt = 0;
-  for (const WorkloadSpec& workload : scenario_.workloads) spawn(make_pair(workload, salt++));
+  for (const WorkloadSpec& workload : scenario_.workloads)
+    if (workload.rdma)
+      spawn_rdma(workload, ConnectionRecord::Phase::Faults);
+    else
+      spawn(make_pair(workload, salt++));
   run_programs();
   end_faults();
   if (sabotage_.before_new_connection) sabotage_.before_new_connection(*this);
@@ -414,6 +435,13 @@ void World::collect() {
   });
   record_.frames_held = pool_.outstanding();
   record_.timers_after = scheduler_.pending_count();
+  for (const RdmaRecord& stream : record_.rdma)
+    for (const RdmaEndResult* end : {&stream.result.ends.client, &stream.result.ends.server}) {
+      note(hash_of(std::span(reinterpret_cast<const std::uint8_t*>(end->start.data()), end->start.size())));
+      note(static_cast<std::uint64_t>(end->ending));
+      for (const SeenRdmaCompletion& completion : end->completions)
+        note(static_cast<std::uint64_t>(completion.outcome));
+    }
   for (const ConnectionRecord& connection : record_.connections)
     for (const End& end : connection.ends) {
       for (const CallRecord& call : end.calls) note(static_cast<std::uint64_t>(call.result));
@@ -490,15 +518,16 @@ void World::witness(std::uint32_t number, const SegmentMet& met, const Fault* fa
   if (fault != nullptr)
     ladder_->state(scheduler_.now(), met.from, "fault", "octet " + std::to_string(fault->frame), to_string(*fault));
   const std::string text = "octets " + std::to_string(number) + " to " +
-                           std::to_string(number + met.octets.size() - 1) + ": " + met.segment.header.to_string();
+                           std::to_string(number + met.stream_octets - 1) + ": " +
+                           (met.vi != nullptr ? met.vi->header.to_string() : std::string(met.name));
   (void)ladder_->arrow({.row_kind = RowKind::Data,
                         .at = met.at,
                         .from = met.from,
                         .to = met.to,
                         .text = text,
                         .frames = 1,
-                        .bytes = met.segment.payload.size()},
-                       text, to_string(met.segment.header.type));
+                        .bytes = met.payload_bytes},
+                       text, met.name);
 }
 
 }  // namespace sim::explore

@@ -128,6 +128,7 @@ class World final : private PeerListener, private PortControl {
   void attach(std::size_t port);
   Pair& make_pair(const WorkloadSpec& workload, std::uint32_t salt);
   void spawn(Pair& pair);
+  void spawn_rdma(const WorkloadSpec& workload, ConnectionRecord::Phase phase);
   void run_programs();
   void sleep(runtime::TimeNs time);
   void connect_anew(ConnectionRecord::Phase phase);

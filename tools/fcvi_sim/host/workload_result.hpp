@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/time.hpp"
+#include "tools/fcvi_sim/host/rdma_result.hpp"
 #include "tools/fcvi_sim/scenario/digest.hpp"
 #include "vi/types.hpp"
 
@@ -97,7 +98,8 @@ struct WorkloadResult {
   std::vector<TransferResult> transfers;
   Traffic traffic;
   MessageLog log = {};
-  std::string broken;  // why a program gave up
+  std::string broken;    // why a program gave up
+  RdmaResult rdma = {};  // where it is a stream of RDMA: only this, and traffic
 
   // Where the other side runs elsewhere: both have a result, and these make one of them (merge_workload).
   FarSide* far = nullptr;  // else nullptr

@@ -10,6 +10,7 @@
 #include "fc2_fabric/frame/capture.hpp"
 #include "fc2_fabric/link/channel.hpp"
 #include "tools/fcvi_sim/host/host_transport.hpp"
+#include "tools/fcvi_sim/host/rdma_core.hpp"
 #include "streams/emulated.hpp"
 #include "tools/fcvi_sim/network/boundary.hpp"
 #include "tools/fcvi_sim/network/segment_watch.hpp"
@@ -43,6 +44,8 @@ class Network {
 
   /// Lives as long as the network.
   [[nodiscard]] virtual HostTransport& host(std::size_t host) = 0;
+  /// What its streams of RDMA share, where hosts are on TCP; it lives as long. Else nullptr.
+  [[nodiscard]] virtual RdmaCore* rdma(std::size_t /*host*/) { return nullptr; }
   /// It sends frames with that source address now.
   [[nodiscard]] virtual bool has_address(std::size_t host, wire::FcId address) const = 0;
   /// The first that has it; none: it is no host's.

@@ -1,7 +1,6 @@
 #include "tools/fcvi_sim/network/segment_gate.hpp"
 
 #include <algorithm>
-#include <cassert>
 
 namespace sim {
 namespace {
@@ -12,12 +11,6 @@ void for_pieces(std::size_t offset, std::size_t size, Piece first, Piece rest, C
   const std::size_t in_first = offset >= first.size() ? 0 : std::min(size, first.size() - offset);
   if (in_first != 0) copy(std::size_t{0}, first.subspan(offset, in_first));
   if (in_first != size) copy(in_first, rest.subspan(offset + in_first - first.size(), size - in_first));
-}
-
-void copy_out(wire::Bytes first, wire::Bytes rest, std::size_t offset, wire::MutableBytes to) {
-  for_pieces(offset, to.size(), first, rest, [&](std::size_t at, wire::Bytes piece) {
-    std::ranges::copy(piece, to.begin() + static_cast<std::ptrdiff_t>(at));
-  });
 }
 
 void copy_in(wire::MutableBytes first, wire::MutableBytes rest, std::size_t offset, wire::Bytes from) {
@@ -39,6 +32,12 @@ streams::Cut cut_of(SegmentFate::Kind kind) {
 
 }  // namespace
 
+void WaitingOctets::copy(wire::MutableBytes to) const {
+  for_pieces(offset, to.size(), first, rest, [&](std::size_t at, wire::Bytes piece) {
+    std::ranges::copy(piece, to.begin() + static_cast<std::ptrdiff_t>(at));
+  });
+}
+
 streams::Passage SegmentGate::pass(runtime::TimeNs now, std::uint64_t at, wire::MutableBytes first,
                                    wire::MutableBytes rest) {
   if (!owner_.joins(from_, to_)) return {};
@@ -49,55 +48,37 @@ streams::Passage SegmentGate::pass(runtime::TimeNs now, std::uint64_t at, wire::
   return {static_cast<std::size_t>(judged_ - at)};
 }
 
+std::size_t SegmentGate::together(std::uint64_t at, std::size_t most) {
+  while (!ends_.empty() && ends_.front() <= at) ends_.pop_front();
+  return ends_.empty() ? most : static_cast<std::size_t>(std::min<std::uint64_t>(most, ends_.front() - at));
+}
+
 void SegmentGate::judge(runtime::TimeNs now, std::uint64_t at, wire::MutableBytes first, wire::MutableBytes rest) {
   while (!held_from_ && !ends_at_) {
     const auto offset = static_cast<std::size_t>(judged_ - at);
-    const auto size = whole_segment(offset, first, rest);
-    if (!size) return;
+    const WaitingOctets waiting{first, rest, offset};
+    const auto size = waiting.size() == 0 ? std::nullopt : codec_->size_of(waiting);
+    if (!size || *size > waiting.size()) return;
     segment_.resize(*size);
-    copy_out(first, rest, offset, segment_);
-    obey(fate_of(now, offset, first, rest), now, *size);
+    waiting.copy(segment_);
+    const SegmentFate fate = fate_of(now);
+    copy_in(first, rest, offset, segment_);
+    obey(fate, now, *size);
   }
 }
 
-std::optional<std::size_t> SegmentGate::whole_segment(std::size_t offset, wire::Bytes first, wire::Bytes rest) const {
-  const std::size_t available = first.size() + rest.size() - offset;
-  if (available < wire::vitcp::segment_header_bytes) return std::nullopt;
-  std::uint8_t length[2];
-  copy_out(first, rest, offset + 2, length);
-  const std::size_t size = wire::load_big<2>(length);
-  assert(size >= wire::vitcp::segment_header_bytes && "providers write segments");
-  return size <= available ? std::optional(size) : std::nullopt;
-}
-
-SegmentFate SegmentGate::fate_of(runtime::TimeNs now, std::size_t offset, wire::MutableBytes first,
-                                 wire::MutableBytes rest) {
-  const auto segment = wire::vitcp::Segment::parse(segment_, has_crc());
-  assert(segment && "providers write right segments");
+SegmentFate SegmentGate::fate_of(runtime::TimeNs now) {
+  SegmentMet met{codec_->read(segment_), now, stream_, from_, to_, judged_, segment_.size()};
   SegmentWatch* const watch = owner_.watch();
-  if (watch == nullptr) return learn(*segment), SegmentFate{};
-  const SegmentFate fate = watch->segment_met({now, stream_->number, from_, to_, judged_, segment_, *segment});
-  copy_in(first, rest, offset, segment_);
-  learn(*segment);
+  const SegmentFate fate = watch == nullptr ? SegmentFate{} : watch->segment_met(met);
+  codec_->write(fate.seal);
   return fate;
-}
-
-bool SegmentGate::has_crc() const {
-  return connects_ ? stream_->request.written && stream_->accept.sent
-                   : stream_->request.sent && stream_->accept.written;
-}
-
-void SegmentGate::learn(const wire::vitcp::Segment& written) {
-  if (info_of(written.header.type).following != wire::vitcp::FollowingHeader::ce) return;
-  const auto sent = wire::vitcp::Segment::parse(segment_, false);
-  TcpStream::Option& option =
-      written.header.type == wire::vitcp::SegmentType::connect_request ? stream_->request : stream_->accept;
-  option = {written.ce.options.crc, sent && sent->ce.options.crc};
 }
 
 void SegmentGate::obey(const SegmentFate& fate, runtime::TimeNs now, std::size_t size) {
   const std::uint64_t place = judged_ + std::min(fate.octets, size);
   judged_ += size;
+  if (codec_->is_aligned()) ends_.push_back(judged_);
   if (fate.kind == SegmentFate::Kind::Pass) return;
   if (fate.kind != SegmentFate::Kind::Hold) {
     ends_at_ = place;

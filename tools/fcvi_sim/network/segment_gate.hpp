@@ -1,6 +1,7 @@
-// One direction of a TCP connection of the simulator: cuts what is written into VI segments and lets them go on as a
-// SegmentWatch says.
+// One direction of a TCP connection of the simulator: cuts what is written into segments, by a codec, and lets them go
+// on as a SegmentWatch says.
 #pragma once
+#include <deque>
 #include <optional>
 #include <vector>
 
@@ -8,15 +9,6 @@
 #include "tools/fcvi_sim/network/segment_watch.hpp"
 
 namespace sim {
-
-/// What both directions share. Of the CRC option of both connection segments: as it was written, and as it went on.
-struct TcpStream {
-  struct Option {
-    bool written = false, sent = false;
-  };
-  std::size_t number = 0;
-  Option request{}, accept{};
-};
 
 /// What gates ask.
 class GateOwner {
@@ -34,10 +26,13 @@ class GateOwner {
 
 class SegmentGate final : public streams::Gate {
  public:
-  /// Of what host `from` writes to host `to`; `connects`: it began the stream. The owner outlives it.
-  SegmentGate(const GateOwner& owner, std::shared_ptr<TcpStream> stream, std::size_t from, std::size_t to,
-              bool connects)
-      : owner_(owner), stream_(std::move(stream)), from_(from), to_(to), connects_(connects) {}
+  /// Of what host `from` writes to host `to`, on that stream. The owner outlives it.
+  SegmentGate(const GateOwner& owner, std::unique_ptr<StreamCodec> codec, std::size_t stream, std::size_t from,
+              std::size_t to)
+      : owner_(owner), codec_(std::move(codec)), stream_(stream), from_(from), to_(to) {}
+
+  /// So many of the octets from number `at` on may travel together, if `most` could.
+  [[nodiscard]] std::size_t together(std::uint64_t at, std::size_t most);
 
   streams::Passage pass(runtime::TimeNs now, std::uint64_t at, wire::MutableBytes first,
                         wire::MutableBytes rest) override;
@@ -45,19 +40,14 @@ class SegmentGate final : public streams::Gate {
  private:
   /// Judges the segments that are whole, until one is held back or ends the direction.
   void judge(runtime::TimeNs now, std::uint64_t at, wire::MutableBytes first, wire::MutableBytes rest);
-  SegmentFate fate_of(runtime::TimeNs now, std::size_t offset, wire::MutableBytes first, wire::MutableBytes rest);
+  /// Of the segment that was copied.
+  SegmentFate fate_of(runtime::TimeNs now);
   void obey(const SegmentFate& fate, runtime::TimeNs now, std::size_t size);
-  /// Its segments have a CRC, as their sender sees it.
-  [[nodiscard]] bool has_crc() const;
-  /// What both connection segments say, before and after the watch.
-  void learn(const wire::vitcp::Segment& written);
-  /// So many octets of a segment begin there; nothing: it is not whole.
-  [[nodiscard]] std::optional<std::size_t> whole_segment(std::size_t offset, wire::Bytes first, wire::Bytes rest) const;
 
   const GateOwner& owner_;
-  const std::shared_ptr<TcpStream> stream_;
+  const std::unique_ptr<StreamCodec> codec_;
+  const std::size_t stream_;
   const std::size_t from_, to_;
-  const bool connects_;
   std::uint64_t judged_ = 0;  // octets of segments that were judged
   // Of those, what is held back, and until when; or where the direction ends.
   std::optional<std::uint64_t> held_from_;
@@ -65,6 +55,7 @@ class SegmentGate final : public streams::Gate {
   std::optional<std::uint64_t> ends_at_;
   streams::Cut end_ = streams::Cut::none;
   std::vector<std::uint8_t> segment_;  // the one that is judged
+  std::deque<std::uint64_t> ends_;     // of segments that were judged and did not travel yet, where that matters
 };
 
 }  // namespace sim

@@ -2,6 +2,8 @@
 
 #include <cassert>
 
+#include "tools/fcvi_sim/scenario/rdma_names.hpp"
+
 namespace sim {
 namespace {
 
@@ -24,8 +26,10 @@ vitcp::ProviderConfig config_of(const PortSpec& spec, Random& random) {
 
 }  // namespace
 
-TcpHost::TcpHost(runtime::Scheduler& scheduler, streams::Streams& streams, const PortSpec& spec, Random& random)
-    : spec_(spec), provider_(streams, scheduler, config_of(spec, random)) {
+TcpHost::TcpHost(runtime::Scheduler& scheduler, streams::Streams& streams, const PortSpec& spec, Random& random,
+                 std::uint64_t rdma_seed)
+    : scheduler_(scheduler), streams_(streams), spec_(spec), rdma_seed_(rdma_seed),
+      provider_(streams, scheduler, config_of(spec, random)) {
   provider_.set_row_listener(this);
 }
 
@@ -36,8 +40,14 @@ void TcpHost::begin() {
   if (listener_ != nullptr) listener_->transport_ready();
 }
 
+RdmaCore& TcpHost::rdma() {
+  if (!rdma_) rdma_.emplace(streams_, scheduler_, static_cast<fsm::RowListener&>(*this), rdma_seed_);
+  return *rdma_;
+}
+
 std::vector<HostTransport::Held> TcpHost::held() const {
-  return {{"TCP connections without a VI", provider_.streams_without_vi()}};
+  return {{"TCP connections without a VI", provider_.streams_without_vi()},
+          {"memory regions", rdma_ ? rdma_->memory.size() : 0}};
 }
 
 HostTransport::Tally TcpHost::tally() const {
@@ -46,7 +56,19 @@ HostTransport::Tally TcpHost::tally() const {
   counters.for_each_refusal([&](std::string_view reason, std::uint64_t times) {
     if (times != 0) tally.discarded.push_back({reason, times});
   });
+  if (rdma_) add_rdma(rdma_->counters, tally);
   return tally;
+}
+
+/// What the ULPs decide is no error.
+void TcpHost::add_rdma(const iwarp::Counters& counters, Tally& tally) {
+  using machines::iwarp::Failure;
+  tally.unexpected_events += counters.unexpected_events;
+  for (const auto& [cause, times] : counters.errors) tally.discarded.push_back({rdma_error_name(cause), times});
+  for (const Failure failure : {Failure::NotReachable, Failure::TimedOut, Failure::PeerClosed, Failure::NotAdmitted,
+                                Failure::Invalid, Failure::Crossing, Failure::NotAgreed})
+    if (const std::uint64_t times = counters.failures.of(failure); times != 0)
+      tally.discarded.push_back({rdma_startup_name(failure), times});
 }
 
 void TcpHost::add_gauges(std::vector<Gauge>& to) const {

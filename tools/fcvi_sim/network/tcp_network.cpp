@@ -10,7 +10,7 @@ TcpNetwork::TcpNetwork(runtime::Scheduler& scheduler, const Scenario& scenario)
   for (const PortSpec& spec : scenario.ports) {
     for (const wire::IpAddress& address : spec.addresses) addresses_.emplace(address, hosts_.size());
     streams::Streams& streams = network_.add_host(spec.addresses);
-    hosts_.push_back(std::make_unique<TcpHost>(scheduler, streams, spec, random));
+    hosts_.push_back(std::make_unique<TcpHost>(scheduler, streams, spec, random, scenario.seed + hosts_.size()));
   }
   network_.set_rules([this](const auto& from, const auto& to) { return rules_for(from, to); });
 }
@@ -43,19 +43,26 @@ void TcpNetwork::unplug() {
 }
 
 streams::StreamRules TcpNetwork::rules_for(const streams::Address& from, const streams::Address& to) {
-  const auto stream = std::make_shared<TcpStream>(TcpStream{.number = ++streams_});
+  ++streams_;
   const auto caller = host_at(from.ip), called = host_at(to.ip);
   if (!caller || !called) return {};
   streams::StreamRules rules;
   if (!joins(*caller, *called)) rules.reception = streams::Reception::silence;
-  rules.to_acceptor = way(*caller, *called, stream, true);
-  rules.to_connector = way(*called, *caller, stream, false);
+  StreamCodecs codecs = codecs_for(*called, to.port);
+  rules.to_acceptor = way(*caller, *called, std::move(codecs.to_acceptor), true);
+  rules.to_connector = way(*called, *caller, std::move(codecs.to_connector), false);
   return rules;
 }
 
+StreamCodecs TcpNetwork::codecs_for(std::size_t called, std::uint16_t port) const {
+  for (const WorkloadSpec& workload : scenario_.workloads)
+    if (workload.rdma && workload.server == called && workload.rdma->tcp_port == port)
+      return rdma_codecs(workload.rdma->framing == RdmaFraming::Ift);
+  return vi_codecs();
+}
+
 // Over both hosts' links, the slower of which decides; without one of its own a host talks to itself.
-streams::Way TcpNetwork::way(std::size_t from, std::size_t to, const std::shared_ptr<TcpStream>& stream,
-                             bool connects) {
+streams::Way TcpNetwork::way(std::size_t from, std::size_t to, std::unique_ptr<StreamCodec> codec, bool connects) {
   const PortSpec &sender = scenario_.ports[from], &receiver = scenario_.ports[to];
   streams::Way way;
   way.delay = sender.link.latency_ns + receiver.link.latency_ns;
@@ -63,15 +70,17 @@ streams::Way TcpNetwork::way(std::size_t from, std::size_t to, const std::shared
   way.octets_per_second = rates.first != 0 ? rates.first : rates.second;
   way.send_buffer_bytes = sender.tcp.send_buffer_bytes;
   way.receive_buffer_bytes = receiver.tcp.receive_buffer_bytes;
+  streams::Segmentation cut = [most = sender.tcp.segment_bytes](std::uint64_t, std::size_t available) {
+    return std::min<std::size_t>(most, available);
+  };
   if (sender.tcp.drawn_segments)
-    way.segmentation =
-        streams::drawn_segments(scenario_.seed + 2 * streams_ + (connects ? 0 : 1), sender.tcp.segment_bytes);
-  else
-    way.segmentation = [most = sender.tcp.segment_bytes](std::uint64_t, std::size_t available) {
-      return std::min<std::size_t>(most, available);
-    };
+    cut = streams::drawn_segments(scenario_.seed + 2 * streams_ + (connects ? 0 : 1), sender.tcp.segment_bytes);
   const GateOwner& owner = *this;
-  way.gate = std::make_shared<SegmentGate>(owner, stream, from, to, connects);
+  const auto gate = std::make_shared<SegmentGate>(owner, std::move(codec), streams_, from, to);
+  way.segmentation = [gate, cut = std::move(cut)](std::uint64_t at, std::size_t available) {
+    return gate->together(at, cut(at, available));
+  };
+  way.gate = gate;
   return way;
 }
 
@@ -80,6 +89,8 @@ runtime::TimeNs TcpNetwork::frame_lifetime(bool /*class_2*/) const {
   runtime::TimeNs longest = 0;
   for (const PortSpec& port : scenario_.ports)
     longest = std::max({longest, port.tcp.request_timeout, port.tcp.close_timeout});
+  for (const WorkloadSpec& workload : scenario_.workloads)
+    if (workload.rdma) longest = std::max({longest, workload.rdma->startup_timeout, workload.rdma->close_timeout});
   return longest;
 }
 

@@ -1,4 +1,4 @@
-// Hosts on TCP: VI/TCP providers over emulated streams, in both directions of which somebody may watch VI segments.
+// Hosts on TCP: VI/TCP providers and RDMA over emulated streams, in both directions of which somebody may watch segments.
 #pragma once
 #include <map>
 #include <memory>
@@ -17,6 +17,7 @@ class TcpNetwork final : public Network, private GateOwner {
   TcpNetwork(runtime::Scheduler& scheduler, const Scenario& scenario);
 
   [[nodiscard]] HostTransport& host(std::size_t host) override { return *hosts_[host]; }
+  [[nodiscard]] RdmaCore* rdma(std::size_t host) override { return &hosts_[host]->rdma(); }
   [[nodiscard]] bool has_address(std::size_t, wire::FcId) const override { return false; }
   [[nodiscard]] std::optional<std::size_t> host_with(wire::FcId) const override { return std::nullopt; }
 
@@ -49,8 +50,9 @@ class TcpNetwork final : public Network, private GateOwner {
   }
   [[nodiscard]] bool is_healed() const override { return healed_; }
   streams::StreamRules rules_for(const streams::Address& from, const streams::Address& to);
-  [[nodiscard]] streams::Way way(std::size_t from, std::size_t to, const std::shared_ptr<TcpStream>& stream,
-                                 bool connects);
+  [[nodiscard]] streams::Way way(std::size_t from, std::size_t to, std::unique_ptr<StreamCodec> codec, bool connects);
+  /// Of a stream to that port of the host: a workload with RDMA has it, or it is VI over TCP.
+  [[nodiscard]] StreamCodecs codecs_for(std::size_t called, std::uint16_t port) const;
 
   const Scenario& scenario_;
   streams::EmulatedNetwork network_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "tools/fcvi_sim/run/rdma_check.hpp"
 #include "tools/fcvi_sim/run/segment_check.hpp"
 #include "tools/fcvi_sim/run/statistics.hpp"
 #include "tools/fcvi_sim/scenario/status_text.hpp"
@@ -196,6 +197,10 @@ void Checker::losses(const std::string& name, const WorkloadSpec& spec, const Wo
 
 void Checker::workload(const WorkloadSpec& spec, const WorkloadResult& got) {
   const std::string name = "workload " + spec.name;
+  if (spec.rdma)
+    return check_rdma(name, *spec.rdma, got.rdma, [this](bool held, const std::string& what, auto expected, auto seen) {
+      expect(held, what, expected, seen);
+    });
   calls(name, spec, got);
   // Nobody tells a program of what is lost there.
   const bool may_miss = spec.attributes.reliability == vi::ReliabilityLevel::UnreliableDelivery && !spec.expect.lost &&

@@ -103,8 +103,42 @@ json::array background_of(const Scenario& scenario, const RunResult& result) {
   return all;
 }
 
+json::value cause_of(const std::optional<wire::rdmap::Cause>& cause) {
+  if (!cause) return nullptr;
+  return {{"layer", static_cast<int>(cause->layer)},
+          {"type", cause->type},
+          {"code", cause->code},
+          {"text", to_string(*cause)}};
+}
+
+json::value rdma_end_of(const RdmaEndResult& end) {
+  return {{"start", end.start},
+          {"end", to_string(end.ending)},
+          {"found", cause_of(end.found)},
+          {"told", cause_of(end.told)},
+          {"completions", end.completions.size()},
+          {"fpdus_sent", end.fpdus_sent},
+          {"fpdus_received", end.fpdus_received}};
+}
+
+json::value rdma_of(const WorkloadSpec& spec, const WorkloadResult& got) {
+  json::array operations;
+  for (std::size_t i = 0; i < got.rdma.operations.size(); ++i)
+    operations.push_back({{"operation", to_string(spec.rdma->operations[i].action)},
+                          {"begun", got.rdma.operations[i].begun},
+                          {"ended", got.rdma.operations[i].ended}});
+  return {{"name", printable(spec.name)},
+          {"setup_ns", got.rdma.startup_duration},
+          {"client", rdma_end_of(got.rdma.ends.client)},
+          {"server", rdma_end_of(got.rdma.ends.server)},
+          {"ius", got.traffic.ius},
+          {"frames", got.traffic.frames},
+          {"operations", std::move(operations)}};
+}
+
 json::value workload_of(const WorkloadSpec& spec, const WorkloadResult& got,
                         const std::vector<runtime::TimeNs>& fault_moments) {
+  if (spec.rdma) return rdma_of(spec, got);
   json::array transfers;
   for (std::size_t i = 0; i < got.transfers.size(); ++i)
     transfers.push_back(transfer_of(spec.transfers[i], got.transfers[i]));

@@ -25,11 +25,12 @@ struct WireIu {
   bool lost = false;                     // one of its frames at least
 };
 
-/// A VI segment, as its sender wrote it or a fault changed it.
+/// A segment over TCP, as its sender wrote it or a fault changed it.
 struct SeenSegment {
   runtime::TimeNs at = 0;        // after all ports were ready; negative before
   std::size_t stream = 0;        // TCP connection, from 1
   std::size_t from = 0, to = 0;  // ports
+  SegmentForm form = SegmentForm::Vi;
   std::string_view name;
   std::vector<std::uint8_t> octets = {};  // as far as its headers go
   std::uint64_t payload_bytes = 0;
@@ -58,7 +59,7 @@ struct RunResult {
   std::vector<WorkloadResult> workloads;
   std::map<std::string_view, std::uint64_t> ius;  // by name
   std::uint64_t iu_count = 0, frame_count = 0,
-                byte_count = 0;  // over TCP: VI segments, TCP segments, octets of the first
+                byte_count = 0;  // over TCP: segments, TCP segments, octets of the first
   std::size_t stream_count = 0;  // TCP connections that were begun
   std::uint64_t discards = 0, asynchronous_errors = 0, unexpected_events = 0;
   std::vector<std::string> discard_reasons;  // as discard_text()

@@ -51,8 +51,8 @@ std::optional<WireDifference> SegmentComparison::difference(const WireExpectatio
 std::optional<WireDifference> SegmentComparison::in_fields(const WireExpectation& expected,
                                                            const SeenSegment& got) const {
   for (const SegmentFieldRange& range : expected.segment_fields) {
-    if (range.holds(got.octets)) continue;
-    const auto value = range.field->read(got.octets);
+    if (range.holds(got.form, got.octets)) continue;
+    const auto value = range.field->read(got.form, got.octets);
     return WireDifference{std::string(range.field->name), to_string(Bound{range.min, range.max}),
                           value ? settings::format_count(*value) : "no such field"};
   }

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "wire/vitcp/crc.hpp"
-
 namespace sim {
 namespace {
 
@@ -19,12 +17,6 @@ bool ends_match(const faults::Match& match, std::size_t from, std::size_t to, bo
            (!with_peers || match.peers.empty() || is_one_of(match.peers, peer));
   };
   return (match.sent && fits(from, to)) || (match.received && fits(to, from));
-}
-
-void set_crc(const SegmentMet& met) {
-  if (!met.segment.trailer) return;
-  const std::size_t covered = met.octets.size() - wire::vitcp::trailer_bytes;
-  wire::vitcp::store_crc(met.octets.data() + covered, wire::vitcp::crc(met.octets.first(covered)));
 }
 
 void invert(wire::MutableBytes octets, std::uint32_t bit) {
@@ -44,11 +36,11 @@ SegmentRules::Key SegmentRules::unmatched(const FaultSpec& fault, const SegmentM
       zero_ != runtime::never && met.at >= zero_ && met.at - zero_ >= match.from && met.at - zero_ < match.until;
   if (!always && !in_time) return Key::Time;
   if (!ends_match(match, met.from, met.to, false)) return Key::Port;
-  if (!match.message.empty() && match.message != to_string(met.segment.header.type)) return Key::Message;
+  if (!match.message.empty() && match.message != met.name) return Key::Message;
   if (!match.connections.empty() && !(workload && is_one_of(match.connections, *workload))) return Key::Workload;
   if (!ends_match(match, met.from, met.to, true)) return Key::Peer;
-  const bool has_crc = fault.segment->kind != SegmentFault::Kind::BadCrc || met.segment.trailer || fault.event;
-  const auto holds = [&](const SegmentFieldRange& range) { return range.holds(met.octets); };
+  const bool has_crc = fault.segment->kind != SegmentFault::Kind::BadCrc || met.has_crc || fault.event;
+  const auto holds = [&](const SegmentFieldRange& range) { return range.holds(met.form, met.octets); };
   return has_crc && std::ranges::all_of(fault.segment->fields, holds) ? Key::None : Key::Fields;
 }
 
@@ -101,15 +93,11 @@ SegmentFate befall(const SegmentFault& fault, const SegmentMet& met) {
     case SegmentFault::Kind::Reset: return {Fate::Reset, fault.octets};
     case SegmentFault::Kind::Close: return {Fate::Close, fault.octets};
     case SegmentFault::Kind::Stall: return {Fate::Hold, fault.octets, fault.hold};
-    case SegmentFault::Kind::Corrupt:
-      invert(met.octets, fault.bit);
-      if (!fault.crc_error) set_crc(met);
-      return {};
+    case SegmentFault::Kind::Corrupt: invert(met.octets, fault.bit); return {.seal = !fault.crc_error};
     case SegmentFault::Kind::BadCrc: invert(met.octets.last(1), 0); return {};
     case SegmentFault::Kind::Rewrite:
-      for (const SegmentPatch& patch : fault.patches) patch.field->write(met.octets, patch.value);
-      set_crc(met);
-      return {};
+      for (const SegmentPatch& patch : fault.patches) patch.field->write(met.form, met.octets, patch.value);
+      return {.seal = true};
   }
   return {};
 }

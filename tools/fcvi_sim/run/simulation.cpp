@@ -6,6 +6,7 @@
 #include "fc2_fabric/frame/counters.hpp"
 #include "tools/fcvi_sim/host/endpoint.hpp"
 #include "tools/fcvi_sim/host/program.hpp"
+#include "tools/fcvi_sim/host/rdma_program.hpp"
 
 namespace sim {
 namespace {
@@ -159,6 +160,7 @@ void Simulation::spawn_workloads() {
 void Simulation::spawn_workload(std::size_t index) {
   const WorkloadSpec& workload = scenario_.workloads[index];
   WorkloadResult& result = result_.workloads[index];
+  if (workload.rdma) return spawn(rdma_of(index));
   const auto server = [&](auto program) {
     if (nodes_[workload.server] != nullptr)
       spawn(start_later(program(*nodes_[workload.server]), workload.start + workload.server_start));
@@ -173,6 +175,15 @@ void Simulation::spawn_workload(std::size_t index) {
   }
   server([&](Node& node) { return server_program(node, workload, contents_, result); });
   client([&](Node& node) { return client_program(node, workload, contents_, result); });
+}
+
+Task<> Simulation::rdma_of(std::size_t index) {
+  const WorkloadSpec& workload = scenario_.workloads[index];
+  const auto host = [&](std::size_t port) {
+    return RdmaHost{*network_->rdma(port), scenario_.ports[port].tcp.segment_bytes};
+  };
+  return rdma_program(driver_, host(workload.client), host(workload.server), {workload, index, scenario_.seed},
+                      result_.workloads[index].rdma);
 }
 
 // Programs end before their last answers have arrived: a host that pulled the plug at once would lose them.
@@ -392,6 +403,9 @@ void Simulation::collect_completions() {
     for (auto* queue :
          {&workload.client_sends, &workload.client_receives, &workload.server_sends, &workload.server_receives})
       for (SeenCompletion& completion : *queue) completion.at -= ready_at_;
+  for (WorkloadResult& workload : result_.workloads)
+    for (RdmaEndResult* end : {&workload.rdma.ends.client, &workload.rdma.ends.server})
+      for (SeenRdmaCompletion& completion : end->completions) completion.at -= ready_at_;
   for (WorkloadResult& workload : result_.workloads) {
     for (MessageTime& message : workload.log.messages) message.at -= ready_at_;
     if (workload.log.first == runtime::never) continue;

@@ -112,6 +112,7 @@ class Simulation final : private PortControl {
   void start_clocks();
   void spawn_workloads();
   void spawn_workload(std::size_t index);
+  Task<> rdma_of(std::size_t index);
   void make_far_sides();
   void observe();
   void check_owners();

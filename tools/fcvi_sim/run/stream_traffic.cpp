@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tools/fcvi_sim/picture/rdma_rows.hpp"
 #include "tools/fcvi_sim/picture/vitcp_rows.hpp"
 
 namespace sim {
@@ -12,8 +13,8 @@ using wire::vitcp::SegmentType;
 
 /// Messages are alike when who, to whom, what and how long are the same.
 std::string signature_of(const SegmentMet& met) {
-  return std::to_string(met.stream) + " " + std::to_string(met.from) + " " +
-         std::string(to_string(met.segment.header.type)) + " " + std::to_string(met.octets.size());
+  return std::to_string(met.stream) + " " + std::to_string(met.from) + " " + std::string(met.name) + " " +
+         std::to_string(met.octets.size());
 }
 
 }  // namespace
@@ -49,8 +50,8 @@ SegmentFate StreamTraffic::segment_met(const SegmentMet& met) {
 
 /// ConnectRequest tells whom a connection is for.
 void StreamTraffic::learn(const SegmentMet& met) {
-  if (met.segment.header.type != SegmentType::connect_request) return;
-  const wire::Bytes called = met.segment.ce.called.view();
+  if (met.vi == nullptr || met.vi->header.type != SegmentType::connect_request) return;
+  const wire::Bytes called = met.vi->ce.called.view();
   const auto is_for = [&](const WorkloadSpec& workload) {
     const bool waits = workload.server == met.to || (workload.peer_to_peer && workload.client == met.to);
     return waits &&
@@ -64,10 +65,19 @@ void StreamTraffic::learn(const SegmentMet& met) {
   result_.workloads[*own.workload].traffic.frames += std::exchange(own.packets, 0);
 }
 
+/// The port tells it of a stream of RDMA.
+void StreamTraffic::learn_rdma(const streams::Address& to, Stream& stream) const {
+  for (std::size_t i = 0; i < scenario_.workloads.size(); ++i) {
+    const WorkloadSpec& workload = scenario_.workloads[i];
+    if (workload.rdma && workload.rdma->tcp_port == to.port && network_.host_at(to.ip) == workload.server)
+      stream.workload = i;
+  }
+}
+
 void StreamTraffic::count(const SegmentMet& met) {
   ++result_.iu_count;
-  ++result_.ius[to_string(met.segment.header.type)];
-  result_.byte_count += met.octets.size();
+  ++result_.ius[met.name];
+  result_.byte_count += met.stream_octets;
   if (const auto workload = stream(met.stream).workload) ++result_.workloads[*workload].traffic.ius;
 }
 
@@ -77,10 +87,9 @@ void StreamTraffic::record(const SegmentMet& met) {
   const Expectations& expected = scenario_.expectations;
   if (!expected.wire || result_.segments.size() == most) return;
   if (expected.wire_from && (zero_ == 0 || met.at - zero_ < *expected.wire_from)) return;
-  const std::string_view name = to_string(met.segment.header.type);
   const auto is_wanted = [&](const WireMessage& wanted) {
-    const auto holds = [&](const SegmentFieldRange& range) { return range.holds(met.octets); };
-    return wanted.message == name && std::ranges::all_of(wanted.segment_fields, holds);
+    const auto holds = [&](const SegmentFieldRange& range) { return range.holds(met.form, met.octets); };
+    return wanted.message == met.name && std::ranges::all_of(wanted.segment_fields, holds);
   };
   if (!expected.wire_messages.empty() && std::ranges::none_of(expected.wire_messages, is_wanted)) return;
   const wire::Bytes kept = met.octets.first(std::min(bytes_kept, met.octets.size()));
@@ -88,14 +97,16 @@ void StreamTraffic::record(const SegmentMet& met) {
                               .stream = met.stream,
                               .from = met.from,
                               .to = met.to,
-                              .name = name,
+                              .form = met.form,
+                              .name = met.name,
                               .octets = {kept.begin(), kept.end()},
-                              .payload_bytes = met.segment.payload.size()});
+                              .payload_bytes = met.payload_bytes});
 }
 
 void StreamTraffic::draw(const SegmentMet& met) {
-  row_ = ladder_->arrow(row_of(met.segment, met.at, met.from, met.to), signature_of(met),
-                        to_string(met.segment.header.type));
+  const LadderRow row = met.vi != nullptr ? row_of(*met.vi, met.at, met.from, met.to)
+                                          : row_of(met.form, met.octets, met.at, met.from, met.to);
+  row_ = ladder_->arrow(row, signature_of(met), met.name);
 }
 
 void StreamTraffic::mark(const SegmentMet& met, const SegmentFate& fate, std::string_view note) {
@@ -103,7 +114,7 @@ void StreamTraffic::mark(const SegmentMet& met, const SegmentFate& fate, std::st
   if (!capture_) return;
   const bool ends = fate.kind == SegmentFate::Kind::Reset || fate.kind == SegmentFate::Kind::Close;
   const std::uint64_t first = met.first_octet + (ends ? fate.octets : 0);
-  marks_[{met.stream, met.from}].push_back({first, met.first_octet + met.octets.size(), "fault: " + std::string(note)});
+  marks_[{met.stream, met.from}].push_back({first, met.first_octet + met.stream_octets, "fault: " + std::string(note)});
 }
 
 // --- TCP segments ------------------------------------------------------------------------------------------------
@@ -113,6 +124,7 @@ void StreamTraffic::segment_sent(runtime::TimeNs now, const streams::SegmentSeen
     const std::size_t number = ++result_.stream_count;
     numbers_[{segment.from, segment.to}] = numbers_[{segment.to, segment.from}] = number;
   }
+  if (segment.kind == Kind::syn) learn_rdma(segment.to, stream(result_.stream_count));
   ++result_.frame_count;
   Stream& own = stream(numbers_[{segment.from, segment.to}]);
   ++(own.workload ? result_.workloads[*own.workload].traffic.frames : own.packets);

@@ -41,6 +41,7 @@ class StreamTraffic final : public SegmentWatch, public streams::SegmentTap {
   using Ends = std::pair<streams::Address, streams::Address>;  // from, to
   [[nodiscard]] Stream& stream(std::size_t number);
   void learn(const SegmentMet& met);
+  void learn_rdma(const streams::Address& to, Stream& stream) const;
   void count(const SegmentMet& met);
   void record(const SegmentMet& met);
   void draw(const SegmentMet& met);

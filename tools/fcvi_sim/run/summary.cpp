@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "tools/fcvi_sim/run/rdma_check.hpp"
 #include "tools/fcvi_sim/run/statistics.hpp"
 #include "tools/fcvi_sim/scenario/status_text.hpp"
 #include "settings/units.hpp"
@@ -46,7 +47,7 @@ struct Units {
   const char *messages, *all_messages, *carriers, *all_carriers;
 };
 Units units_of(const Scenario& scenario) {
-  if (scenario.topology == TopologyKind::Tcp) return {"segments", "VI segments", "TCP", "TCP segments"};
+  if (scenario.topology == TopologyKind::Tcp) return {"segments", "segments of messages", "TCP", "TCP segments"};
   return {"IUs", "IUs and sequences", "frames", "frames"};
 }
 
@@ -64,7 +65,26 @@ void transfers(std::string& to, const Scenario& scenario, const WorkloadSpec& sp
   }
 }
 
+void rdma_end(std::string& to, std::string_view name, const RdmaEndResult& end) {
+  std::string text = end.start;
+  if (end.ending != RdmaEnding::None) text.append(", ").append(to_string(end.ending));
+  if (end.found) text.append(", found ").append(cause_text(*end.found));
+  if (end.told) text.append(", was told ").append(cause_text(*end.told));
+  line(to, "  %-6s %s; FPDUs: %s sent, %s received; %s completions", std::string(name).c_str(), text.c_str(),
+       format_count(end.fpdus_sent).c_str(), format_count(end.fpdus_received).c_str(),
+       format_count(end.completions.size()).c_str());
+}
+
+void rdma(std::string& to, const Scenario& scenario, const WorkloadSpec& spec, const WorkloadResult& got) {
+  line(to, "\nRDMA stream %s: %s -> %s, %s, start-up in %s", spec.name.c_str(),
+       scenario.ports[spec.client].name.c_str(), scenario.ports[spec.server].name.c_str(),
+       spec.rdma->framing == RdmaFraming::Ift ? "IFT" : "MPA", format_duration(got.rdma.startup_duration).c_str());
+  rdma_end(to, "client", got.rdma.ends.client);
+  rdma_end(to, "server", got.rdma.ends.server);
+}
+
 void workload(std::string& to, const Scenario& scenario, const WorkloadSpec& spec, const WorkloadResult& got) {
+  if (spec.rdma) return rdma(to, scenario, spec, got);
   const std::string level(to_string(spec.attributes.reliability));
   const std::string connect(got.connect ? to_string(*got.connect) : "no answer");
   line(to, "\nconnection %s: %s -> %s, %s, set-up %s in %s", spec.name.c_str(),
@@ -161,6 +181,13 @@ std::string summary(const Scenario& scenario, const RunResult& result) {
     for (const TransferResult& transfer : got.transfers) {
       bytes += transfer.bytes;
       messages += transfer.messages;
+    }
+  }
+  for (std::size_t i = 0; i < scenario.workloads.size(); ++i) {
+    const auto& rdma = result.workloads[i].rdma.operations;
+    for (std::size_t j = 0; j < rdma.size(); ++j) {
+      bytes += std::uint64_t{rdma[j].ended} * scenario.workloads[i].rdma->operations[j].size_bytes;
+      messages += rdma[j].ended;
     }
   }
   background(text, scenario, result);

@@ -2,6 +2,7 @@
 
 #include "fc2_fabric/frame/counters.hpp"
 #include "fcvi/counters.hpp"
+#include "tools/fcvi_sim/scenario/rdma_names.hpp"
 #include "vitcp/counters.hpp"
 
 namespace sim {
@@ -22,6 +23,8 @@ std::vector<std::string_view> known_discard_names() {
   for (std::size_t refusal = 0; refusal < vitcp::refusal_count; ++refusal)
     names.push_back(to_string(static_cast<vitcp::Refusal>(refusal)));
   for (const wire::ParseError& error : wire::vitcp::refusals) names.push_back(error.field);
+  for (const auto& list : {rdma_error_names(), rdma_startup_names()})
+    names.insert(names.end(), list.begin(), list.end());
   return names;
 }
 

@@ -88,6 +88,7 @@ const KeyTable& port_keys();
 /// Of a host on TCP: of the topology, and of each port.
 const std::vector<Key>& tcp_keys();
 const KeyTable& background_keys();
+const KeyTable& rdma_keys();
 const KeyTable& workload_expectation_keys();
 const KeyTable& group_expectation_keys();
 const KeyTable& expectation_keys();

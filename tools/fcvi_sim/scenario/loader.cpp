@@ -93,6 +93,7 @@ const KeyTable& workload_keys() {
     {"second_hold", Form::Time, "from the news of it to the other side's disconnect"},
     {"clean_up", Form::Flag, "disconnect also where the connection was not made"},
     within({"queue_depth", Form::Number, "descriptors that each end keeps posted, 2 to 1024"}, queue_depths),
+    {"rdma", Form::None, "kind tcp: it is a stream of RDMA, and not a connection of VIs", false, InList::No, one<rdma_keys>},
     {"transfers", Form::None, "what moves, one after the other", false, InList::Only, one<transfer_keys>},
     {"expect", Form::None, "what must come of it; with count of each", false, InList::No, one<workload_expectation_keys>},
     {"expect_group", Form::None, "with count: what must come of all together", false, InList::No, one<group_expectation_keys>},
@@ -131,6 +132,7 @@ class Loader {
   void load_ports(const MapReader& map);
   void load_workloads(const Tree& tree);
   WorkloadSpec load_workload(const Tree& tree, const Member& member);
+  void load_rdma_workload(const MapReader& map, const Tree& rdma, const std::string& what, WorkloadSpec& workload);
   void load_timing(const MapReader& map, WorkloadSpec& workload);
   void load_group(const MapReader& map, const std::string& what, const Group& group);
   void load_exceptions(const Tree& tree, const std::string& what, const Group& group);
@@ -151,7 +153,9 @@ class Loader {
   std::vector<std::string_view> port_names_;
   Roster ports_;
   std::set<std::string> workload_names_;
-  std::map<std::pair<wire::IpAddress, std::string>, std::string> waiting_;  // connection points, and whose they are
+  std::map<std::pair<std::size_t, std::uint16_t>, std::string> rdma_ports_;  // by host and TCP port, whose they are
+  std::size_t rdma_streams_ = 0;                                             // without a port of their own
+  std::map<std::pair<wire::IpAddress, std::string>, std::string> waiting_;   // connection points, and whose they are
 };
 
 std::string Loader::resolve(const std::string& path) const {
@@ -305,6 +309,10 @@ WorkloadSpec Loader::load_workload(const Tree& tree, const Member& member) {
   WorkloadSpec workload{.name = member.name(read_text(map.require("name"), "name"))};
   if (member.of_group) workload.group = member.group;
   load_ends(map, member, workload);
+  if (const Tree* rdma = map.find("rdma")) {
+    load_rdma_workload(map, *rdma, what, workload);
+    return workload;
+  }
   load_attributes(map, workload.attributes);
   if (const Tree* model = map.find("model")) workload.peer_to_peer = read_choice(*model, "model", models);
   if (const Tree* answer = map.find("answer")) workload.reject = read_choice(*answer, "answer", answers);
@@ -323,6 +331,25 @@ WorkloadSpec Loader::load_workload(const Tree& tree, const Member& member) {
     if (!workload.expect.messages.is_any()) refuse_unseen_arrivals(*expect, workload);
   }
   return workload;
+}
+
+/// Of the other keys only a few say something about it.
+void Loader::load_rdma_workload(const MapReader& map, const Tree& rdma, const std::string& what,
+                                WorkloadSpec& workload) {
+  if (scenario_.topology != TopologyKind::Tcp) throw BadInput{rdma.where + ": rdma: expected with topology.kind tcp"};
+  constexpr std::string_view own[] = {"name",           "count",          "client", "server",
+                                      "client_address", "server_address", "start",  "rdma"};
+  for (const auto& [key, value] : map.tree().entries)
+    if (std::ranges::find(own, key) == std::end(own))
+      throw BadInput{value.where + ": " + key + ": is of connections of VIs, and " + what + " has rdma"};
+  map.optional("start", workload.start, read_duration, runtime::TimeNs{0}, max_time);
+  workload.rdma = load_rdma(rdma, what + ".rdma");
+  std::uint16_t& port = workload.rdma->tcp_port;
+  if (port == 0) port = static_cast<std::uint16_t>(first_rdma_port + rdma_streams_++);
+  const auto [other, first] = rdma_ports_.try_emplace({workload.server, port}, workload.name);
+  if (!first || port == scenario_.ports[workload.server].tcp.port)
+    throw BadInput{rdma.where + ": tcp_port: " + (first ? "VI over TCP" : other->second) + " listens at port " +
+                   std::to_string(port) + " of " + scenario_.ports[workload.server].name};
 }
 
 void Loader::load_timing(const MapReader& map, WorkloadSpec& workload) {

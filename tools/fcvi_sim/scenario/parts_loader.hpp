@@ -84,6 +84,8 @@ Expectations load_expectations(const settings::Tree& tree, const std::vector<std
 /// `standard`: what it does not say.
 WorkloadExpectation load_workload_expectation(const settings::Tree& tree, const std::string& what,
                                               const WorkloadExpectation& standard);
+/// `rdma` of a workload; its port is 0 where it does not say one.
+RdmaSpec load_rdma(const settings::Tree& tree, const std::string& what);
 GroupExpectation load_group_expectation(const settings::Tree& tree, const std::string& what);
 
 vi::Return read_return(const settings::Tree& tree, std::string_view key);

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "tools/fcvi_sim/scenario/bounds.hpp"
+#include "tools/fcvi_sim/scenario/rdma_workload.hpp"
+#include "tools/fcvi_sim/scenario/side.hpp"
 #include "vi/types.hpp"
 #include "wire/types.hpp"
 
@@ -20,8 +22,6 @@ inline constexpr std::uint32_t least_lost_bytes = 64;  // of messages that may b
 
 enum class Operation : std::uint8_t { Send, RdmaWrite, RdmaRead };
 std::string_view to_string(Operation operation);
-enum class Side : std::uint8_t { Client, Server };
-constexpr Side other(Side side) { return side == Side::Client ? Side::Server : Side::Client; }
 
 /// What a transfer moves: a file, or bytes drawn from the seed.
 struct DataSpec {
@@ -148,6 +148,8 @@ struct WorkloadSpec {
   runtime::TimeNs second_hold = 0;  // ... and between its end there and VipDisconnect of the other side
   bool clean_up = false;            // VipDisconnect also where the connection was not made and the endpoint is not Idle
   std::uint32_t queue_depth = 64;   // descriptors that each end keeps posted
+  /// It is a stream of RDMA, and no connection of VIs: of the rest only name, group, ends, addresses and start count.
+  std::optional<RdmaSpec> rdma = {};
   std::vector<TransferSpec> transfers = {};
   WorkloadExpectation expect = {};
   bool is_exception = false;  // of its group: `expect` is its own
