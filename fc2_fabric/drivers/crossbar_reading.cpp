@@ -33,6 +33,16 @@ void copy_first(Frame& frame, const RingReader::Slot& slot, wire::FcId peer, std
   std::memcpy(frame.own.data(), slot.bytes.data(), octets);
   describe(frame, slot, peer);
 }
+/// The same with all of a short frame, by cache lines of its slot: of a length that is not known here the compiler makes
+/// `rep movs`, whose start takes longer than the copy. What lies behind the frame in its last line is nobody's.
+void copy_short(Frame& frame, const RingReader::Slot& slot, wire::FcId peer) {
+  constexpr std::size_t first_line = cache_line_bytes - offsetof(RingSlot, bytes);
+  static_assert(short_frame_bytes + cache_line_bytes <= max_frame_bytes);
+  std::memcpy(frame.own.data(), slot.bytes.data(), first_line);
+  for (std::size_t at = first_line; at < slot.size_bytes; at += cache_line_bytes)
+    std::memcpy(frame.own.data() + at, slot.bytes.data() + at, cache_line_bytes);
+  describe(frame, slot, peer);
+}
 
 }  // namespace
 
@@ -221,7 +231,7 @@ void Crossbar::deliver_of_run(const Frame& headers, std::span<const std::uint8_t
 inline bool Crossbar::deliver_whole(const Path& path, const RingReader::Slot& slot) {
   if (slot.sof != wire::Sof::i3 || slot.eof != wire::Eof::t || slot.size_bytes > short_frame_bytes) return false;
   Frame frame;
-  copy_first(frame, slot, path.peer, slot.size_bytes);
+  copy_short(frame, slot, path.peer);
   return port_.receive_run(FrameRun::of_whole(frame)) != 0;
 }
 

@@ -188,9 +188,12 @@ void NPort::own_address_lost(wire::FcId own) {
 Exchange* NPort::originate(wire::FcId d_id, wire::Type type, ExchangeUser& user) {
   return parts_->exchanges.originate(d_id, type, user);
 }
-std::optional<OneFrameExchange> NPort::begin_one_frame_exchange(RemotePort& remote) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wattributes"
+[[gnu::always_inline]] std::optional<OneFrameExchange> NPort::begin_one_frame_exchange(RemotePort& remote) {
   return OneFrameExchange::begin(parts_->exchanges, remote);
 }
+#pragma GCC diagnostic pop
 Exchange* NPort::open_for_reply(const ReceivedFrame& frame, DataFrameUser& user) {
   return parts_->exchanges.open_for_reply(frame, user);
 }

@@ -401,13 +401,26 @@ void Switch::frame_from_port(FPort& ingress, FramePtr frame) {
     forward(std::move(frame), &ingress);
 }
 
+namespace {
+// A Sequence by itself in class 3, as most are.
+bool is_delimited_as_usual(const Frame& frame) {
+  return (frame.sof == wire::Sof::i3 && frame.eof == wire::Eof::t) || is_delimited(frame);
+}
+
+// An address fills its word but for the first octet. Pre: the frame has a header.
+wire::FcId address_in_word(const Frame& frame, std::size_t word) {
+  constexpr std::uint32_t address = 0xFFFFFF;
+  return {wire::load_big<4>(frame.bytes, 4 * word) & address};
+}
+}  // namespace
+
 // The usual way of frame_from_port().
 std::size_t Switch::run_from_port(FPort& ingress, const FrameRun& run) {
   const Frame& first = run.first;
-  const bool usual = !first.crc_error && first.size_bytes >= frame_header_bytes && is_delimited(first) &&
-                     ingress.logged_in() && s_id_of(first) == ingress.address();
+  const bool usual = !first.crc_error && first.size_bytes >= frame_header_bytes && is_delimited_as_usual(first) &&
+                     ingress.logged_in() && address_in_word(first, 1) == ingress.address();
   if (!usual && admits(ingress, first) != Discard::Count) return 0;
-  FPort* const egress = find(d_id_of(run.first));
+  FPort* const egress = find(address_in_word(first, 0));
   if (egress == nullptr) return 0;
   const std::size_t taken = egress->send_run(run);
   counters_.frames_received += taken;

@@ -316,5 +316,25 @@ TEST_F(CrossbarTest, short_sequence_of_one_frame_is_offered_whole) {
   EXPECT_EQ(received(wire::Sof::i3, wire::Eof::t, 64), Count(1, 1));
 }
 
+// Of each length, to its last octet (FC-FS: a multiple of 4).
+TEST_F(CrossbarTest, short_frame_is_offered_as_it_stands_in_its_slot) {
+  FarEnd& far = make_open_path(0x020200);
+  const CoreSection section(machine.core);
+  port.link_up_without_fabric(*link.crossbar, own);
+  std::vector<std::uint8_t> written;
+  std::size_t same = 0;
+  data_user.on_whole = [&](const Frame& frame) { return same += std::ranges::equal(frame.content(), written), true; };
+  const FramePtr made = frame(own, 0, wire::RCtl::solicited_data, far.id);
+  for (std::uint16_t size_bytes = frame_header_bytes; size_bytes <= 256; size_bytes += 4) {
+    written.resize(size_bytes);
+    for (std::size_t at = 0; at != written.size(); ++at) written[at] = static_cast<std::uint8_t>(7 * at + size_bytes);
+    std::memcpy(written.data(), made->bytes.data(), frame_header_bytes);
+    std::memcpy(far.out.place().data(), written.data(), written.size());
+    far.out.publish(size_bytes, wire::Sof::i3, wire::Eof::t);
+    machine.core.read_memory();
+  }
+  EXPECT_EQ(same, 59u);
+}
+
 }  // namespace
 }  // namespace fc2::drivers

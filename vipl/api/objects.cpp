@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "vi/short_post.hpp"
 #include "vipl/devices/device.hpp"
 #include "vipl/api/diagnosis.hpp"
 #include "vipl/engine/memory_faults.hpp"
@@ -54,20 +53,6 @@ std::size_t ViObject::submit(bool receive_queue) {
   }
   return count;
 }
-
-template <bool receive_queue>
-bool ViObject::post_at_once(void* owner, std::uint64_t address, wire::MemHandle region) {
-  WorkPort& queue = ports_[receive_queue ? 1 : 0];
-  if (model == nullptr || !queue.may_post_inside(owner)) return false;
-  if (receive_queue && !receives_wait.load(std::memory_order_relaxed)) return false;
-  if (!model->place_short<receive_queue>(address, region)) [[unlikely]]
-    return post_judged(receive_queue, address, region);
-  queue.count_post_inside();
-  model->post_placed<receive_queue>();
-  return true;
-}
-template bool ViObject::post_at_once<false>(void*, std::uint64_t, wire::MemHandle);
-template bool ViObject::post_at_once<true>(void*, std::uint64_t, wire::MemHandle);
 
 [[gnu::noinline]] bool ViObject::post_judged(bool receive_queue, std::uint64_t address, wire::MemHandle region) {
   const vi::PostRules rules{nic->model().memory(), model->attributes().ptag,

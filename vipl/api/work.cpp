@@ -4,6 +4,7 @@
 #include "vi/posted_descriptor.hpp"
 #include "vipl/api/call.hpp"
 #include "vipl/api/conversions.hpp"
+#include "vipl/api/post_at_once.hpp"
 #include "vipl/engine/waiting.hpp"
 
 using vipl::api;
@@ -37,11 +38,20 @@ std::optional<vi::PostedDescriptor> judge(Domain& domain, ViObject& vi, bool rec
 /// at once. Who posts fewer is never kept waiting.
 constexpr std::uint64_t many_sends = 8;
 
-bool gathers(ViObject& vi) {
+[[gnu::always_inline]] inline bool gathers(ViObject& vi) {
   return vi.gathers_sends.load(std::memory_order_relaxed) && vi.port(false).outstanding() > many_sends;
 }
 
 void ring_send(Engine& engine, ViObject& vi) { gathers(vi) ? engine.ring_soon(vi) : engine.ring(vi); }
+
+/// Where what is sent may meet a cancellation point.
+[[gnu::noinline]] bool post_send_held(Engine& engine, ViObject& vi, void* owner, std::uint64_t address,
+                                      VIP_MEM_HANDLE memory) {
+  const vipl::Cancellation held(vipl::Cancellation::Held);
+  return engine.do_at_once_and_settle(
+      [=, &vi]() ALWAYS_INLINE { return vi.post_at_once<false>(owner, address, wire::MemHandle{memory}); },
+      !vi.times_sends.load(std::memory_order_relaxed));
+}
 
 /// Most posts find the engine free: then the model takes them at once, past the queue of posts. False: nothing has
 /// happened.
@@ -54,10 +64,10 @@ template <bool receive_queue>
   if (receive_queue) return vi.receives_wait.load(std::memory_order_relaxed) && engine.do_at_once(post);
   if (gathers(vi)) return false;
   // Mostly no cancellation point is below but those that hold it back themselves: a trace, a wake-up.
-  const bool meets = engine.sends_meet_cancellation();
-  const vipl::CancellationIf held(meets);
+  if (engine.sends_meet_cancellation()) [[unlikely]]
+    return post_send_held(engine, vi, owner, address, memory);
   return engine.do_at_once_and_settle([=, &engine]()
-                                          ALWAYS_INLINE { return engine.sends_meet_cancellation() == meets && post(); },
+                                          ALWAYS_INLINE { return !engine.sends_meet_cancellation() && post(); },
                                       !vi.times_sends.load(std::memory_order_relaxed));
 }
 
@@ -132,7 +142,7 @@ template <bool receive_queue>
   WorkPort& queue = vi->port(receive_queue);
   if (queue.has_completion_queue()) return queue.is_owned_by(handle) ? VIP_ERROR_RESOURCE : VIP_INVALID_PARAMETER;
   WorkPort::Completion completion{};
-  const Taken taken = queue.take(handle, completion);  // what is there already needs no clock
+  const Taken taken = queue.take_expected(handle, completion);  // what is there already needs no clock
   if (taken == Taken::NotDone) return wait_for(*domain, queue, handle, timeout_ms, descriptor);
   *descriptor = reinterpret_cast<VIP_DESCRIPTOR*>(completion.address);
   return to_api(taken, VIP_TIMEOUT);

@@ -54,18 +54,13 @@ void Engine::end_and_notify() {
 
 // --- data plane ------------------------------------------------------------------------------------------
 
-// What a slice does that finds nothing to do. False: there is something.
-bool Engine::rest(TimeNs now) {
-  if (!scheduler_.is_at_rest(now) || !later_.empty() || rung_.load() != nullptr ||
-      backlog_.load(std::memory_order_relaxed))
-    return false;
-  scheduler_.rest_until(now);
+/// With the lock: no exception leaves from here.
+[[gnu::noinline, gnu::cold]] void Engine::tell_alarm_at_rest(TimeNs now) {
   try {
     tell_alarm(now);
-  } catch (const std::exception&) {  // with the lock: it must not leave from here
+  } catch (const std::exception&) {
     tell_failure();
   }
-  return true;
 }
 
 /// Always true.

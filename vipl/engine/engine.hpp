@@ -210,15 +210,17 @@ class Engine final : public runtime::CoreGuard {
   void serve_rung();
   void tell_failure();
   [[nodiscard]] bool rest(TimeNs now);
+  void tell_alarm_at_rest(TimeNs now);
   bool settle_and_end(TimeNs now);
   /// Most slices need no alarm: one that is set rings no later than their next event, and the engine looks again then.
   void tell_alarm(TimeNs now) {
     const TimeNs next = scheduler_.next_time();
-    if (now < alarm_told_ && next >= alarm_told_) [[likely]]
+    if (alarm_suits(now, next)) [[likely]]
       return;
     runtime_.set_alarm(next, now);
     alarm_told_ = next;
   }
+  [[nodiscard]] bool alarm_suits(TimeNs now, TimeNs next) const { return now < alarm_told_ && next >= alarm_told_; }
   void begin();
   [[gnu::always_inline]] void end() {
     if (!notified_.empty()) [[unlikely]]
@@ -304,6 +306,17 @@ class Engine final : public runtime::CoreGuard {
 [[gnu::always_inline]] inline void Engine::free_lock() {
   MemoryFaults::leave();
   lock_.unlock();
+}
+
+// What a slice does that finds nothing to do. False: there is something.
+[[gnu::always_inline]] inline bool Engine::rest(TimeNs now) {
+  if (!scheduler_.is_at_rest(now) || !later_.empty() || rung_.load() != nullptr ||
+      backlog_.load(std::memory_order_relaxed))
+    return false;
+  scheduler_.rest_until(now);
+  if (!alarm_suits(now, scheduler_.next_time())) [[unlikely]]
+    tell_alarm_at_rest(now);
+  return true;
 }
 
 template <class Work>

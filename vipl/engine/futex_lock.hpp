@@ -20,8 +20,9 @@ class FutexLock {
   }
   /// False: the deadline came before.
   [[nodiscard]] bool lock_until(TimeNs deadline) { return try_lock() || lock_slowly(deadline); }
-  void unlock() {
-    if (state_.exchange(is_free) == is_waited_for) futex_wake_one(state_);
+  [[gnu::always_inline]] void unlock() {
+    if (state_.exchange(is_free) == is_waited_for) [[unlikely]]
+      futex_wake_one(state_);
   }
 
  private:

@@ -316,7 +316,7 @@ bool blocks_signals() {
   return sigismember(&mask, SIGSEGV) != 0 || sigismember(&mask, SIGBUS) != 0;
 }
 
-[[gnu::noinline]] void enter_after_a_look() {
+void look_at_mask() {
   if (self.blocked_sections_left == 0)
     MemoryFaults::look_again();
   else
@@ -327,6 +327,11 @@ bool blocks_signals() {
   for (const int signal : MemoryFaults::signals) sigaddset(&faults, signal);
   pthread_sigmask(SIG_UNBLOCK, &faults, &self.mask_before);
   self.lets_signals_through = true;
+}
+
+[[gnu::noinline]] void enter_after_a_look(std::uintptr_t frame) {
+  look_at_mask();
+  self.section_frame = frame;
 }
 
 [[gnu::noinline]] void restore_mask() {
@@ -355,11 +360,11 @@ bool MemoryFaults::run_between(const std::byte* one, const std::byte* other, std
 
 void MemoryFaults::enter() {
   if (self.sections++ != 0) return;
-  if (self.sections_left == 0)
-    enter_after_a_look();
-  else
-    --self.sections_left;
-  self.section_frame = number(__builtin_frame_address(0));
+  const std::uintptr_t frame = number(__builtin_frame_address(0));
+  if (self.sections_left == 0) [[unlikely]]
+    return enter_after_a_look(frame);
+  --self.sections_left;
+  self.section_frame = frame;
 }
 
 void MemoryFaults::leave() {

@@ -34,9 +34,13 @@ struct WholeSend {
     if (frame.size() < header_bytes) return std::nullopt;
     const FcHeader fc = codec::read<FcHeader>(frame.data());
     const DeviceHeader device = codec::read<DeviceHeader>(frame.data() + FcHeader::size());
-    const std::uint32_t other_bits = (fc.f_ctl & ~f_ctl::fill_bytes_mask) ^ f_ctl_bits;
-    const bool is_one = fc.r_ctl == RCtl::solicited_data && fc.type == Type::fc_vi && other_bits == 0 &&
-                        fc.df_ctl == df_ctl::device_header_32 && fc.seq_cnt.value == 0 && fc.parameter == 0 &&
+    // By words as they stand, not by fields, which would be taken apart and put together again.
+    constexpr std::uint32_t type_and_f_ctl = static_cast<std::uint32_t>(Type::fc_vi) << 24 | f_ctl_bits;
+    constexpr std::uint32_t df_ctl_and_seq_cnt = std::uint32_t{df_ctl::device_header_32} << 16, behind_seq_id = 0xFFFFFF;
+    const std::uint8_t* const at = frame.data();
+    const bool is_one = fc.r_ctl == RCtl::solicited_data &&
+                        (load_big<4>(at + 8) & ~std::uint32_t{f_ctl::fill_bytes_mask}) == type_and_f_ctl &&
+                        (load_big<4>(at + 12) & behind_seq_id) == df_ctl_and_seq_cnt && fc.parameter == 0 &&
                         device.opcode == Opcode::send_rqst;
     const std::size_t length = device.tot_len_or_connection_id;
     if (!is_one || frame.size() != header_bytes + length + fc.fill_bytes()) return std::nullopt;
