@@ -177,9 +177,7 @@ std::size_t fold_blocks(std::uint32_t&, Bytes, CrcWay) { return 0; }
 
 }  // namespace
 
-std::uint32_t crc(Bytes octets, std::uint32_t before) noexcept {
-  return crc_by(CrcWay::wide_folding, octets, before);
-}
+std::uint32_t crc(Bytes octets, std::uint32_t before) noexcept { return crc_by(CrcWay::wide_folding, octets, before); }
 
 CrcWay widest_crc_way() noexcept {
   if (!folds()) return CrcWay::tables;
