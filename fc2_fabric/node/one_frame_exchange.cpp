@@ -19,7 +19,8 @@ void put_header(Frame& frame, wire::FcHeader& header, std::size_t data_bytes) {
 // cycles, twice.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wattributes"  // not inlinable where it is compiled by itself
-[[gnu::always_inline]] std::optional<OneFrameExchange> OneFrameExchange::begin(ExchangeTable& table, RemotePort& remote) {
+[[gnu::always_inline]] std::optional<OneFrameExchange> OneFrameExchange::begin(ExchangeTable& table,
+                                                                               RemotePort& remote) {
   if (remote.suspended() || remote.output_paused() || !remote.has_free_seq_id()) return std::nullopt;
   const auto ox_id = table.pass_ox_id();
   if (!ox_id) return std::nullopt;
