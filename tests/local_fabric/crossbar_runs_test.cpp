@@ -323,14 +323,17 @@ TEST_F(CrossbarTest, short_frame_is_offered_as_it_stands_in_its_slot) {
   port.link_up_without_fabric(*link.crossbar, own);
   std::vector<std::uint8_t> written;
   std::size_t same = 0;
-  data_user.on_whole = [&](const Frame& frame) { return same += std::ranges::equal(frame.content(), written), true; };
+  data_user.on_whole = [&](const Frame& frame) {
+    same += std::equal(written.begin(), written.end(), frame.content().begin(), frame.content().end()) ? 1 : 0;
+    return true;
+  };
   const FramePtr made = frame(own, 0, wire::RCtl::solicited_data, far.id);
-  for (std::uint16_t size_bytes = frame_header_bytes; size_bytes <= 256; size_bytes += 4) {
+  for (std::size_t size_bytes = frame_header_bytes; size_bytes <= 256; size_bytes += 4) {
     written.resize(size_bytes);
     for (std::size_t at = 0; at != written.size(); ++at) written[at] = static_cast<std::uint8_t>(7 * at + size_bytes);
     std::memcpy(written.data(), made->bytes.data(), frame_header_bytes);
     std::memcpy(far.out.place().data(), written.data(), written.size());
-    far.out.publish(size_bytes, wire::Sof::i3, wire::Eof::t);
+    far.out.publish(static_cast<std::uint16_t>(size_bytes), wire::Sof::i3, wire::Eof::t);
     machine.core.read_memory();
   }
   EXPECT_EQ(same, 59u);
