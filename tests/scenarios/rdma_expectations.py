@@ -49,19 +49,19 @@ WRONG_EXPECTATIONS = {
     "server_completions: [{operation: receive, invalidated: inbox}]": "invalidated inbox, got receive success",
     "server_completions: [{operation: receive, count: 2}]": "completion 2 (",
     "server_completions: [{operation: receive, at: {min: 1s}}]": "at least 1.000 s, got receive success",
-    "client_completions: [{operation: send, status: flushed}]": "expected send flushed, got send success",
+    "client_completions: [{operation: send, status: flushed}]": "expected Send flushed, got Send success",
     "contents: [{region: sink, equals: source}]": "region sink",
     "contents: [{region: copy, unchanged: true}]": "region copy",
     "contents: [{region: copy, sha256: '00'}]": "expected SHA-256 00, got SHA-256 ",
 }
 WRONG_SCENARIOS = {
-    "rdma: {framing: tcp}": "framing: expected mpa, ift",
+    "rdma: {framing: tcp}": "framing: expected one of mpa, ift",
     "rdma: {framing: ift, markers: both}": "markers: is of MPA, and framing is ift",
     "rdma: {operations: [{operation: send, from: nothing}]}": "from: ",
     "rdma: {regions: [{name: r, at: server, bytes: 1}], operations: [{operation: send, from: r}]}": "expected a region of the client",
     "rdma: {regions: [{name: r, at: client, bytes: 1}, {name: r, at: client, bytes: 1}]}": "two regions have the name",
-    "rdma: {operations: [{operation: rdma_write}]}": "from is missing",
-    "rdma: {operations: [{operation: wait}]}": "for is missing",
+    "rdma: {operations: [{operation: rdma_write}]}": 'needs the key "from"',
+    "rdma: {operations: [{operation: wait}]}": 'needs the key "for"',
     "rdma: {tcp_port: 8474}": "VI over TCP listens at port 8474 of b",
     "rdma: {}, reliability: reliable_delivery": "reliability: is of connections of VIs",
 }

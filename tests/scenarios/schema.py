@@ -46,7 +46,7 @@ PLACES = {
     "completion": WORKLOAD % "expect: {client_sends: [{%s}]}",
     "rdma": RDMA,
     "rdma_region": RDMA % "regions: [{name: r, at: client, bytes: 1, %s}]",
-    "rdma_operation": RDMA % "operations: [{operation: close, %s}]",
+    "rdma_operation": RDMA % "regions: [{name: r, at: client, bytes: 64MiB}], operations: [{operation: send, from: r, %s}]",
     "rdma_expectation": RDMA % "expect: {%s}",
     "rdma_terminate": RDMA % "expect: {terminate: {by: client, layer: llp, code: 2, %s}}",
     "rdma_completion": RDMA % "expect: {client_completions: [{operation: send, %s}]}",

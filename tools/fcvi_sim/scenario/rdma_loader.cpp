@@ -322,6 +322,9 @@ RdmaOperationSpec RdmaLoader::load_operation(const Tree& tree, const std::string
   if (const Tree* by = map.find("by")) operation.by = read_choice(*by, "by", sides);
   const bool sends = operation.action == RdmaAction::Send;
   if (moves_data(operation.action)) load_memory(map, operation);
+  for (const std::string_view key : {"from", "to", "bytes", "from_offset", "to_offset", "receive_bytes"})
+    if (const Tree* of = map.find(key); of != nullptr && !moves_data(operation.action))
+      fail_expected(*of, key, "operation send, rdma_write or rdma_read");
   map.optional("solicited_event", operation.solicited_event, read_bool);
   map.optional("fence", operation.fence, read_bool);
   map.optional("overlaps", operation.overlaps, read_bool);
@@ -332,7 +335,8 @@ RdmaOperationSpec RdmaLoader::load_operation(const Tree& tree, const std::string
     operation.invalidates = region(*invalidated, "invalidate", sends ? other(operation.by) : operation.by);
   }
   if (operation.action == RdmaAction::Invalidate) static_cast<void>(map.require("invalidate"));
-  if (operation.action == RdmaAction::Wait) operation.wait = read_duration(map.require("for"), "for", 0, max_time);
+  map.optional("for", operation.wait, read_duration, runtime::TimeNs{0}, max_time);
+  if (operation.action == RdmaAction::Wait) static_cast<void>(map.require("for"));
   if (const Tree* status = map.find("status")) operation.outcome = read_choice(*status, "status", outcomes);
   if (operation.outcome != RdmaOutcome::Success) operation.placed = RdmaPlaced::No;
   if (const Tree* placed = map.find("placed")) operation.placed = read_choice(*placed, "placed", placings);
