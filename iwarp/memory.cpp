@@ -77,7 +77,8 @@ std::uint32_t MemoryTable::draw_index() {
 
 std::optional<STag> MemoryTable::add(ProtectionDomain domain, wire::MutableBytes memory, std::uint64_t base,
                                      Rights rights, std::uint8_t key, StreamScope scope) {
-  if (regions_.size() >= last_index / 2) return std::nullopt;  // a free index is soon drawn
+  static_assert(most_regions <= last_index / 2, "a free index is soon drawn");
+  if (regions_.size() >= most_regions) return std::nullopt;
   std::uint32_t index = draw_index();
   while (index == 0 || regions_.contains(index)) index = draw_index();
   regions_.emplace(index, Region{domain, memory, base, rights, key, scope});

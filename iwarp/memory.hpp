@@ -63,6 +63,7 @@ enum class Denial : std::uint8_t {
 /// The regions of one core. Memory must stay, mapped and where it is, until its region is deregistered.
 class MemoryTable {
  public:
+  static constexpr std::size_t most_regions = 1U << 19;
   /// The same seed, the same STags.
   explicit MemoryTable(std::uint64_t seed = 1);
   ~MemoryTable();

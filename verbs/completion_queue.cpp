@@ -9,7 +9,8 @@ CompletionChannel::CompletionChannel(ibv_context& of) : ibv_comp_channel{} {
   fd = events_.descriptor();
 }
 
-CompletionQueue::CompletionQueue(ibv_context& of, int size, void* own, ibv_comp_channel* to) : ibv_cq{} {
+CompletionQueue::CompletionQueue(ibv_context& of, int size, void* own, ibv_comp_channel* to, Place place)
+    : ibv_cq{}, place_(std::move(place)) {
   ibv_cq::context = &of;
   cq_context = own;
   channel = to;

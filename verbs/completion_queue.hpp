@@ -28,7 +28,7 @@ struct QueuedCompletion {
 
 class CompletionQueue final : public ibv_cq {
  public:
-  CompletionQueue(ibv_context& of, int size, void* own, ibv_comp_channel* to);
+  CompletionQueue(ibv_context& of, int size, void* own, ibv_comp_channel* to, Place place = {});
   ~CompletionQueue();
   static CompletionQueue& of(ibv_cq* queue) { return static_cast<CompletionQueue&>(*queue); }
 
@@ -53,6 +53,7 @@ class CompletionQueue final : public ibv_cq {
   [[nodiscard]] int take(int room, ibv_wc* completions);
   void overrun();
 
+  const Place place_;
   std::mutex mutex_;
   boost::circular_buffer<QueuedCompletion> queue_;  // grows up to cqe
   Armed armed_ = Armed::no;

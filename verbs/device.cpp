@@ -29,14 +29,20 @@ ibv_mtu mtu_of(std::size_t octets) {
   return octets >= 512 ? IBV_MTU_512 : IBV_MTU_256;
 }
 
-/// A queue pair that is connected has a socket.
-int most_queue_pairs() {
+}  // namespace
+
+std::optional<Place> Place::take(std::atomic<int>& taken, int most) {
+  int now = taken;
+  while (now < most)
+    if (taken.compare_exchange_weak(now, now + 1)) return Place(taken);
+  return std::nullopt;
+}
+
+int Device::most_queue_pairs() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024;
   return static_cast<int>(std::min<rlim_t>(limit.rlim_cur, 1 << 20));
 }
-
-}  // namespace
 
 Device::Device(Process& process, const Interface& interface)
     : ibv_device{}, process_(process), interface_(interface),

@@ -3,6 +3,8 @@
 #include <infiniband/verbs.h>
 
 #include <atomic>
+#include <optional>
+#include <utility>
 
 #include "iwarp/rdmap_stream.hpp"
 #include "verbs/event_queue.hpp"
@@ -18,8 +20,31 @@ struct Limits {
   static constexpr int sges_of_read = 1;
   static constexpr std::uint32_t inline_octets = 1024;
   static constexpr int completions = 1 << 20;
-  static constexpr int objects = 1 << 20;  // protection domains, completion queues
-  static constexpr int regions = 1 << 23;  // half of the STags
+  static constexpr int objects = 1 << 16;  // protection domains, completion queues, shared receive queues: of each
+  static constexpr int regions = static_cast<int>(iwarp::MemoryTable::most_regions);  // of all devices together
+};
+
+/// What a program has of a device, by kind.
+struct ObjectCounts {
+  std::atomic<int> domains{0}, completion_queues{0}, shared_receives{0}, queue_pairs{0};
+};
+
+/// The place of one object among those that a device may have of its kind; free again when it goes.
+class Place {
+ public:
+  /// Of an object that the library has for itself: it does not count.
+  Place() = default;
+  /// Nothing: there are as many as there may be.
+  [[nodiscard]] static std::optional<Place> take(std::atomic<int>& taken, int most);
+  Place(Place&& other) noexcept : taken_(std::exchange(other.taken_, nullptr)) {}
+  Place& operator=(Place&&) = delete;
+  ~Place() {
+    if (taken_ != nullptr) --*taken_;
+  }
+
+ private:
+  explicit Place(std::atomic<int>& taken) : taken_(&taken) {}
+  std::atomic<int>* taken_ = nullptr;
 };
 
 class Device final : public ibv_device {
@@ -40,6 +65,9 @@ class Device final : public ibv_device {
   [[nodiscard]] std::uint64_t guid() const;
   [[nodiscard]] ibv_gid gid() const;
   [[nodiscard]] ibv_device_attr attributes() const;
+  /// A queue pair that is connected has a socket: as many as files may be open.
+  [[nodiscard]] static int most_queue_pairs();
+  [[nodiscard]] ObjectCounts& counts() { return counts_; }
   [[nodiscard]] ibv_port_attr port_attributes() const;
   /// Those of rdma_cm_id that brings none: one for all. Inside.
   [[nodiscard]] ibv_context* shared_context();
@@ -51,6 +79,7 @@ class Device final : public ibv_device {
   const iwarp::Config config_;
   const iwarp::Services services_;
   ibv_pd* shared_domain_ = nullptr;
+  ObjectCounts counts_;
 };
 
 /// One for each interface that the configuration has, with an IP address; a device stays when its interface goes.

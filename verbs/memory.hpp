@@ -7,7 +7,10 @@ namespace verbs {
 
 class ProtectionDomain final : public ibv_pd {
  public:
-  ProtectionDomain(ibv_context& of, iwarp::ProtectionDomain number) : ibv_pd{}, number_(number) { context = &of; }
+  ProtectionDomain(ibv_context& of, iwarp::ProtectionDomain number, Place place = {})
+      : ibv_pd{}, number_(number), place_(std::move(place)) {
+    context = &of;
+  }
   static ProtectionDomain& of(ibv_pd* domain) { return static_cast<ProtectionDomain&>(*domain); }
   [[nodiscard]] iwarp::ProtectionDomain number() const { return number_; }
   void add_user() { ++users_; }
@@ -16,6 +19,7 @@ class ProtectionDomain final : public ibv_pd {
 
  private:
   const iwarp::ProtectionDomain number_;
+  const Place place_;
   std::atomic<int> users_{0};  // regions, queue pairs
 };
 

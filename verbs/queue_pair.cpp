@@ -81,16 +81,19 @@ bool has_room(std::uint32_t used, std::uint32_t limit) { return used < limit; }
 // --- made, and gone ------------------------------------------------------------------------------------------------
 
 boost::system::result<QueuePair*> QueuePair::make(ProtectionDomain& domain, const QueuePairConfig& config) {
-  Process& process = Context::of(domain.context).device().process();
+  Device& device = Context::of(domain.context).device();
   ibv_srq* const shared = config.attributes.srq;
   if (shared != nullptr && shared->pd != &domain) return error_code(EINVAL);  // its regions are that domain's
   const QueuePairConfig own = shared == nullptr ? config : without_receives(config);
-  if (const int error = judge(own.attributes, process.configuration()); error != 0) return error_code(error);
-  return new QueuePair(domain, own);
+  if (const int error = judge(own.attributes, device.process().configuration()); error != 0) return error_code(error);
+  auto place = Place::take(device.counts().queue_pairs, Device::most_queue_pairs());
+  if (!place) return error_code(ENOMEM);
+  return new QueuePair(domain, own, std::move(*place));
 }
 
-QueuePair::QueuePair(ProtectionDomain& domain, const QueuePairConfig& config)
-    : ibv_qp_ex{}, domain_(domain), send_queue_(CompletionQueue::of(config.attributes.send_cq)),
+QueuePair::QueuePair(ProtectionDomain& domain, const QueuePairConfig& config, Place place)
+    : ibv_qp_ex{}, place_(std::move(place)), domain_(domain),
+      send_queue_(CompletionQueue::of(config.attributes.send_cq)),
       receive_queue_(CompletionQueue::of(config.attributes.recv_cq)),
       shared_(config.attributes.srq == nullptr ? nullptr : &SharedReceives::of(config.attributes.srq)),
       limits_(config.attributes.cap), signals_all_(config.attributes.sq_sig_all != 0),

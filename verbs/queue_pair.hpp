@@ -19,7 +19,7 @@ struct QueuePairConfig {
 
 class QueuePair final : public ibv_qp_ex {
  public:
-  /// Or errno: EINVAL beyond the limits of the device, EOPNOTSUPP another type.
+  /// Or errno: EINVAL beyond what a queue pair may have, ENOMEM beyond what the device has, EOPNOTSUPP another type.
   [[nodiscard]] static boost::system::result<QueuePair*> make(ProtectionDomain& domain, const QueuePairConfig& config);
   ~QueuePair();
   static QueuePair& of(ibv_qp* queue_pair) {
@@ -64,7 +64,7 @@ class QueuePair final : public ibv_qp_ex {
     iwarp::ReceiveRequest request{};  // until there is a stream
   };
 
-  QueuePair(ProtectionDomain& domain, const QueuePairConfig& config);
+  QueuePair(ProtectionDomain& domain, const QueuePairConfig& config, Place place);
   void push_event(ibv_event_type event);
   void set_state(ibv_qp_state state) { qp_base.state = state; }
   [[nodiscard]] int post_one(const ibv_send_wr& request);
@@ -78,6 +78,7 @@ class QueuePair final : public ibv_qp_ex {
   void flush();
   void fail_unconnected();
 
+  const Place place_;
   ProtectionDomain& domain_;
   CompletionQueue& send_queue_;
   CompletionQueue& receive_queue_;

@@ -8,17 +8,20 @@ namespace verbs {
 using runtime::CoreSection;
 
 boost::system::result<SharedReceives*> SharedReceives::make(ProtectionDomain& domain, const ibv_srq_init_attr& wanted) {
-  const std::size_t most = Context::of(domain.context).device().process().configuration().depth;
+  Device& device = Context::of(domain.context).device();
+  const std::size_t most = device.process().configuration().depth;
   const ibv_srq_attr& attributes = wanted.attr;
   if (attributes.max_wr == 0 || attributes.max_wr > most || attributes.max_sge > Limits::sges)
     return boost::system::error_code(EINVAL, boost::system::system_category());
-  return new SharedReceives(domain, wanted);
+  auto place = Place::take(device.counts().shared_receives, Limits::objects);
+  if (!place) return boost::system::error_code(ENOMEM, boost::system::system_category());
+  return new SharedReceives(domain, wanted, std::move(*place));
 }
 
 /// srq_limit does not count here (ibv_create_srq(3)).
-SharedReceives::SharedReceives(ProtectionDomain& domain, const ibv_srq_init_attr& wanted)
-    : ibv_srq{}, domain_(domain), most_pieces_(std::max(wanted.attr.max_sge, 1U)), depth_(wanted.attr.max_wr),
-      limit_(0) {
+SharedReceives::SharedReceives(ProtectionDomain& domain, const ibv_srq_init_attr& wanted, Place place)
+    : ibv_srq{}, place_(std::move(place)), domain_(domain), most_pieces_(std::max(wanted.attr.max_sge, 1U)),
+      depth_(wanted.attr.max_wr), limit_(0) {
   ibv_srq::context = domain.context;
   srq_context = wanted.srq_context;
   pd = &domain;

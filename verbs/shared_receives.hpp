@@ -9,7 +9,7 @@ namespace verbs {
 
 class SharedReceives final : public ibv_srq {
  public:
-  /// Or errno: EINVAL beyond the limits of the device.
+  /// Or errno: EINVAL beyond what a queue may have, ENOMEM beyond what the device has.
   [[nodiscard]] static boost::system::result<SharedReceives*> make(ProtectionDomain& domain,
                                                                    const ibv_srq_init_attr& wanted);
   /// Pre: no queue pair uses it.
@@ -31,10 +31,11 @@ class SharedReceives final : public ibv_srq {
   [[nodiscard]] std::optional<iwarp::ReceiveRequest> take();
 
  private:
-  SharedReceives(ProtectionDomain& domain, const ibv_srq_init_attr& wanted);
+  SharedReceives(ProtectionDomain& domain, const ibv_srq_init_attr& wanted, Place place);
   [[nodiscard]] int post_one(const ibv_recv_wr& request);
   void tell_limit();
 
+  const Place place_;
   ProtectionDomain& domain_;
   const std::uint32_t most_pieces_;
   std::uint32_t depth_, limit_;                            // limit_ 0: no event

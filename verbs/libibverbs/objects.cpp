@@ -15,8 +15,11 @@ using verbs::SharedReceives;
 
 VERBS_CALL ibv_pd* ibv_alloc_pd(ibv_context* context) {
   return verbs::made_by<ibv_pd>([&](ibv_pd*& made) {
+    verbs::Device& device = Context::of(context).device();
+    auto place = verbs::Place::take(device.counts().domains, verbs::Limits::objects);
+    if (!place) return ENOMEM;
     const runtime::CoreSection section(Context::of(context).host());
-    made = new ProtectionDomain(*context, Context::of(context).device().process().next_domain());
+    made = new ProtectionDomain(*context, device.process().next_domain(), std::move(*place));
     return 0;
   });
 }
@@ -68,7 +71,9 @@ VERBS_CALL int ibv_destroy_comp_channel(ibv_comp_channel* channel) {
 VERBS_CALL ibv_cq* ibv_create_cq(ibv_context* context, int size, void* own, ibv_comp_channel* channel, int vector) {
   return verbs::made_by<ibv_cq>([&](ibv_cq*& made) {
     if (size < 1 || size > verbs::Limits::completions || vector != 0) return EINVAL;
-    made = new CompletionQueue(*context, size, own, channel);
+    auto place = verbs::Place::take(Context::of(context).device().counts().completion_queues, verbs::Limits::objects);
+    if (!place) return ENOMEM;
+    made = new CompletionQueue(*context, size, own, channel, std::move(*place));
     return 0;
   });
 }
