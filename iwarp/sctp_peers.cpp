@@ -177,8 +177,13 @@ void SctpPeers::forget(SessionSeeker& seeker) {
   }
 }
 
-/// Those that nobody uses are as many as half-open start-ups: the oldest goes.
+/// There is a limit of all. Those that nobody uses are as many as half-open start-ups: the oldest goes.
 void SctpPeers::accepted(std::unique_ptr<Association> association) {
+  const auto was_accepted = [](const auto& one) { return one->was_accepted(); };
+  if (static_cast<std::size_t>(std::count_if(peers_.begin(), peers_.end(), was_accepted)) >= most_accepted) {
+    ++services_.counters.half_open_dropped;
+    return;
+  }
   const auto is_unused = [](const auto& one) { return one->was_accepted() && one->is_idle(); };
   if (static_cast<std::size_t>(std::count_if(peers_.begin(), peers_.end(), is_unused)) >= services_.config.half_open) {
     ++services_.counters.half_open_dropped;

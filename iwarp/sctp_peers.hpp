@@ -83,6 +83,8 @@ class SctpPeer final : private AssociationUser, private SessionAssociation {
 
 class SctpPeers final {
  public:
+  /// Associations that others have begun, in use or not; one more is ended at once.
+  static constexpr std::size_t most_accepted = 1024;
   /// Both outlive it. Its configuration is that of all sessions' time-outs.
   SctpPeers(const Services& services, Associations& associations) : services_(services), associations_(associations) {}
 

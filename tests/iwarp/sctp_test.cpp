@@ -642,6 +642,31 @@ TEST_F(SctpRawServer, a_terminate_admits_nobody) {
   EXPECT_EQ(ask_and_run().failure, Failure::NotAdmitted);
 }
 
+// Those in use are bounded, too: a peer may begin as many associations as it likes, with a session on each.
+TEST_F(SctpRawClient, associations_with_a_session_are_bounded) {
+  initiate();
+  struct Busy final : AssociationUser {
+    bool lost = false;
+    void message_received(std::uint16_t, std::uint32_t, wire::Bytes) override {}
+    void room_again() override {}
+    void acknowledged() override {}
+    void association_lost(streams::Reason) override { lost = true; }
+  };
+  std::vector<Busy> users(SctpPeers::most_accepted);
+  std::vector<std::unique_ptr<Association>> all;
+  const std::vector<std::uint8_t> initiates{0, 0, 0, 1};
+  for (Busy& user : users) {
+    all.push_back(associations.connect(sctp_server, {}, user));
+    run(runtime::millisecond);
+    if (!user.lost) all.back()->send(0, wire::sctp::session_control_chunk, initiates);
+    run(runtime::millisecond);
+  }
+  EXPECT_EQ(servers.size(), SctpPeers::most_accepted);
+  EXPECT_EQ(std::count_if(users.begin(), users.end(), [](const Busy& user) { return user.lost; }), 1);
+  EXPECT_TRUE(users.back().lost);
+  EXPECT_EQ(server_core.counters.half_open_dropped, 1U);
+}
+
 // A peer that associates and says nothing holds little, for a while; the oldest goes for a new one (RFC 5043 6.4).
 TEST_F(SctpRawClient, associations_without_a_session_are_bounded) {
   server_core.config.half_open = 2;
