@@ -465,6 +465,24 @@ TEST_P(SpeculationTest, region_is_gone_in_its_turn) {
   EXPECT_EQ(target.refused.size(), 1u);
 }
 
+// Its STag goes, and the memory stays another region's: what was placed there belongs nowhere in its turn. IFT 8.
+TEST_P(SpeculationTest, stag_is_gone_in_its_turn) {
+  Target target;
+  const STag stag = *target.memory().add(domain, wire::MutableBytes(target.octets).subspan(Target::margin, 100), 0,
+                                         {true, true, true, true});
+  Frames frames(GetParam());
+  frames.add(write_header(target.region, 200), Octets(10, 1)).add(write_header(stag, 10), Octets(30, 3));
+  target.begin(frames);
+  target.arrive(frames.begins[1], frames.end_of(1));
+  EXPECT_EQ(target.counts.placed, 1u);
+  target.memory().remove(stag);
+  target.arrive(0, frames.begins[1]);
+  EXPECT_EQ(target.counts.elsewhere, 1u);
+  EXPECT_TRUE(target.refused.empty());
+  target.resend();
+  EXPECT_EQ(target.refused.size(), 1u);
+}
+
 // A buffer is written anew once it is posted again, and only then. IFT 8.2, 8.3.
 TEST_P(SpeculationTest, posted_buffer_is_new) {
   Target target;
