@@ -35,8 +35,9 @@ struct ProviderConfig {
   runtime::TimeNs close_timeout = 2 * runtime::second;
 
   /// A segment that has begun, and of which nothing more comes for so long, ends its connection (ruling V-38).
-  /// runtime::never: it is waited for as long as TCP does.
-  runtime::TimeNs segment_timeout = 30 * runtime::second;
+  /// Longer than TCP waits between two tries to send again (two minutes at most, RFC 6298), so that a network which was
+  /// gone for a while ends nothing. runtime::never: it is waited for as long as TCP does.
+  runtime::TimeNs segment_timeout = 300 * runtime::second;
 
   /// Accepted streams whose ConnectRequest is not whole. Above it the next one is closed at once.
   std::size_t max_half_open = 64;

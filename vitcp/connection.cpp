@@ -18,6 +18,7 @@ vi::EndCause to_cause(Ended ended) {
     case Ended::by_us: return {"VipDisconnect was called here"};
     case Ended::descriptor: return {"a descriptor of this VI failed, or a message had none here that fitted"};
     case Ended::protocol: return {"the peer broke a rule of VI/TCP"};
+    case Ended::stalled: return {"the peer stopped inside a segment, and nothing more came of it (timeouts: segment)"};
     case Ended::transport: return {"a segment of the peer was damaged, or had not all its data (transport error)"};
     case Ended::remote: return {"the peer refused a message or an RDMA of ours"};
     case Ended::peer_left: return {"the peer ended the connection", true};
@@ -188,16 +189,22 @@ void Connection::readable() {
   FCVI_ASSERT_CONSISTENT(*this);
 }
 
-void Connection::read() {
+/// False: nothing came, and the stream has not ended.
+bool Connection::read() {
   SegmentReader::Progress progress{.more = true};
-  for (int reads = 0; progress.more && reads != reads_at_once && !channel_.stopped; ++reads)
+  bool came = false;
+  for (int reads = 0; progress.more && reads != reads_at_once && !channel_.stopped; ++reads) {
     progress = reader_.read(closing_.stream());
+    came = came || progress.came || progress.end;
+  }
   if (!channel_.stopped && progress.end && !reader_.waits()) {
     if (!reader_.is_at_boundary()) channel_.services.counters.refuse(Refusal::end_in_segment);
     note(Ended::peer_left);
-    return closing_.end_received();
+    closing_.end_received();
+  } else {
+    read_on();
   }
-  read_on();
+  return came;
 }
 
 /// The time runs anew with whatever came of it. The timer stays where it is, for parts of large segments come one after
@@ -214,10 +221,15 @@ void Connection::watch_segment() {
   if (!segment_timeout_.pending()) scheduler.schedule(segment_timeout_, rest_due_);
 }
 
+/// A process that was stopped itself has this due before it has read: what is there came in time.
 void Connection::segment_overdue() {
   runtime::Scheduler& scheduler = channel_.services.scheduler;
-  if (reader_.awaits_rest() && scheduler.now() < rest_due_) return scheduler.schedule(segment_timeout_, rest_due_);
-  if (reader_.awaits_rest()) reader_.give_up_rest();
+  if (!reader_.awaits_rest()) return;
+  if (scheduler.now() < rest_due_) return scheduler.schedule(segment_timeout_, rest_due_);
+  if (!read() && reader_.awaits_rest()) {
+    note(Ended::stalled);
+    reader_.give_up_rest();
+  }
   FCVI_ASSERT_CONSISTENT(*this);
 }
 

@@ -16,7 +16,7 @@ namespace vitcp {
 class Connection;
 
 /// Why it ended, for people.
-enum class Ended : std::uint8_t { no, by_us, descriptor, protocol, transport, remote, peer_left, peer_gone };
+enum class Ended : std::uint8_t { no, by_us, descriptor, protocol, stalled, transport, remote, peer_left, peer_gone };
 [[nodiscard]] vi::EndCause to_cause(Ended ended);
 
 class ConnectionOwner {
@@ -62,7 +62,7 @@ class Connection final : private streams::StreamUser, private ChannelListener, p
   void flush();
   void cut();
   void add_nop();
-  void read();
+  bool read();
   void read_on();
   void watch_segment();
   void segment_overdue();
@@ -95,7 +95,7 @@ class Connection final : private streams::StreamUser, private ChannelListener, p
   Ended ended_ = Ended::no;
   runtime::Timer<Connection, &Connection::turn> turn_{*this};
   runtime::Timer<Connection, &Connection::segment_overdue> segment_timeout_{*this};
-  runtime::TimeNs rest_due_ = 0;  // of a segment whose header is there
+  runtime::TimeNs rest_due_ = 0;  // of a segment that has begun
 };
 
 }  // namespace vitcp

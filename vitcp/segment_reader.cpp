@@ -25,7 +25,7 @@ SegmentReader::Progress SegmentReader::read(streams::Stream& stream) {
   streams::ReadResult result;
   const std::size_t asked = read_payload(stream, result);
   faulted_ = faulted_ || result.fault;
-  return {(result.octets == asked || result.fault) && !waits_, result.end};
+  return {(result.octets == asked || result.fault) && !waits_, result.end, result.octets != 0};
 }
 
 /// What is left of a large payload goes to its place, with what follows in one call.
@@ -159,7 +159,7 @@ SegmentReader::Progress SegmentReader::read_whole(streams::Stream& stream) {
   const streams::ReadResult result = stream.read(room);
   collected_ += result.octets;
   take_collected();
-  return {result.octets == room.size() && !waits_, result.end};
+  return {result.octets == room.size() && !waits_, result.end, result.octets != 0};
 }
 
 /// Of a large segment what is left, and what may follow it: more would be moved, whenever the segment is taken.

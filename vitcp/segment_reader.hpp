@@ -44,6 +44,7 @@ class SegmentReader {
   struct Progress {
     bool more = false;
     bool end = false;
+    bool came = false;  // an octet at least
   };
   Progress read(streams::Stream& stream);
   /// What was read last has to wait: nothing is to be read until go_on().

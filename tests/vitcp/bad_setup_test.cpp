@@ -376,16 +376,60 @@ TEST(VitcpRequest, request_isSentAnew_atGrowingIntervals) {
   EXPECT_TRUE(asked.result);
 }
 
-// VI-TCP 4.2: the client waits for the answer: data, or a second request, before it: rejected, the offer is gone.
+// VI-TCP 4.2: the client waits for the answer: data of any kind, a NOP, an answer, a second request, or an octet of
+// one before it: rejected, the offer is gone.
 TEST_F(VitcpBadSetup, octets_beforeTheAnswer_areRejected) {
-  peer.connect();
-  peer.send(RawPeer::request(delivery));
-  EXPECT_EQ(wait.result, Return::Success);
-  peer.send(RawPeer::request(delivery));
-  EXPECT_EQ(peer.take().header.type, SegmentType::connect_reject);
-  EXPECT_EQ(counters().refused(Refusal::before_accept), 1u);
-  hosts.server->provider.connect_accept(wait.token, hosts.server->create(delivery), call);
-  EXPECT_EQ(call.result, Return::Timeout);
+  std::vector<std::vector<std::uint8_t>> all{peer.octets_of(RawPeer::request(delivery)), {0}};
+  for (const SegmentType type :
+       {SegmentType::send, SegmentType::rdma_write, SegmentType::rdma_read_request, SegmentType::rdma_read_response,
+        SegmentType::nop, SegmentType::connect_reject, SegmentType::connect_no_match})
+    all.push_back(peer.octets_of(RawPeer::message(type, 1)));
+  for (std::size_t count = 1; const auto& octets : all) {
+    SCOPED_TRACE(count);
+    WaitCall again;
+    if (count != 1) hosts.server->provider.connect_wait(hosts.server->at("x"), runtime::never, again);
+    peer.connect();
+    peer.send(RawPeer::request(delivery));
+    const WaitCall& offer = count == 1 ? wait : again;
+    EXPECT_EQ(offer.result, Return::Success);
+    peer.send(octets);
+    EXPECT_EQ(peer.take().header.type, SegmentType::connect_reject);
+    EXPECT_EQ(counters().refused(Refusal::before_accept), count++);
+    PlainCall accepted;
+    hosts.server->provider.connect_accept(offer.token, hosts.server->create(delivery), accepted);
+    EXPECT_EQ(accepted.result, Return::Timeout);
+    peer.close();
+    peer.forget();
+  }
+}
+
+// VI-TCP 3.2, 3.3: each octet of a ConnectRequest inverted, one at a time. Without the CRC what still is a request is,
+// for whom it names; else it is refused, counted and closed, at the latest when its time is over. With the CRC none is.
+TEST(VitcpRequest, request_withAnyOctetInverted) {
+  for (const bool crc : {false, true})
+    for (std::size_t at = 0, size = 1; at != size; ++at) {
+      SCOPED_TRACE(::testing::Message() << "octet " << at << (crc ? " with the CRC" : ""));
+      TwoHosts hosts;
+      RawPeer peer(hosts);
+      WaitCall wait;
+      hosts.server->provider.connect_wait(hosts.server->at("x"), runtime::never, wait);
+      auto octets = peer.octets_of(RawPeer::request(delivery, crc));
+      size = octets.size();
+      octets[at] ^= 0xFF;
+      const auto parsed = vt::Segment::parse(octets, crc);
+      const bool is_one = !crc && parsed && parsed->header.type == SegmentType::connect_request;
+      const bool is_meant = is_one && parsed->ce.called == RawPeer::request(delivery).ce.called;
+      peer.connect();
+      peer.send(octets);
+      EXPECT_EQ(wait.result.has_value(), is_meant);
+      if (!is_one) {
+        hosts.run(11 * runtime::second);
+        EXPECT_EQ(hosts.server->provider.counters().refused(), 1u);
+      }
+      EXPECT_EQ(peer.is_closed(), !is_meant);
+      peer.close();
+      hosts.server->provider.withdraw(wait);
+    }
 }
 
 // VI-TCP 3.2, 3.3: an answer with a wrong octet, to a client and to a peer: the request ends, and says so.

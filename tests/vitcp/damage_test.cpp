@@ -1,6 +1,6 @@
 // Unreliable Delivery with the CRC: one damaged segment, wherever it was hit, costs at most its own message (VI-TCP
 // 3.6, rulings V-21, V-36).
-#include "tests/vitcp/raw_peer.hpp"
+#include "tests/vitcp/stages.hpp"
 
 namespace vitcp::testing {
 namespace {
@@ -224,6 +224,27 @@ TEST_F(VitcpDamage, stallInASegment_endsTheConnectionInTime) {
         EXPECT_EQ(hosts.server->provider.counters().refused(), 1u);
         peer.close();
       }
+}
+
+// Ruling V-38: while it is this end that does not read, no time runs: a message that waits behind RDMA Reads whose
+// responses the peer does not take.
+TEST_F(VitcpDamage, messageThatWaitsBehindReads_isNotTimed) {
+  for (const bool crc : {false, true}) {
+    Settings settings;
+    settings.server.segment_timeout = runtime::second;
+    TwoHosts hosts(settings);
+    Stage stage(hosts, {reception, crc});
+    stage.begin_behind_a_narrow_stream();
+    stage.read_asked(1, 100'000);
+    stage.peer.send(RawPeer::message(SegmentType::send, 2, stage_payload));
+    hosts.run(10 * runtime::second);
+    EXPECT_EQ(stage.end->vi.state(), State::Connected);
+    EXPECT_EQ(stage.end->receive_error(0), std::nullopt);
+    stage.peer.read_again();
+    hosts.run(runtime::second);
+    EXPECT_EQ(stage.end->receive_error(0), 0U);
+    EXPECT_EQ(hosts.server->provider.counters().refused(), 0u);
+  }
 }
 
 // Without such a time, and between segments, nothing is missed.

@@ -172,6 +172,32 @@ TYPED_TEST(VitcpSockets, disconnect_afterCompletion_losesNothing) {
   EXPECT_EQ(a.vi.state(), State::Idle);
 }
 
+// Ruling V-38: a process that was stopped inside a segment has the time due before it has read: what came meanwhile
+// counts, and the message goes on.
+TEST(VitcpStopped, octetsThatCameMeanwhile_keepTheConnection) {
+  Settings settings;
+  settings.server.segment_timeout = 2 * runtime::second;
+  SocketHosts<false> hosts(settings);
+  auto [a, b] = hosts.connect(delivery);
+  const std::string large(8'000'000, 'S');
+  hosts.inside([&, &a = a, &b = b] {
+    b.receive(large.size());
+    a.send(large);
+  });
+  const auto is_inside = [&] {
+    return hosts.server->provider.counters().payload_octets_received %
+           (wire::vitcp::max_segment_bytes - wire::vitcp::segment_header_bytes);
+  };
+  ASSERT_TRUE(hosts.run_until([&] { return is_inside() != 0; }));
+  ::usleep(2'300'000);
+  hosts.inside([] {});  // what is due goes first
+  EXPECT_EQ(b.vi.state(), State::Connected);
+  ASSERT_TRUE(hosts.run_until([&, &b = b] { return b.receive_error().has_value(); }));
+  EXPECT_EQ(b.receive_error(), 0u);
+  EXPECT_TRUE(b.received() == large);
+  EXPECT_EQ(hosts.server->provider.counters().refused(), 0u);
+}
+
 // VI-TCP 4.2 TCP setup fail, ruling V-27: nobody listens, so nobody waits; and the port of another listener.
 TYPED_TEST(VitcpSockets, port_whereNobodyListens_orSomebodyElse) {
   typename TypeParam::Hosts hosts;
