@@ -23,8 +23,8 @@ from local_fabric import NODES, LocalFabricTest, option, tcp_hosts
 
 FOLDER = Path(sys.argv.pop(1)).resolve()
 PORTD, PERF, VIPING, VICP = (str(FOLDER / name) for name in ("vitcp-portd", "fcvi-perf", "viping", "vicp"))
-NUMBERED, RELAY, FORKS, LAST_WORDS, BURSTS = (
-    str(FOLDER / f"idiom_{name}") for name in ("numbered", "relay", "forks", "last_words", "bursts"))
+NUMBERED, RELAY, FORKS, LAST_WORDS, BURSTS, ATTRIBUTES = (
+    str(FOLDER / f"idiom_{name}") for name in ("numbered", "relay", "forks", "last_words", "bursts", "attributes"))
 BYTES = 64
 
 
@@ -322,6 +322,29 @@ class OverTcp(LocalFabricTest):
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         self.assertEqual((status, err), (0, ""))
         self.assertEqual(json.loads(out)["results"][0]["errors"], 0)
+
+    # VI-DG 4.5, VI-TCP 3.3: each attribute of the NIC, exactly; the program tries its limits.
+    def test_nic_attributes(self):
+        config = Path(self.folder.name, "attributes.yaml")
+        ours = Path(self.configurations["one"]).read_text(encoding="utf-8").replace("VINIC", "VITCP0")
+        config.write_text(ours, encoding="utf-8")
+        address = re.search(r"addresses: \[([0-9.]+)", ours)[1]
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (200, hard))
+        try:
+            status, out, err = self.run_to_end("one", ATTRIBUTES, "VITCP0", FCVI_CONFIG=str(config))
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        self.assertEqual((status, err), (0, ""))
+        told = dict(line.split(" ") for line in out.splitlines())
+        largest = 0x7FFFF000  # what an int keeps of it is as large (configuration.hpp)
+        self.assertEqual(told, {name: str(value) for name, value in {
+            "Name": "VITCP0", "NicAddressLen": 16, "LocalNicAddress": "0" * 20 + "ffff" + socket.inet_aton(address).hex(),
+            "HardwareVersion": 0, "ProviderVersion": 1, "ThreadSafe": 1,
+            "MaxDiscriminatorLen": 64, "NativeMTU": 65535 - 24, "ReliabilityLevelSupport": 7, "RDMAReadSupport": 6,
+            "MaxVI": 200 - 32, "MaxDescriptorsPerQueue": 4096, "MaxSegmentsPerDesc": 1024, "MaxCQ": 4096,
+            "MaxCQEntries": 1 << 20, "MaxTransferSize": largest, "MaxPtags": 1 << 17, "MaxRegisterRegions": 1 << 20,
+            "MaxRegisterBlockBytes": 0xFF << 32 | largest, "MaxRegisterBytes": 0x3FFF << 32 | largest}.items()})
 
     # Each VI needs a file when it is connected. MaxVI says so: all that it promises can be connected.
     def test_open_files_limit_the_vis(self):
