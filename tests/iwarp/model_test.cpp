@@ -13,8 +13,8 @@ struct ModelCase {
   bool markers, crc;
   std::size_t emss;
   std::optional<IftOptions> ift{};
-  std::optional<AssociationRules> sctp{};
   bool any_order = false;  // TCP segments are lost, come twice, and in any order
+  std::optional<AssociationRules> sctp{};
 };
 ModelCase over_sctp(const AssociationRules& rules) {
   return {.markers = false, .crc = true, .emss = 1460, .sctp = rules};

@@ -576,6 +576,10 @@ class RandomSegments {
       ASSERT_TRUE(std::equal(early_.inbox.begin() + static_cast<std::ptrdiff_t>(at),
                              early_.inbox.begin() + static_cast<std::ptrdiff_t>(at + octets),
                              in_order_.inbox.begin() + static_cast<std::ptrdiff_t>(at)));
+      const auto second = static_cast<std::ptrdiff_t>(at + 2 * Target::buffer_octets);
+      const auto more = static_cast<std::ptrdiff_t>(in_order_.sends[i].second - octets);
+      ASSERT_TRUE(std::equal(early_.inbox.begin() + second, early_.inbox.begin() + second + more,
+                             in_order_.inbox.begin() + second));
     }
     const SpeculationCounts& counts = early_.counts;
     ASSERT_EQ(counts.placed, counts.right + counts.misaligned + counts.overwritten + counts.elsewhere);

@@ -63,6 +63,15 @@ WRONG_SCENARIOS = {
     "rdma: {operations: [{operation: rdma_write}]}": 'needs the key "from"',
     "rdma: {operations: [{operation: wait}]}": 'needs the key "for"',
     "rdma: {tcp_port: 8474}": "VI over TCP listens at port 8474 of b",
+    "rdma: {operations: [{operation: close, status: flushed}]}": "status: expected an operation that completes",
+    "rdma: {operations: [{operation: close, for: 1s}]}": "for: expected operation wait",
+    "rdma: {operations: [{operation: terminate, placed: all}]}": "placed: expected operation send, rdma_write or rdma_read",
+    "rdma: {regions: [{name: r, at: client, bytes: 8}], operations: [{operation: invalidate, invalidate: r, solicited_event: true}]}": "solicited_event: expected operation send",
+    "rdma: {revision: 1, rtr: [send]}": "rtr: expected revision 2",
+    "rdma: {expect: {terminate: [{by: server, layer: ddp, code: 9}, {by: server, layer: llp, code: 2}]}}": "expected one of each end",
+    "rdma: {regions: [{name: r, at: client, bytes: 64MiB}], operations: [" + ", ".join(["{operation: send, from: r}"] * 15) + "]}":
+        "are more than 1,073,741,824 bytes",
+    "rdma: {operations: [" + ", ".join(["{operation: send, repeat: 10000}"] * 11) + "]}": "more than 100,000 operations",
     "rdma: {}, reliability: reliable_delivery": "reliability: is of connections of VIs",
 }
 

@@ -1,4 +1,4 @@
-// Hosts on TCP: VI/TCP providers and RDMA over emulated streams, in both directions of which somebody may watch segments.
+// Hosts on TCP: VI/TCP providers and RDMA over emulated streams, with watches of segments in both directions.
 #pragma once
 #include <map>
 #include <memory>

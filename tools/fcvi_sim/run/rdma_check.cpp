@@ -133,7 +133,14 @@ void RdmaChecker::completions(Side side) {
 
 void RdmaChecker::check() {
   expect_(got_.ended, name_ + ": programs", "an end", got_.ended ? "an end" : "still waiting");
+  const auto none = [this](std::uint64_t count, const std::string& what) {
+    expect_(count == 0, name_ + ": " + what, "none", format_count(count));
+  };
+  none(got_.strange_completions, "completions of nothing under way");
+  none(got_.stray_octets, "octets where none belong");
   for (const Side side : {Side::Client, Side::Server}) {
+    const std::uint32_t told = got_.ends.of(side).times_told;
+    expect_(told <= 1, of(side, "Terminates that came"), "at most 1", format_count(told));
     start(side);
     errors(side);
     completions(side);

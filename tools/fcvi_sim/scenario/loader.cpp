@@ -345,7 +345,10 @@ void Loader::load_rdma_workload(const MapReader& map, const Tree& rdma, const st
   map.optional("start", workload.start, read_duration, runtime::TimeNs{0}, max_time);
   workload.rdma = load_rdma(rdma, what + ".rdma");
   std::uint16_t& port = workload.rdma->tcp_port;
-  if (port == 0) port = static_cast<std::uint16_t>(first_rdma_port + rdma_streams_++);
+  const bool is_given = port != 0;
+  while (!is_given && (port == 0 || rdma_ports_.contains({workload.server, port}) ||
+                       port == scenario_.ports[workload.server].tcp.port))
+    port = static_cast<std::uint16_t>(first_rdma_port + rdma_streams_++);
   const auto [other, first] = rdma_ports_.try_emplace({workload.server, port}, workload.name);
   if (!first || port == scenario_.ports[workload.server].tcp.port)
     throw BadInput{rdma.where + ": tcp_port: " + (first ? "VI over TCP" : other->second) + " listens at port " +

@@ -187,6 +187,7 @@ class RdmaLoader {
   void refuse_keys_of_mpa();
   void load_regions(const Tree& tree);
   void load_operations(const Tree& tree);
+  void judge_amount() const;
   RdmaOperationSpec load_operation(const Tree& tree, const std::string& what);
   void load_memory(const MapReader& map, RdmaOperationSpec& operation);
   void load_expectation(const Tree& tree);
@@ -254,7 +255,10 @@ void RdmaLoader::load_startup() {
   for_ends("crc", &RdmaEndSpec::crc);
   for_ends("markers", &RdmaEndSpec::markers);
   if (spec_.revision < 2) spec_.peer_to_peer = false;
-  if (const Tree* tree = map_.find("rtr")) load_rtr(*tree);
+  if (const Tree* tree = map_.find("rtr")) {
+    if (spec_.revision < 2) fail_expected(*tree, "rtr", "revision 2");
+    load_rtr(*tree);
+  }
   map_.optional("client_ird", client.ird, read_number, depths);
   map_.optional("client_ord", client.ord, read_number, depths);
   map_.optional("server_ird", server.ird, read_number, depths);
@@ -315,6 +319,20 @@ void RdmaLoader::load_memory(const MapReader& map, RdmaOperationSpec& operation)
   map.optional("to_offset", operation.to_offset, read_number, offsets);
 }
 
+/// Keys that would say nothing beside this operation.
+void refuse_idle_keys(const MapReader& map, RdmaAction action) {
+  const auto only = [&map](bool fits, std::initializer_list<std::string_view> keys, std::string_view with) {
+    for (const std::string_view key : keys)
+      if (const Tree* of = map.find(key); of != nullptr && !fits) fail_expected(*of, key, with);
+  };
+  only(moves_data(action), {"from", "to", "bytes", "from_offset", "to_offset", "placed"},
+       "operation send, rdma_write or rdma_read");
+  only(moves_data(action) || action == RdmaAction::Invalidate, {"status", "fence", "repeat", "overlaps"},
+       "an operation that completes");
+  only(action == RdmaAction::Send, {"solicited_event", "receive_bytes"}, "operation send");
+  only(action == RdmaAction::Wait, {"for"}, "operation wait");
+}
+
 RdmaOperationSpec RdmaLoader::load_operation(const Tree& tree, const std::string& what) {
   const MapReader map(tree, what, operation_keys().names());
   RdmaOperationSpec operation{.where = tree.where,
@@ -322,9 +340,7 @@ RdmaOperationSpec RdmaLoader::load_operation(const Tree& tree, const std::string
   if (const Tree* by = map.find("by")) operation.by = read_choice(*by, "by", sides);
   const bool sends = operation.action == RdmaAction::Send;
   if (moves_data(operation.action)) load_memory(map, operation);
-  for (const std::string_view key : {"from", "to", "bytes", "from_offset", "to_offset", "receive_bytes"})
-    if (const Tree* of = map.find(key); of != nullptr && !moves_data(operation.action))
-      fail_expected(*of, key, "operation send, rdma_write or rdma_read");
+  refuse_idle_keys(map, operation.action);
   map.optional("solicited_event", operation.solicited_event, read_bool);
   map.optional("fence", operation.fence, read_bool);
   map.optional("overlaps", operation.overlaps, read_bool);
@@ -426,6 +442,10 @@ void RdmaLoader::load_expectation(const Tree& tree) {
       for (const Tree& item : terminate->items) expect.terminates.push_back(load_terminate(item));
     else
       expect.terminates.push_back(load_terminate(*terminate));
+    for (std::size_t i = 0; i < expect.terminates.size(); ++i)
+      for (std::size_t j = 0; j < i; ++j)
+        if (expect.terminates[i].by == expect.terminates[j].by)
+          fail_expected(*terminate, "terminate", "one of each end");
   }
   if (const Tree* list = map.find("client_completions"))
     expect.completions.client = load_completions(*list, "client_completions");
@@ -436,10 +456,24 @@ void RdmaLoader::load_expectation(const Tree& tree) {
       expect.contents.push_back(load_content(item, what + ".contents[" + std::to_string(expect.contents.size()) + "]"));
 }
 
+/// What a run of it keeps and does.
+void RdmaLoader::judge_amount() const {
+  std::uint64_t bytes = 0, repeated = 0;
+  for (const RdmaRegionSpec& one : spec_.regions) bytes += 2 * one.size_bytes;
+  for (const RdmaOperationSpec& one : spec_.operations) bytes += one.size_bytes, repeated += one.repeat;
+  const auto refuse = [this](const std::string& why) { throw BadInput{map_.tree().where + ": " + what_ + ": " + why}; };
+  if (bytes > max_rdma_memory)
+    refuse("its regions twice and the data of its operations once are more than " + format_count(max_rdma_memory) +
+           " bytes");
+  if (repeated > max_rdma_repeats)
+    refuse("more than " + format_count(max_rdma_repeats) + " operations with their repetitions");
+}
+
 RdmaSpec RdmaLoader::load() {
   load_startup();
   if (const Tree* list = map_.find("regions")) load_regions(*list);
   if (const Tree* list = map_.find("operations")) load_operations(*list);
+  judge_amount();
   if (spec_.rejects) {
     spec_.expect.start = {std::string(rdma_failure_name(machines::iwarp::Failure::Rejected)),
                           std::string(rdma_no_start)};

@@ -1,5 +1,5 @@
-// A stream of RDMA that a scenario describes: its start-up, the memory of both ends, what they do, and what must come of
-// it (RFC 5040, 5041, 5044, 6581; draft-williams-iwarp-ift-01).
+// A stream of RDMA that a scenario describes: its start-up, the memory of both ends, what they do, what must come of it
+// (RFC 5040, 5041, 5044, 6581; draft-williams-iwarp-ift-01).
 #pragma once
 #include <optional>
 #include <string>
@@ -14,6 +14,8 @@ namespace sim {
 inline constexpr std::size_t max_rdma_regions = 64, max_rdma_operations = 1000;
 inline constexpr std::uint64_t max_rdma_bytes = 64u << 20;  // of a region
 inline constexpr std::uint32_t max_rdma_repeat = 10'000;    // of an operation
+inline constexpr std::uint64_t max_rdma_repeats = 100'000;  // of all operations of a stream
+inline constexpr std::uint64_t max_rdma_memory = 1u << 30;  // of a stream: its regions twice, its operations' data once
 inline constexpr std::uint16_t first_rdma_port =
     7174;  // where a workload has none of its own: this (rping's), counted up
 inline constexpr std::size_t max_rdma_private_data = 508;  // of revision 2
@@ -63,7 +65,7 @@ struct RdmaOperationSpec {
   std::string where;  // in the file
   RdmaAction action = RdmaAction::Send;
   Side by = Side::Client;
-  /// Positions in regions: what is sent, written or read, and where it goes. Of a Send without `to` nobody waits for it.
+  /// Positions in regions: what is sent, written or read, and where it goes. A Send without `to`: nobody waits for it.
   std::optional<std::size_t> from = {}, to = {};
   std::uint64_t from_offset = 0, to_offset = 0;
   std::uint32_t size_bytes = 0;
