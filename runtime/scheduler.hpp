@@ -80,7 +80,7 @@ class Scheduler {
   /// schedules for now may fire within it. `false`: that is over. Pre: is_at_rest(now()), or `false`.
   void may_fire_at_once(bool may) { fires_at_once_ = may; }
   /// Nothing is due at `limit` or before.
-  [[nodiscard]] bool is_at_rest(TimeNs limit) {
+  [[nodiscard, gnu::always_inline]] bool is_at_rest(TimeNs limit) {
     close_gap();
     return now_count_ == 0 && (heap_.empty() || heap_.front().at > limit);
   }

@@ -44,14 +44,14 @@ class WorkQueue {
     push_placed();
   }
   /// Where the next one is to stand, and that it stands there. Pre: has_room().
-  [[nodiscard]] Entry& place() {
+  [[nodiscard, gnu::always_inline]] Entry& place() {
     if (size() == capacity_) [[unlikely]]
       grow();
     return entry(tail_);
   }
   void push_placed() { ++tail_; }
   /// What stands before place(), of before it or nothing. Pre: place() was called since the last post.
-  [[nodiscard]] const Entry& before_place() const { return entry(tail_ - 1); }
+  [[nodiscard, gnu::always_inline]] const Entry& before_place() const { return entry(tail_ - 1); }
   [[nodiscard]] bool has_room(std::uint64_t taken) const { return size() + taken < limit_; }
 
   [[nodiscard]] bool empty() const { return head_ == tail_; }  // nothing posted and not dequeued

@@ -33,7 +33,7 @@ void copy_first(Frame& frame, const RingReader::Slot& slot, wire::FcId peer, std
   std::memcpy(frame.own.data(), slot.bytes.data(), octets);
   describe(frame, slot, peer);
 }
-/// The same with all of a short frame, by cache lines of its slot: of a length that is not known here the compiler makes
+/// The same with all of a short frame, by cache lines of its slot: of a length that is not known the compiler makes
 /// `rep movs`, whose start takes longer than the copy. What lies behind the frame in its last line is nobody's.
 void copy_short(Frame& frame, const RingReader::Slot& slot, wire::FcId peer) {
   constexpr std::size_t first_line = cache_line_bytes - offsetof(RingSlot, bytes);

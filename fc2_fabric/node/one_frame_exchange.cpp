@@ -15,7 +15,7 @@ void put_header(Frame& frame, wire::FcHeader& header, std::size_t data_bytes) {
   frame.size_bytes = static_cast<std::uint16_t>(frame_header_bytes + data_bytes + fill);
 }
 
-// For the linker, which makes both sides one: what is returned in parts and taken as a whole costs the processor a dozen
+// For the linker, which makes both sides one: what is returned in parts and taken whole costs the processor a dozen
 // cycles, twice.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wattributes"  // not inlinable where it is compiled by itself

@@ -19,21 +19,4 @@ class Cancellation {
   int before_ = Allowed;
 };
 
-/// The same as Cancellation(Held) where that is needed.
-class CancellationIf {
- public:
-  explicit CancellationIf(bool needed) : needed_(needed) {
-    if (needed_) pthread_setcancelstate(Cancellation::Held, &before_);
-  }
-  ~CancellationIf() {
-    if (needed_) pthread_setcancelstate(before_, nullptr);
-  }
-  CancellationIf(const CancellationIf&) = delete;
-  CancellationIf& operator=(const CancellationIf&) = delete;
-
- private:
-  const bool needed_;
-  int before_ = Cancellation::Allowed;
-};
-
 }  // namespace runtime::drivers

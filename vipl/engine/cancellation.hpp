@@ -5,6 +5,5 @@
 namespace vipl {
 
 using runtime::drivers::Cancellation;
-using runtime::drivers::CancellationIf;
 
 }  // namespace vipl

@@ -56,7 +56,7 @@ class WorkPort {
     return posted_.load() + posted_inside_.load() == gone;
   }
   /// Descriptors that were posted and not dequeued, as far as this thread has seen.
-  [[nodiscard]] std::uint64_t outstanding() const {
+  [[nodiscard, gnu::always_inline]] std::uint64_t outstanding() const {
     constexpr auto relaxed = std::memory_order_relaxed;
     const std::uint64_t gone = dequeued_.load(relaxed) + refused_.load(relaxed);
     return posted_.load(relaxed) + posted_inside_.load(relaxed) - gone;
