@@ -1,4 +1,4 @@
-// A set of sockets that finds no memory to watch, or to look later: the call throws, nothing is noted that is not there,
+// A set of sockets without memory to watch, or to look later: the call throws, nothing is noted that is not there,
 // and the next call begins anew. Each of these once left the set deaf for ever.
 #include <malloc.h>
 

@@ -36,7 +36,8 @@ struct WholeSend {
     const DeviceHeader device = codec::read<DeviceHeader>(frame.data() + FcHeader::size());
     // By words as they stand, not by fields, which would be taken apart and put together again.
     constexpr std::uint32_t type_and_f_ctl = static_cast<std::uint32_t>(Type::fc_vi) << 24 | f_ctl_bits;
-    constexpr std::uint32_t df_ctl_and_seq_cnt = std::uint32_t{df_ctl::device_header_32} << 16, behind_seq_id = 0xFFFFFF;
+    constexpr std::uint32_t df_ctl_and_seq_cnt = std::uint32_t{df_ctl::device_header_32} << 16,
+                            behind_seq_id = 0xFFFFFF;
     const std::uint8_t* const at = frame.data();
     const bool is_one = fc.r_ctl == RCtl::solicited_data &&
                         (load_big<4>(at + 8) & ~std::uint32_t{f_ctl::fill_bytes_mask}) == type_and_f_ctl &&
