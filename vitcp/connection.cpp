@@ -227,7 +227,7 @@ void Connection::segment_overdue() {
   if (!reader_.awaits_rest()) return;
   if (scheduler.now() < rest_due_) return scheduler.schedule(segment_timeout_, rest_due_);
   if (!read() && reader_.awaits_rest()) {
-    note(Ended::stalled);
+    if (!channel_.terms.crc) note(Ended::stalled);  // with it the segment counts as damaged
     reader_.give_up_rest();
   }
   FCVI_ASSERT_CONSISTENT(*this);

@@ -132,7 +132,7 @@ class EmulatedAssociations final : public Associations {
       one->other_ = accepted.get();
       ++begun;
       listener->second->accepted(std::move(accepted));
-      one->user_->associated();
+      if (one->other_ != nullptr) one->user_->associated();  // else it was not taken, and is lost
     }
   }
   /// They are told in time.

@@ -109,7 +109,7 @@ TEST_P(VitcpAllocation, peer_neverReads_theLargestBatchIsBounded) {
   for (int i = 0; i != 4; ++i) end.send(large);
   hosts.settle();
   const auto kept = static_cast<long>(support::live_bytes) - before;
-  EXPECT_GT(kept, 250'000);  // the batch was made
+  EXPECT_GT(kept, GetParam() ? 60'000 : 150'000);  // the batch was made
   EXPECT_LT(kept, 340'000);
   peer.close();
   hosts.settle();

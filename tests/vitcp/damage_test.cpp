@@ -235,7 +235,7 @@ TEST_F(VitcpDamage, messageThatWaitsBehindReads_isNotTimed) {
     TwoHosts hosts(settings);
     Stage stage(hosts, {reception, crc});
     stage.begin_behind_a_narrow_stream();
-    stage.read_asked(1, 100'000);
+    stage.read_asked(1, 1'000'000);
     stage.peer.send(RawPeer::message(SegmentType::send, 2, stage_payload));
     hosts.run(10 * runtime::second);
     EXPECT_EQ(stage.end->vi.state(), State::Connected);

@@ -15,11 +15,12 @@ using wire::ParseCode, wire::ParseError;
 using Reason = std::variant<Refusal, ParseError>;
 
 /// How the connection ends, by Provider::cause_of_end.
-enum class Ends : std::uint8_t { not_at_all, protocol, transport, remote, local };
+enum class Ends : std::uint8_t { not_at_all, protocol, stalled, transport, remote, local };
 std::string_view text_of(Ends ends) {
   switch (ends) {
     case Ends::not_at_all: return "";
     case Ends::protocol: return "the peer broke a rule of VI/TCP";
+    case Ends::stalled: return "the peer stopped inside a segment, and nothing more came of it (timeouts: segment)";
     case Ends::transport: return "a segment of the peer was damaged, or had not all its data (transport error)";
     case Ends::remote: return "the peer refused a message or an RDMA of ours";
     case Ends::local: return "a descriptor of this VI failed, or a message had none here that fitted";
@@ -78,7 +79,7 @@ class Cases {
   }
   /// Ruling V-38.
   [[nodiscard]] Outcome stalled() const {
-    if (!stage_.kind.crc) return broken(Refusal::segment_stalled);
+    if (!stage_.kind.crc) return {Ends::stalled, {Refusal::segment_stalled}, {}};
     Outcome outcome = damaged({Refusal::segment_stalled});
     outcome.ends = Ends::transport;
     return outcome;
