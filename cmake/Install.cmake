@@ -5,7 +5,7 @@
 #   mpi          what fcvi-sim loads under mpirun                        fcvi-tools-mpi
 #   simulation   libfcvi-sim.so.0 (its header and link name: development) libfcvi-sim0
 #   python       the module fcvi, for Debian's python3                   python3-fcvi
-#   verbs        iwarp-run, its libraries, iscsi-warp, their pages       iwarp-run
+#   verbs        iwarp-run, its libraries and its page                   iwarp-run
 # The tree may be moved after it was installed: programs find the library, pkg-config and CMake the prefix, from where
 # they are themselves. Targets and pages that are not there yet are left out.
 include_guard(GLOBAL)
@@ -34,7 +34,6 @@ endforeach()
 # ---- verbs: libraries with rdma-core's names, where nobody but iwarp-run looks (tools/iwarp_run)
 if(TARGET iwarp-run)
   fcvi_install_program(iwarp-run verbs)
-  fcvi_install_program(iscsi-warp verbs)
   install(TARGETS verbs_engine ibverbs rdmacm
     LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/fcvi/iwarp" COMPONENT verbs NAMELINK_SKIP)
   install(FILES "${PROJECT_SOURCE_DIR}/verbs/verbs.example.yaml" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT verbs)

@@ -76,8 +76,7 @@ and faults, in virtual time, and a plugin for pytest.")
 fcvi_debian_package(verbs iwarp-run net "" "Verbs programs without an RDMA adapter"
   "This package has iwarp-run, which runs programs that were written for the
 verbs of rdma-core over TCP, as iWARP adapters do, or over SCTP. It needs
-neither an adapter nor a kernel module. Beside it is iscsi-warp, an iSCSI
-initiator and target over WARP, as a program to run with it.")
+neither an adapter nor a kernel module.")
 set(CPACK_DEBIAN_VERBS_PACKAGE_SUGGESTS "ibverbs-utils, rdmacm-utils, perftest")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS "wireshark | tshark (>= 4.0), fcvi-tools-mpi")
 set(CPACK_DEBIAN_MPI_PACKAGE_RECOMMENDS "openmpi-bin")

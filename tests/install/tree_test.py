@@ -48,8 +48,7 @@ def expected():
     for example in ("vipl.example.yaml", "hosts.example"):
         if (SOURCE / "vipl" / example).exists():
             runtime.append(rf"share/doc/fcvi/{example}")
-    verbs = [pattern for program in ("iwarp-run", "iscsi-warp") for pattern in (rf"bin/{program}", rf"share/man/man1/{program}\.1")]
-    verbs.append(r"share/doc/fcvi/verbs\.example\.yaml")
+    verbs = [r"bin/iwarp-run", r"share/man/man1/iwarp-run\.1", r"share/doc/fcvi/verbs\.example\.yaml"]
     verbs += [rf"lib/fcvi/iwarp/lib{name}\.so\.1(\.\d+\.\d+)?" for name in ("ibverbs", "rdmacm", "iwarp-verbs")]
     simulation = [r"lib/libfcvi-sim\.so\.0"]
     module, metadata = r"lib/python3/dist-packages/fcvi", r"lib/python3/dist-packages/fcvi-[\d.]+dist-info"
