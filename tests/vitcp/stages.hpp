@@ -200,7 +200,7 @@ inline const std::vector<StageOfConnection> stages_of_connection{
      {reception},
      [](Stage& stage) {
        stage.begin_behind_a_narrow_stream();
-       stage.read_asked(1, 100'000);
+       stage.read_asked(1, 1'000'000);
        stage.peer.send(RawPeer::message(vt::SegmentType::send, 2, stage_payload));
        stage.last = 2;
      }},
