@@ -4,8 +4,7 @@
 
 namespace fc2 {
 
-RemotePort* RemotePorts::find(wire::FcId id) const {
-  if (last_found_ != nullptr && last_found_->peer() == id) return last_found_;
+RemotePort* RemotePorts::look_up(wire::FcId id) const {
   const auto found = by_id_.find(id.value);
   return found == by_id_.end() ? nullptr : last_found_ = found->second.get();
 }

@@ -19,7 +19,9 @@ class RemotePorts {
   /// `owner` hears of each one's login.
   RemotePorts(const LoginServices& services, PortListener& owner)
       : port_(services.port), services_(services), owner_(owner) {}
-  [[nodiscard]] RemotePort* find(wire::FcId id) const;
+  [[nodiscard]] RemotePort* find(wire::FcId id) const {
+    return last_found_ != nullptr && last_found_->peer() == id ? last_found_ : look_up(id);
+  }
   /// Made on first use. What we ask for ourselves is never refused: others make room for it afterwards.
   RemotePort& at(wire::FcId id);
   /// For one that is not known, as a peer's frame asks for it. False: all are in use. Some may go: no other may be on
@@ -39,6 +41,7 @@ class RemotePorts {
 
  private:
   using Queue = boost::intrusive::list<RemotePort, boost::intrusive::constant_time_size<false>>;
+  [[nodiscard]] RemotePort* look_up(wire::FcId id) const;
   static void move(RemotePort& port, Queue& queue);
   [[nodiscard]] bool has_room_for(wire::FcId id) const;
   bool evict_one_of(Queue& queue);
