@@ -141,7 +141,7 @@ std::optional<STag> MemoryTable::revalidate(STag stag, std::uint8_t key) {
   if (found == regions_.end() || found->second.valid) return std::nullopt;
   found->second.valid = true;
   found->second.key = key;
-  if (written_ != nullptr) written_->renew(found->second.memory);  // its owner had it: what was placed early is void
+  if (written_ != nullptr) written_->place(found->second.memory);  // its owner had it, and may have written there
   return STag{found->first << key_bits | key};
 }
 

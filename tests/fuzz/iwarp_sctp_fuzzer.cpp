@@ -39,9 +39,10 @@ struct Options {
   [[nodiscard]] bool starting() const { return stage <= Stage::asking; }
 };
 
-class Ours final : public fuzz::RdmapHost, public iwarp::AssociationUser, public iwarp::AssociationListenerUser {
+class Ours final : public fuzz::StartingHost, public iwarp::AssociationUser, public iwarp::AssociationListenerUser {
  public:
-  explicit Ours(const Options& options) : RdmapHost(peer_ip, our_ip), options_(options) {
+  explicit Ours(const Options& options) : StartingHost(peer_ip, our_ip), options_(options) {
+    answers_soon_ = options.stage != Stage::offered;
     associations_.rules.seed = options.order;
   }
   void run(wire::Bytes input) {
@@ -140,32 +141,19 @@ class Ours final : public fuzz::RdmapHost, public iwarp::AssociationUser, public
   void check() {
     check_so_far();
     settle();
-    if (!starting_over_) fail("is not over", "start-up");
-    check_end(receives);
-    if (!options_.starting() && !connected_) fail("never was", "stream");
+    check_end_of_both(!options_.starting());
     if (peers_.session_count() != 0) fail("is left", "session");
   }
 
   // --- what is told
   void offered(iwarp::PassiveStartup& startup, const iwarp::PeerOffer& offer) override {
     if (waiting_ != nullptr || connected_) return startup.reject({});  // another session
-    RdmapHost::offered(startup, offer);
-    starting_over_ = false;
-    if (options_.stage != Stage::offered) decide_soon();
+    StartingHost::offered(startup, offer);
   }
-  void offer_withdrawn(iwarp::PassiveStartup& startup) override {
-    RdmapHost::offer_withdrawn(startup);
-    starting_over_ = true;
-  }
-  void connected(const iwarp::PeerOffer& offer) override {
-    RdmapHost::connected(offer);
-    starting_over_ = true;
-  }
-  void startup_failed(machines::iwarp::Failure, const iwarp::PeerOffer&) override { starting_over_ = true; }
 
   const Options options_;
   wire::Bytes input_{};
-  bool starting_over_ = true, answered_ = false, lost_ = false;
+  bool answered_ = false, lost_ = false;
   std::uint16_t stream_number_ = 0, ssn_ = 0;
   iwarp::testing::EmulatedAssociations associations_{scheduler_};
   iwarp::SctpPeers peers_{services_, associations_};

@@ -124,10 +124,11 @@ class Peer final : public streams::StreamUser, public streams::ListenerUser {
   const bool reads_;
 };
 
-class Ours final : public fuzz::RdmapHost {
+class Ours final : public fuzz::StartingHost {
  public:
   explicit Ours(const Options& options)
-      : RdmapHost(peer_ip, our_ip), options_(options), peer_(options.stage != Stage::blocked) {
+      : StartingHost(peer_ip, our_ip), options_(options), peer_(options.stage != Stage::blocked) {
+    answers_soon_ = options.stage != Stage::offered;
     network_.set_rules([&](const streams::Address&, const streams::Address&) {
       streams::StreamRules rules;
       const auto cut = streams::drawn_segments(options.cut, options.cut == 0 ? 1460 : 1 + options.cut * 3);
@@ -247,29 +248,10 @@ class Ours final : public fuzz::RdmapHost {
   void check() {
     check_so_far();
     settle();
-    if (!starting_over_) fail("is not over", "start-up");
-    check_end(receives);
-    if (!options_.starting() && !connected_) fail("never was", "stream");
+    check_end_of_both(!options_.starting());
   }
-
-  // --- what is told
-  void offered(iwarp::PassiveStartup& startup, const iwarp::PeerOffer& offer) override {
-    RdmapHost::offered(startup, offer);
-    starting_over_ = false;
-    if (options_.stage != Stage::offered) decide_soon();
-  }
-  void offer_withdrawn(iwarp::PassiveStartup& startup) override {
-    RdmapHost::offer_withdrawn(startup);
-    starting_over_ = true;
-  }
-  void connected(const iwarp::PeerOffer& offer) override {
-    RdmapHost::connected(offer);
-    starting_over_ = true;
-  }
-  void startup_failed(machines::iwarp::Failure, const iwarp::PeerOffer&) override { starting_over_ = true; }
 
   const Options options_;
-  bool starting_over_ = true;
   std::size_t position_ = 0;
   std::unique_ptr<iwarp::StartupPort> port_;
   std::unique_ptr<iwarp::ActiveStartup> asking_;

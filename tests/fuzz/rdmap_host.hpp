@@ -80,4 +80,33 @@ class RdmapHost : public iwarp::StartupPortUser, public iwarp::StreamListener, p
   runtime::Timer<RdmapHost, &RdmapHost::decide> decide_{*this};
 };
 
+/// The same where the input plays a part in the start-up, too. Who asks is answered soon, unless the fuzzer decides.
+class StartingHost : public RdmapHost {
+ protected:
+  using RdmapHost::RdmapHost;
+  ~StartingHost() = default;
+  void offered(iwarp::PassiveStartup& startup, const iwarp::PeerOffer& offer) override {
+    RdmapHost::offered(startup, offer);
+    starting_over_ = false;
+    if (answers_soon_) decide_soon();
+  }
+  void offer_withdrawn(iwarp::PassiveStartup& startup) override {
+    RdmapHost::offer_withdrawn(startup);
+    starting_over_ = true;
+  }
+  void connected(const iwarp::PeerOffer& offer) override {
+    RdmapHost::connected(offer);
+    starting_over_ = true;
+  }
+  void startup_failed(machines::iwarp::Failure, const iwarp::PeerOffer&) override { starting_over_ = true; }
+  /// When nothing more happens. `must_connect`: the stages before the input have made a stream.
+  void check_end_of_both(bool must_connect) {
+    if (!starting_over_) fail("is not over", "start-up");
+    check_end(receives);
+    if (must_connect && !connected_) fail("never was", "stream");
+  }
+
+  bool starting_over_ = true, answers_soon_ = true;
+};
+
 }  // namespace fuzz

@@ -483,6 +483,24 @@ TEST_P(SpeculationTest, stag_is_gone_in_its_turn) {
   EXPECT_EQ(target.refused.size(), 1u);
 }
 
+// A region that its owner had between placement and turn: what was placed early is void, and placed again. IFT 6, 8.2.
+TEST_P(SpeculationTest, region_is_valid_again_in_its_turn) {
+  Target target;
+  Frames frames(GetParam());
+  frames.add(write_header(target.region, 200), Octets(10, 1)).add(write_header(target.region, 10), Octets(30, 3));
+  target.begin(frames);
+  target.arrive(frames.begins[1], frames.end_of(1));
+  EXPECT_EQ(target.counts.placed, 1u);
+  ASSERT_FALSE(target.memory().invalidate(target.region, domain, Right::remote_write));
+  target.octets[Target::margin + 20] = 0x55;
+  ASSERT_TRUE(target.memory().revalidate(target.region, static_cast<std::uint8_t>(target.region.value)));
+  target.arrive(0, frames.begins[1]);
+  EXPECT_EQ(target.counts.overwritten, 1u);
+  target.resend();
+  EXPECT_EQ(target.received(), 2u);
+  for (std::uint64_t at = 10; at < 40; ++at) ASSERT_EQ(target.written(at, 1)[0], 3) << at;
+}
+
 // A buffer is written anew once it is posted again, and only then. IFT 8.2, 8.3.
 TEST_P(SpeculationTest, posted_buffer_is_new) {
   Target target;
@@ -616,61 +634,6 @@ INSTANTIATE_TEST_SUITE_P(Ift, SpeculationTest,
                          ::testing::Values(Crcs{CrcUse::checked, CrcUse::checked},
                                            Crcs{CrcUse::checked, CrcUse::absent}, Crcs{CrcUse::absent, CrcUse::checked},
                                            Crcs{CrcUse::absent, CrcUse::absent}));
-
-// Who makes more ranges than are kept has track lost: nothing is early any more, what was is void. IFT 8.2.
-TEST(WrittenOctetsTest, too_many_ranges) {
-  WrittenOctets written;
-  Octets memory(3 * WrittenOctets::most_ranges);
-  const auto octet = [&memory](std::size_t at) { return wire::MutableBytes(memory).subspan(at, 1); };
-  const WrittenOctets::Id id = written.place_early({octet(1)});
-  for (std::size_t i = 1; i < WrittenOctets::most_ranges; ++i) written.place(octet(2 * i + 1));
-  EXPECT_FALSE(written.lost_track());
-  EXPECT_TRUE(written.is_whole(id));
-  EXPECT_TRUE(written.may_place_early({octet(0)}));
-  written.place(octet(2 * WrittenOctets::most_ranges + 1));
-  EXPECT_TRUE(written.lost_track());
-  EXPECT_FALSE(written.is_whole(id));
-  EXPECT_FALSE(written.may_place_early({octet(0)}));
-  written.end_early(id);
-}
-
-// An early placement that was voided does not live up again where another one takes its memory. IFT 8.2.
-TEST(WrittenOctetsTest, void_for_good) {
-  WrittenOctets written;
-  Octets memory(100);
-  const wire::MutableBytes all(memory);
-  const WrittenOctets::Id first = written.place_early({all});
-  EXPECT_FALSE(written.may_place_early({all.first(1)}));
-  written.place(all.subspan(10, 5));
-  EXPECT_FALSE(written.is_whole(first));
-  EXPECT_TRUE(written.may_place_early({all.first(10)}));
-  EXPECT_FALSE(written.may_place_early({all.subspan(14, 2)}));
-  written.renew(all);
-  const WrittenOctets::Id second = written.place_early({all});
-  EXPECT_FALSE(written.is_whole(first));
-  written.end_early(first);
-  EXPECT_TRUE(written.is_whole(second));
-  EXPECT_FALSE(written.may_place_early({all.last(1)}));
-}
-
-// Memory is new again when its last region is removed, or its owner says so. IFT 8.2.
-TEST(WrittenOctetsTest, regions_that_share_memory) {
-  MemoryTable table;
-  table.track_writes();
-  Octets memory(100);
-  const auto is_new = [&] { return table.written()->may_place_early({wire::MutableBytes(memory).first(1)}); };
-  const STag one = *table.add(domain, memory, 0, {true, true, true, true});
-  const STag other = *table.add(domain, wire::MutableBytes(memory).first(50), 0, {true, true, true, true});
-  table.written()->place(wire::MutableBytes(memory).first(10));
-  EXPECT_FALSE(is_new());
-  table.remove(one);
-  EXPECT_FALSE(is_new());
-  table.renew(other);
-  EXPECT_TRUE(is_new());
-  table.written()->place(wire::MutableBytes(memory).first(10));
-  table.remove(other);
-  EXPECT_TRUE(is_new());
-}
 
 }  // namespace
 }  // namespace iwarp::testing
